@@ -5,7 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --no-input --disable-pip-version-check
-PLUGINS := $(addprefix plugins/pacsklearn-,template trees papers attacks publish)
+DOCUMENTED := $(addprefix plugins/pacsklearn-,bigdata publish service)
+# All but torch, which alone weighs more than everything else together.
+PLUGINS := $(filter-out %-torch,$(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)))
 
 # Two test processes that each start a BLAS pool would fight for the same cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -18,13 +20,15 @@ SOAK ?= full
 SAMPLE ?= 40
 DIST_PYTHONS ?= $(PYTHON)
 
-.PHONY: help demo test test-plugins soak mutants golden test-torch test-hubs test-range docs bench dist lint clean
+.PHONY: help demo test test-all test-bare test-alone soak mutants golden test-torch test-hubs test-range docs bench dist lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo        private models on real data, beside the non-private ones"
-	@echo "make test        lint and the plugins' tests, then all others"
+	@echo "make test        lint, then all tests"
+	@echo "make test-bare   the wheel with what it requires and nothing else: its size, what it does"
+	@echo "make test-alone  each distribution of plugins/ in an environment of its own"
 	@echo "make soak        kills, interrupts, load and fuzz at full length"
 	@echo "make mutants     the share of small faults that the tests notice"
 	@echo "make golden      what BASE=<commit> and this tree release, compared bit for bit"
@@ -41,15 +45,16 @@ demo: $(VENV)/.plot
 	$(PY) examples/demo.py
 
 test: $(VENV)/.test
-	$(MAKE) --no-print-directory -j 2 lint test-plugins
-	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests
+	$(PY) scripts/cpu_minutes.py $(MAKE) --no-print-directory -j 2 lint test-all
 
-# One process: two would compile the same kernels twice, and mypy keeps the other core busy.
-test-plugins: $(VENV)/.test
-	@set -e; for tests in plugins/*/tests; do \
-		echo "== $$tests"; \
-		$(ONE_THREAD) $(PY) -m pytest "$$tests"; \
-	done
+# Wheels in environments that hold nothing else than they require. Ours never come from an index.
+test-bare test-alone: $(VENV)/.made
+	$(PIP) "hatchling>=1.27" "packaging>=24"
+	$(ONE_THREAD) $(PY) scripts/alone.py $(@:test-%=%)
+
+# Every distribution's tests in the same processes: none waits for the longest of another.
+test-all: $(VENV)/.test
+	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests $(PLUGINS:%=%/tests)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -59,7 +64,7 @@ lint: $(VENV)/.test
 
 # Kills, interrupts, load and fuzz at full length; SOAK=sample, as CI does, runs a part of each.
 soak: $(VENV)/.test
-	$(ONE_THREAD) PACSKLEARN_SOAK=$(SOAK) $(PY) -m pytest -n $(WORKERS) -m soak --timeout 3600 tests
+	$(ONE_THREAD) PACSKLEARN_SOAK=$(SOAK) $(PY) -m pytest -n $(WORKERS) -m soak --timeout 3600 tests $(PLUGINS:%=%/tests)
 
 # Small faults in the rooms that carry the proofs, a sample of each; SAMPLE=0 for all (days).
 mutants: $(VENV)/.test
@@ -117,11 +122,11 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.plot: pyproject.toml $(VENV)/.made
-	$(PIP) -e ".[plot]"
+	$(PIP) -e ".[cli,fast,plot]"
 	@touch $@
 
-$(VENV)/.docs: pyproject.toml plugins/pacsklearn-publish/pyproject.toml $(VENV)/.made
-	$(PIP) -e ".[docs]" -e plugins/pacsklearn-publish
+$(VENV)/.docs: pyproject.toml $(DOCUMENTED:%=%/pyproject.toml) $(VENV)/.made
+	$(PIP) -e ".[docs,fast]" $(DOCUMENTED:%=-e %)
 	@touch $@
 
 $(VENV)/.test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) $(VENV)/.made

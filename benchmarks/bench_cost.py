@@ -31,7 +31,6 @@ from pacsklearn import PACPrivate
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.kernel.outputs.outputs import observe
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 
@@ -153,7 +152,7 @@ def wide_release(noise: str, metric: str) -> dict[str, float]:
 
     def release() -> None:
         law = backend.calibrate(Support(outputs), Target(1 / 16), cost)
-        law.decode(observe(law, sampler.index(np.full(N_SUBSETS, 1 / N_SUBSETS)), sampler))
+        law.decode(law.draw(sampler.index(np.full(N_SUBSETS, 1 / N_SUBSETS)), sampler))
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     processor, wall = timed(release)

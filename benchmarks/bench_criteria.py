@@ -182,7 +182,7 @@ def candidates(data: dict) -> None:
 def stated(data: dict) -> None:
     from pacsklearn.kernel.bounds.criterion_success import estimated_success
     from pacsklearn.kernel.bounds.mixture import GaussianMixture
-    from pacsklearn.kernel.release.statement import certified_membership
+    from pacsklearn.kernel.release.certificate import certified_membership
 
     rows = []
     for name in ("breast cancer", "MAGIC"):

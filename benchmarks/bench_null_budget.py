@@ -48,10 +48,8 @@ from sklearn.svm import LinearSVC
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.outputs import observe
-from pacsklearn.kernel.plugins import builtins
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.plugins import registry
+from pacsklearn.plugins import Registry, registry
 
 BUDGET = 1e-9
 N_RELEASES = 300
@@ -181,7 +179,7 @@ def measure(case: Case) -> tuple[float, Scores, Scores]:
 
     def releases(law: NoiseLaw) -> Scores:
         indices = (draw.index(np.ones(law.centres.shape[0])) for _ in range(N_RELEASES))
-        return np.array([score(law.decode(observe(law, index, draw))) for index in indices])
+        return np.array([score(law.decode(law.draw(index, draw))) for index in indices])
 
     return (
         float(np.mean([score(vector) for vector in outputs.vectors])),
@@ -195,7 +193,7 @@ def standard_error(scores: Scores) -> float:
 
 
 def built_in_canonicalizers() -> list[str]:
-    return [record.name for record in builtins.pacsklearn_canonicalizers()]
+    return list(Registry(list).names("canonicalizer"))
 
 
 def title(model: Any) -> str:

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from pacsklearn import AutoPrivateRegressor, PACPrivate, StepwiseRegressor
+from pacsklearn import AutoPrivateRegressor, Nats, PACPrivate, StepwiseRegressor
 
 BUDGETS = (4.0, 1.0, 1 / 4, 1 / 16, 1 / 64, 1e-4, 1e-9)
 QUERIES = 100
@@ -73,7 +73,7 @@ def of_answers(repeats: int) -> None:
             for seed in range(repeats):
                 private = PACPrivate(
                     clone(model),
-                    budget=4.0,
+                    budget=Nats(4.0),
                     release="responses",
                     max_answers=QUERIES,
                     value_range=ends,

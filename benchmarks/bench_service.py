@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,11 +21,12 @@ from typing import Any
 import httpx
 import numpy as np
 
+HOUSE = str(Path(__file__).resolve().parents[1] / "plugins/pacsklearn-service/tests")
 BARE = """
 import sys, numpy as np, uvicorn
 from fastapi import FastAPI, Request
 from sklearn.linear_model import LogisticRegression
-from tests.service.house import table
+from service_house.house import table
 X, y = table()
 model, app = LogisticRegression().fit(X, y), FastAPI()
 @app.get("/v2/health/ready")
@@ -40,7 +42,7 @@ uvicorn.run(app, port=int(sys.argv[1]), log_level="warning")
 
 async def rate(url: str, key: str, rows: Any, *, batch: int, clients: int) -> tuple[float, float]:
     """Rows a second, and the 99th percentile of the seconds that a request took."""
-    from tests.service.house import v2
+    from service_house.house import v2
 
     parts = [rows[i : i + batch] for i in range(0, len(rows), batch)]
     seconds: list[float] = []
@@ -66,8 +68,8 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--clients", type=int, default=32)
     given = parser.parse_args()
-    from tests.service.house import House, contested_rows
-    from tests.service.live import Live, free_port
+    from service_house.house import House, contested_rows
+    from service_house.live import Live, free_port
 
     folder, secret = Path(tempfile.mkdtemp()), bytes(32)
     (folder / "service.key").write_bytes(secret)
@@ -84,7 +86,9 @@ def main() -> None:
     in_process = 20_000 / (time.perf_counter() - began)
     house.close()
     live, port = Live(folder), free_port()
-    bare = subprocess.Popen([sys.executable, "-c", BARE, str(port)])
+    bare = subprocess.Popen(
+        [sys.executable, "-c", BARE, str(port)], env={**os.environ, "PYTHONPATH": HOUSE}
+    )
     try:
         live.wait()
         url = f"http://127.0.0.1:{port}"
@@ -116,5 +120,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    sys.path.insert(0, HOUSE)
     main()

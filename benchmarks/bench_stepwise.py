@@ -20,7 +20,6 @@ from pacsklearn import SchemaEncoder, StepwiseClassifier
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
-from pacsklearn.kernel.outputs.outputs import observe
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 
@@ -67,7 +66,7 @@ def released(plan: ParameterPlan, X: Any, y: Any, n_releases: int) -> list[tuple
     sampler = SeededSampler(np.random.default_rng(7))
     scores = []
     for index in range(n_releases):
-        model = plan.outputs.decode(plan.outputs.read(law, observe(law, index, sampler)))
+        model = plan.outputs.decode(plan.outputs.read(law, law.draw(index, sampler)))
         positive = y == model.classes_[1]
         scores.append(
             (float(model.score(X, y)), float(roc_auc_score(positive, model.decision_function(X))))

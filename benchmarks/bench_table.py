@@ -23,14 +23,15 @@ from typing import Any, Self
 import cloudpickle
 import numpy as np
 import pandas as pd
+from pacsklearn_bigdata import Table
+from pacsklearn_bigdata.sources import DaskEngine
 from report import print_table
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate, Table
-from pacsklearn.bigdata.sources import DaskEngine
+from pacsklearn import PACPrivate
 
 
 def write(folder: Path, n_rows: int, p: int, file_rows: int) -> None:
@@ -66,12 +67,11 @@ class Traffic:
 
 def measured(name: str, estimator: Any, table: Table, client: Any) -> list[Any]:
     """Passes, seconds and peak memory of one fit; processor time of workers."""
-    engine = None if client is None else "dask"
     before = {} if client is None else client.run(time.process_time)
     with warnings.catch_warnings(), Traffic() as traffic:
         warnings.simplefilter("ignore")
         begun, cpu = time.perf_counter(), time.process_time()
-        PACPrivate(estimator, engine=engine).fit(table)
+        PACPrivate(estimator).fit(table)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
     after = {} if client is None else client.run(time.process_time)
     each = [after[worker] - before[worker] for worker in after]
@@ -130,7 +130,13 @@ def main() -> None:
                     continue
                 features = [f"x{i}" for i in range(options.columns)]
                 classes = None if target is None else [0, 1]
-                table = Table(folder, target=target, features=features, classes=classes)
+                table = Table(
+                    folder,
+                    target=target,
+                    features=features,
+                    classes=classes,
+                    engine=None if client is None else "dask",
+                )
                 lines.append(measured(name, estimator, table, client))
                 print("  ", *lines[-1], flush=True)
     titles = [

@@ -28,6 +28,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from benchmarks.baselines.published_power import published_power
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.datasets import load_adult, load_cleveland, load_student
 from pacsklearn.plugins import registry
@@ -75,6 +76,10 @@ class Outputs:
     @property
     def profile(self) -> SliceProfile:
         return SliceProfile.uniform(self.vectors.shape[1], n_slices=N_SLICES)
+
+    def published(self, epsilon: float, aggregation: str) -> float:
+        target = SlicedTarget(epsilon, ORDER, aggregation, self.profile)
+        return published_power(self.vectors, self.worlds, target)
 
     def law(self, epsilon: float, aggregation: str, **options: Any) -> SlicedLaw:
         target = SlicedTarget(epsilon, ORDER, aggregation, self.profile, **options)
@@ -197,13 +202,13 @@ def sampled(groups: np.ndarray, size: int | None, query: str) -> np.ndarray:
 def measured(found: Outputs, epsilon: float, aggregation: str) -> dict[str, float]:
     law = found.law(epsilon, aggregation)
     game = found.game(law)
-    attacked = registry().attack("map").run(game, N_TRIALS, seed=0)
-    exact = registry().attack("identification").run(game, N_TRIALS, seed=0)
+    attacked = registry().make("attack", "map").run(game, N_TRIALS, seed=0)
+    exact = registry().make("attack", "identification").run(game, N_TRIALS, seed=0)
     assert not attacked.violates()
     assert not exact.violates()
     return {
         "error": law.noise_power,
-        "published": law.published_power,
+        "published": found.published(epsilon, aggregation),
         "accuracy": attacked.success,
         "exact": exact.success,
         "bound": attacked.bound,

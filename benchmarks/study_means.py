@@ -13,7 +13,6 @@ from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_law import Support
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.outputs.outputs import observe
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 
@@ -56,8 +55,7 @@ def distances(data: StudyData, n_releases: int) -> list[Row]:
             law = registry().noise_backend(noise).calibrate(support, target, IdentityMetric())
             draw, sampler = (SeededSampler(np.random.default_rng([0, i])) for i in range(2))
             released = [
-                law.decode(observe(law, draw.index(space.weights), sampler))
-                for _ in range(n_releases)
+                law.decode(law.draw(draw.index(space.weights), sampler)) for _ in range(n_releases)
             ]
             error = float(np.mean(np.linalg.norm(np.array(released) - truth, axis=1)))
             rows.append(Row(name, budget, epsilon, sampled, error))

@@ -17,7 +17,6 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates as Prepared
 from pacsklearn.kernel.outputs.candidates import Design
-from pacsklearn.kernel.outputs.outputs import observe
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 
@@ -73,7 +72,7 @@ class Candidates:
         draw, sampler = (SeededSampler(np.random.default_rng([0, i])) for i in range(2))
         for _ in range(n_releases):
             index = draw.index(self.space.weights)
-            yield index, self.decode(law.decode(observe(law, index, sampler)))
+            yield index, self.decode(law.decode(law.draw(index, sampler)))
 
     def scores(self, noise: str, budget: float, n_releases: int, scorer: Scorer) -> np.ndarray:
         return np.array([scorer(model) for _, model in self.released(noise, budget, n_releases)])

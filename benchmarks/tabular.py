@@ -47,6 +47,7 @@ from tabular_data import TABLES, Table  # beside this file
 from pacsklearn import (
     AutoPrivateClassifier,
     AutoPrivateRegressor,
+    Membership,
     PACPrivate,
     Schema,
     SchemaEncoder,
@@ -230,7 +231,7 @@ def direct(table: Table) -> Any:
 
 def cap(budget: float) -> dict[str, Any]:
     """Cap on membership success that a budget implies."""
-    return {"criterion": "membership", "budget": posterior_success(budget)}
+    return {"budget": Membership(posterior_success(budget))}
 
 
 def marginals(table: Table, rows: Any) -> SchemaQueries:

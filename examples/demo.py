@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import AutoPrivateClassifier, PACPrivate, privacy_utility_curve
+from pacsklearn import AutoPrivateClassifier, Membership, PACPrivate, privacy_utility_curve
 
 BUDGETS = [1 / 64, 1 / 16, 1 / 4, 1, 4]
 MODELS = {
@@ -32,7 +32,7 @@ console.print(
     "the rows it was fitted on."
 )
 
-auto = AutoPrivateClassifier(criterion="membership", budget=0.60).fit(X_train, y_train)
+auto = AutoPrivateClassifier(budget=Membership(0.60)).fit(X_train, y_train)
 console.rule("The best of a short list, membership told at most 60 times of 100")
 console.print(f"  {auto.guarantee_.promise}", highlight=False)
 console.print(f"\n  chosen and published: {auto.released_estimator_!r}", highlight=False)
@@ -88,7 +88,7 @@ table.add_row(
 console.print(table)
 console.print(
     "A budget covers whatever may be asked about the rows; where membership is capped "
-    '(criterion="membership") the same success is promised about that alone, with less noise.'
+    "(Membership) the same success is promised about that alone, with less noise."
 )
 console.print(
     f"Choosing a budget from this table is the curator's business: the table itself was computed "

@@ -14,9 +14,9 @@ import secrets
 
 import numpy as np
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.noise.one_sided import OneSidedBackend
+from pacsklearn.padding.one_sided import OneSidedBackend
 
 BITS, MICROSECONDS = 8, 40
 KEYS = range(2**BITS)
@@ -42,7 +42,7 @@ def table(budgets: list[float]) -> str:
     ]
     for budget in budgets:
         law = OneSidedBackend().calibrate(times, Target(budget))
-        channel = np.stack([law.shares(key) for key in KEYS])
+        channel = np.stack([law.channel[key] for key in KEYS])
         best_guess = float(np.sum(channel.max(axis=0)) / len(KEYS))
         lines.append(
             f"{budget:6.3f}   {law.expected_padding:12.1f}   {law.bucket_padding:12.1f}   "
@@ -56,7 +56,7 @@ def main() -> None:
     print(table([1 / 64, 1 / 16, 1 / 4, 1.0]), end="\n\n")
 
     key = secrets.randbelow(2**BITS)
-    with PrivacySession.over(KEYS, secret=key, budget=3 / 4) as session:
+    with PrivacySession.over(KEYS, secret=key, budget=Nats(3 / 4)) as session:
         for number in range(3):
             release = session.release_function(running_time, noise="one_sided", budget=1 / 4)
             assert release.value >= running_time(key)

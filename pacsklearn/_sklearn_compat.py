@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -13,55 +12,16 @@ from sklearn._loss.link import LogLink
 from sklearn.base import BaseEstimator
 from sklearn.cluster._bisect_k_means import _BisectingTree
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble._forest import _generate_sample_indices
-from sklearn.ensemble._hist_gradient_boosting.binning import _find_binning_thresholds
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
 from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer, LabelEncoder, OneHotEncoder
 from sklearn.utils import _safe_indexing, estimator_html_repr, get_tags
-from sklearn.utils._param_validation import (
-    Interval,
-    InvalidParameterError,
-    Options,
-    StrOptions,
-    make_constraint,
-)
+from sklearn.utils._param_validation import Interval as Interval  # noqa: PLC0414 - passed on
+from sklearn.utils._param_validation import InvalidParameterError, Options, make_constraint
+from sklearn.utils._param_validation import StrOptions as StrOptions  # noqa: PLC0414 - passed on
 from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
-
-__all__ = [
-    "Interval",
-    "StrOptions",
-    "binary_ridge_dimensions",
-    "binning_places",
-    "bootstrap_rows",
-    "check_features",
-    "check_parameters",
-    "check_tags",
-    "check_width",
-    "constant_predictor",
-    "has_log_link",
-    "html_diagram",
-    "initial_raw_prediction",
-    "is_multilabel",
-    "keeps_lower_bounds",
-    "kernel_width",
-    "lda_degrees_of_freedom",
-    "output_config",
-    "plant_bisecting_tree",
-    "prepare_factorisation",
-    "prepare_for_predict",
-    "routing_enabled",
-    "safe_columns",
-    "safe_indexing",
-    "set_bins",
-    "set_classes",
-    "set_remainder",
-    "set_stacked",
-    "stacked_widths",
-    "set_output_config",
-]
 
 
 def check_parameters(estimator: Any) -> None:
@@ -234,24 +194,6 @@ def kernel_width(machine: Any) -> float:
 def constant_predictor(X: Any, value: float) -> Any:
     """What stands for a binary classifier where all its targets are one value."""
     return _ConstantPredictor().fit(X, np.array([int(value)]))
-
-
-def binning_places(n_rows: int, max_bins: int) -> tuple[Any, bool]:
-    """Thresholds of gradient boosting as places among sorted numbers; whether each comes once.
-
-    Those of ``n_rows`` numbers, more than ``max_bins`` of them distinct; a place between two
-    numbers stands for their mean.
-    """
-    tied = np.concatenate([np.zeros(max_bins), np.arange(max_bins + 1.0)])
-    places = _find_binning_thresholds(np.arange(n_rows, dtype=np.float64), max_bins)
-    return places, len(_find_binning_thresholds(tied, max_bins)) < max_bins - 1
-
-
-def bootstrap_rows(seed: int, n_rows: int) -> Any:
-    """Rows that a tree of a random forest is grown on, drawn with replacement."""
-    # Newer versions draw with sample weights, a fourth argument.
-    wanted = (seed, n_rows, n_rows, None)
-    return _generate_sample_indices(*wanted[: len(signature(_generate_sample_indices).parameters)])
 
 
 def lda_degrees_of_freedom(n_rows: int, n_classes: int) -> int:

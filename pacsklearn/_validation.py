@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -60,6 +61,13 @@ def check_rate(*, rate: object) -> float:
     return float(rate)  # type: ignore[arg-type]  # it is a number
 
 
+def check_choice(*, name: str, value: Any, allowed: Iterable[Any]) -> None:
+    """Raise unless ``value`` is one of a few."""
+    known = list(allowed)
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+
+
 def _short(value: object) -> str:
     """A value as an error shows it; numbers of hundreds of digits by their size."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LONGEST_SHOWN:
@@ -72,6 +80,14 @@ def as_probability(name: str, value: Any) -> float:
     number = _as_real(name, value)
     if not 0.0 <= number <= 1.0:
         raise ValueError(f"{name} must be a probability between 0 and 1, got {number!r}.")
+    return number
+
+
+def as_inner_share(name: str, value: Any) -> float:
+    """Return ``value`` as a float strictly between 0 and 1."""
+    number = _as_real(name, value)
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {number!r}.")
     return number
 
 

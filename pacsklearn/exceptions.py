@@ -6,6 +6,7 @@ The tree::
     ├── BudgetError (ValueError)              a budget that is not a positive number of nats
     ├── BudgetExhaustedError                  a release would pass the ceiling; nothing was computed
     ├── DesignError (ValueError)              a secret space that cannot be built as asked
+    ├── TableError (ValueError)               a table read in passes is not what was said of it
     ├── ScenarioError (ValueError)            a Pufferfish scenario that the rows do not allow
     ├── CanonicalizationError
     │   ├── NoCanonicalizerError (TypeError)  no canonicalizer supports the estimator
@@ -23,17 +24,14 @@ The tree::
     ├── AuditViolationError                   an attack did better than a guarantee allows
     ├── SessionFileError (ValueError)         not a session's file, or one that was altered
     ├── BundleError (ValueError)              a model that may not be published, or not this one
-    ├── ServiceError                          a prediction service refused a request
-    │   ├── ServiceBudgetError                a quota or a ceiling on it; a BudgetExhaustedError
-    │   ├── PriceError                        the rows could cost more than max_charge
-    │   ├── ServiceRequestError (ValueError)  the request is not one that the model takes
-    │   └── ServiceUnavailableError           not reached, or not ready, after every attempt
-    └── PluginError
+    └── PluginError                           something is wrong with a plugin
         ├── PluginClashError                  two plugins claim one name
         └── UnknownNameError (ValueError)     no plugin of that name
 
     PrivacyLeakWarning (UserWarning)          predictable noise, or a model that ignores its rows
+    BudgetWarning (UserWarning)               a bare number of nats that looks like a success
     DesignWarning (UserWarning)               few candidates differ; the promise is for these
+    FewCandidatesWarning (UserWarning)        fewer candidates than released numbers
     PluginWarning (UserWarning)               a plugin failed and was left out
     AnswersWarning (UserWarning)          "auto" releases answers, since it cannot release a model
     RepeatedReleaseWarning (UserWarning)      one table released about again; caps add up
@@ -44,48 +42,7 @@ No message ever quotes a data value, a fitted number or the secret.
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Mapping
-from typing import Any
-
-__all__ = [
-    "AnswersWarning",
-    "AuditViolationError",
-    "BudgetError",
-    "BudgetExhaustedError",
-    "BundleError",
-    "CanonicalizationError",
-    "DesignError",
-    "DesignWarning",
-    "ForeignProcessError",
-    "FunctionError",
-    "GaugeError",
-    "LedgerCorruptedError",
-    "LedgerError",
-    "LedgerMismatchError",
-    "LedgerUnknownError",
-    "NoCanonicalizerError",
-    "NonDeterministicError",
-    "PacsklearnError",
-    "PluginClashError",
-    "PluginError",
-    "PluginWarning",
-    "PriceError",
-    "PrivacyLeakWarning",
-    "RepeatedReleaseWarning",
-    "ScenarioError",
-    "ServiceBudgetError",
-    "ServiceError",
-    "ServiceRequestError",
-    "ServiceUnavailableError",
-    "SessionFileError",
-    "SessionRolledBackError",
-    "StructureMismatchError",
-    "SubsetFitError",
-    "UnknownNameError",
-    "UtilityWarning",
-]
 
 
 class PacsklearnError(Exception):
@@ -149,10 +106,6 @@ class BudgetExhaustedError(PacsklearnError):
 
 class DesignError(PacsklearnError, ValueError):
     """The secret space cannot be built as asked."""
-
-
-class TableError(PacsklearnError, ValueError):
-    """A table that is read in passes is not what was said of it, or cannot be used that way."""
 
 
 class ScenarioError(PacsklearnError, ValueError):
@@ -296,71 +249,6 @@ class AuditViolationError(PacsklearnError):
     """An attack did better than a guarantee allows: the mechanism does not keep its promise."""
 
 
-class ServiceError(PacsklearnError):
-    """A private prediction service refused a request, or could not be asked.
-
-    Parameters
-    ----------
-    kind : str
-        Name of the problem, as the service tells it (``forbidden``, ``not-found``, ...).
-    status : int
-        HTTP status; 0 where there was no response.
-    detail : str
-        What was wrong and what to do.
-    facts : mapping, optional
-        Further members of the problem, for instance ``worst_case`` in nats.
-    """
-
-    def __init__(
-        self, kind: str, status: int, detail: str, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(kind, status, detail, dict(facts or {}))
-        self.kind, self.status, self.detail = kind, status, detail
-        self.facts = dict(facts or {})
-
-    def __str__(self) -> str:
-        code = f", HTTP {self.status}" if self.status else ""
-        return f"{self.detail.rstrip('.')} ({self.kind}{code})."
-
-
-class ServiceBudgetError(ServiceError, BudgetExhaustedError):
-    """The caller's quota, or the ceiling of the data set or project, does not cover a request.
-
-    ``kind`` says whose it is. ``spent``, ``ceiling`` and ``asked`` are those of the caller's own
-    quota, and the most that the request could have cost; a service tells nobody what others spent.
-    """
-
-    def __init__(
-        self, kind: str, status: int, detail: str, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        ServiceError.__init__(self, kind, status, detail, facts)
-        figures = ("spent", "asked", "ceiling")
-        self.spent, self.asked, self.ceiling = (
-            float(self.facts.get(name, "nan")) for name in figures
-        )
-        self.owner, self.rows, self.rows_left = "", None, None
-
-    def __str__(self) -> str:
-        if math.isnan(self.spent):  # the quota could not be asked for
-            return ServiceError.__str__(self)
-        return (
-            f"{ServiceError.__str__(self)} Of your quota of {self.ceiling:.6g} nats, "
-            f"{self.spent:.6g} are spent; the request could cost {self.asked:.6g}."
-        )
-
-
-class PriceError(ServiceError):
-    """The rows that are new to the caller could cost more than ``max_charge``; nothing was paid."""
-
-
-class ServiceRequestError(ServiceError, ValueError):
-    """A service cannot read the request, or its model does not take these rows."""
-
-
-class ServiceUnavailableError(ServiceError):
-    """A service cannot be reached or is not ready; the same call may succeed later."""
-
-
 class PluginError(PacsklearnError):
     """Something is wrong with a plugin or with the name of one."""
 
@@ -379,6 +267,10 @@ class PrivacyLeakWarning(UserWarning):
     The noise can be predicted (``random_state`` was given), or fits on different rows give one and
     the same model.
     """
+
+
+class BudgetWarning(UserWarning):
+    """A bare number of nats that is large enough to have been meant as a success."""
 
 
 class DesignWarning(UserWarning):
@@ -407,3 +299,8 @@ class RepeatedReleaseWarning(UserWarning):
 
 class PluginWarning(UserWarning):
     """A plugin failed to load and was left out."""
+
+
+__all__ = sorted(  # noqa: PLE0605 - each name stands in the tree and at its class, and no third time
+    name for name, kind in vars().items() if isinstance(kind, type) and kind.__module__ == __name__
+)

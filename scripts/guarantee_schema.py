@@ -22,7 +22,7 @@ from pacsklearn.srpp.release.bayes_success import BayesSuccess
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 ROOT = Path(__file__).parents[1]
-PLACES = (ROOT / "pacsklearn" / "display" / "schemas", ROOT / "docs" / "schema")
+PLACES = (ROOT / "pacsklearn" / "plots" / "schemas", ROOT / "docs" / "schema")
 FILE = "guarantee-1.json"
 
 SHARES = {
@@ -127,13 +127,19 @@ def first_line(kind: type) -> str:
 def promise(kind: Any, defs: dict[str, Any]) -> dict[str, Any]:
     """A kind of guarantee; the kinds of its secret are added to the definitions."""
     kinds = []
-    for secret in kind._secrets:
-        named = {"kind": {"const": secret.kind}, **properties(secret)}
-        defs[f"secret_{secret.kind}"] = record(named, first_line(secret))
-        kinds.append({"$ref": f"#/$defs/secret_{secret.kind}"})
+    for secret in kind.secret_kinds():
+        named = {"kind": {"const": secret.name}, **properties(secret)}
+        defs[f"secret_{secret.name}"] = record(named, first_line(secret))
+        kinds.append({"$ref": f"#/$defs/secret_{secret.name}"})
     text = {"type": "string", "minLength": 1}
     rules = {
         "schema": {"const": "pacsklearn-guarantee/1"},
+        "scope": {
+            "type": "string",
+            "description": (
+                "What the promise is about; other releases about the same rows are not in it."
+            ),
+        },
         "framework": {"const": kind.framework},
         "status": record(
             {

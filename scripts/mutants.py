@@ -1,6 +1,6 @@
 """Share of small faults that the tests notice: a sample of mutants, room by room.
 
-    python scripts/mutants.py [--rooms kernel/noise] [--sample 40] [--seed 0] [--minutes 20]
+    python scripts/mutants.py [--rooms kernel/noise ...] [--sample 40] [--seed 0] [--minutes 20]
     python scripts/mutants.py --again "pacsklearn/kernel/noise/lattice.py:40 core/AddNot 3" ...
                               [--tests tests/kernel/noise/test_lattice.py ...]
 
@@ -54,7 +54,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec
-from reached_tests import TESTS, Chosen, ReachedTests, files, first_line
+from reached_tests import TESTS, Chosen, ReachedTests, files, first_line, room_of
 from scipy.stats import binomtest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -119,7 +119,7 @@ def main() -> int:
     assert "pacsklearn" not in sys.modules, "mutants would run with the package as it is"
     again: dict[str, list[str]] = defaultdict(list)
     for place in arguments.again:
-        again[Path(place).parts[1]].append(place)
+        again[room_of(Path(place))].append(place)
     rooms = [*again] or arguments.rooms
     with tempfile.TemporaryDirectory() as folder:
         copies = [copied(Path(folder) / str(job)) for job in range(arguments.jobs)]
@@ -143,7 +143,7 @@ def main() -> int:
         in_turn = (
             Task(room, *reached[room].nearest(mutation), mutation)
             for mutation in filter(None, chain.from_iterable(zip_longest(*samples)))
-            if time.monotonic() < end and (room := mutation.module_path.parts[1])
+            if time.monotonic() < end and (room := room_of(mutation.module_path))
         )
         for task in done(in_turn, copies):
             if task.status not in (PASSED, *FAILED):
@@ -163,8 +163,10 @@ def main() -> int:
 def copied(folder: Path) -> Path:
     """Copy the tree, with the public data where its tests look for them."""
     copy = folder / "tree"
-    ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "docs", "plugins")
-    shutil.copytree(ROOT, copy, ignore=ignored)
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    for part in ("pacsklearn", "tests"):
+        shutil.copytree(ROOT / part, copy / part, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", copy)
     if (ROOT.parent / "shared").is_dir():
         (folder / "shared").symlink_to(ROOT.parent / "shared")
     # Tests of mutants write no bytecode; without this each of them would compile the package.
@@ -308,7 +310,8 @@ def child(task: Task, copy: Path) -> int:
         sys.dont_write_bytecode = task.mutation is not None
         sys.path.insert(0, str(copy))
         kernels = copy.parent / "kernels"
-        if task.mutation is not None and "numba" in (copy / task.mutation.module_path).read_text():
+        mutated = task.mutation and (copy / task.mutation.module_path).read_text()
+        if mutated and "@compiled(" in mutated:
             # Its cache knows the file of a kernel, and not the files of what the kernel calls.
             kernels = Path(tempfile.mkdtemp(dir=copy.parent))
         os.environ.update(

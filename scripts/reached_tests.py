@@ -83,6 +83,11 @@ def files(room: str) -> list[str]:
     return [str(file) for file in chain.from_iterable(found)]
 
 
+def room_of(path: Path) -> str:
+    """Room that a file of the package stands in."""
+    return next(room for room in TESTS if path.is_relative_to(Path("pacsklearn") / room))
+
+
 class ReachedTests:
     """The tests of a room on the tree as it is: how long each took, and what lines it ran."""
 
@@ -130,13 +135,13 @@ class ReachedTests:
             str(Path(file).relative_to(copy)): data.contexts_by_lineno(file)
             for file in data.measured_files()
         }
-        (copy / f"{self._room}.json").write_text(json.dumps([self.seconds, lines]))
+        _written(copy, self._room).write_text(json.dumps([self.seconds, lines]))
 
     @classmethod
     def read(cls, copies: list[Path], room: str) -> ReachedTests:
         """Return what was written on the copy on which the tests of the room were run."""
         read = cls(room)
-        (written,) = (path for copy in copies if (path := copy / f"{room}.json").exists())
+        (written,) = (path for copy in copies if (path := _written(copy, room)).exists())
         seconds, lines = json.loads(written.read_text())
         read.seconds.update(seconds)
         read.tests = {
@@ -166,6 +171,10 @@ class ReachedTests:
         # A minute for what has to be loaded, and for kernels that have to be compiled.
         seconds = 60 + 3 * sum(self.seconds[test] for test in names)
         return [group for group in groups if group], seconds
+
+
+def _written(copy: Path, room: str) -> Path:
+    return copy / f"{room.replace('/', '.')}.json"
 
 
 class Chosen:

@@ -10,7 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python_oldest=${PYTHON_OLDEST:-python3.11}
 python_newest=${PYTHON_NEWEST:-python3}
 workers=${WORKERS:-2}
-plugins=(plugins/pacsklearn-{template,trees,papers,attacks,publish})
+# All but torch, which alone weighs more than everything else together.
+mapfile -t plugins < <(printf "%s\n" plugins/*/pyproject.toml | xargs -n1 dirname | grep -v -- -torch)
 
 sets=()
 while (($#)); do
@@ -41,7 +42,8 @@ import tomllib
 
 with open("pyproject.toml", "rb") as file:
     project = tomllib.load(file)["project"]
-for line in project["dependencies"] + project["optional-dependencies"]["plot"]:
+extras = project["optional-dependencies"]
+for line in project["dependencies"] + extras["fast"] + extras["plot"]:
     name, version = re.fullmatch(r"([A-Za-z0-9_.-]+)>=([0-9.]+)", line).groups()
     print(f"{name}=={version}")
 PYTHON
@@ -70,7 +72,7 @@ run() {
     "${install[@]}" "${options[@]}" "${targets[@]}" || return 1
     echo "== $name: $("$venv/bin/python" --version)"
     "$venv/bin/python" -m pip list --format=freeze |
-        grep -iE '^(numpy|scipy|scikit-learn|joblib|threadpoolctl|pluggy|opendp|rich|pandas|matplotlib)=='
+        grep -iE '^(numpy|scipy|scikit-learn|joblib|threadpoolctl|pluggy|opendp|numba|pandas|matplotlib)=='
     "$venv/bin/python" -m pytest -p no:cacheprovider -n "$workers" tests "$@" || failed=1
     for plugin in "${plugins[@]}"; do
         "$venv/bin/python" -m pytest -p no:cacheprovider -n "$workers" "$plugin/tests" || failed=1

@@ -12,6 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.product import leave_the_rest_for_soak
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    leave_the_rest_for_soak(items)
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
@@ -33,7 +40,7 @@ def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
 @pytest.fixture(autouse=True)
 def _nothing_released(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins as a process of its own would: no table was released about before."""
-    released = "pacsklearn.kernel.release.released_tables.RELEASED"
+    released = "pacsklearn.estimators.released_tables.RELEASED"
     monkeypatch.setattr(f"{released}._caps", {})
     monkeypatch.setattr(f"{released}._warned", set())
 

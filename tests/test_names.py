@@ -14,18 +14,18 @@ STANDARD = {
     "FileNotFoundError": "Python's",
     "ModuleNotFoundError": "Python's",
     "PackageNotFoundError": "Python's",
-    "asked": "BudgetExhaustedError.asked, ServiceBudgetError.asked",
-    "found": "SQLiteLedger.found, PostgresLedger.found, `pacsklearn ledger found`",
-    "found_ledger": "docs/api.rst",
+    "asked": "BudgetExhaustedError.asked",
+    "found": "SharedLedger.found, `pacsklearn ledger found`",
     "n_found": "OperatingPoint.n_found",
 }
 # Where the two short ones may stand; anywhere else they would be somebody's variable.
 PLACES = {
     "asked": {"exceptions.py", "kernel/answers/responder.py", "testing/ledger_check.py"},
     "found": {
-        "kernel/ledger/open_ledger.py",
         "kernel/ledger/shared_ledger.py",
+        "cli/charged_ledger.py",
         "cli/ledger_command.py",
+        "testing/ledger_scheme_check.py",
     },
 }
 

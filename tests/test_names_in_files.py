@@ -23,6 +23,7 @@ from pacsklearn import (
     AdditiveClassifier,
     Column,
     FixedStructureForestClassifier,
+    Nats,
     PACPrivate,
     PrivacySession,
     Schema,
@@ -33,15 +34,13 @@ from pacsklearn import (
     run_audit,
 )
 from pacsklearn.kernel.guarantee.model_digest import model_digest
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.plugins.builtins import TARGETS
-from pacsklearn.plugins import registry
+from pacsklearn.plugins import Registry, registry
 
 # A name of the package with another module behind it: pacsklearn.X and pacsklearn.plugins:X pass.
 INNER = re.compile(rb"pacsklearn\.(?!plugins:)[a-z_0-9]+[.:/][A-Za-z_]|pacsklearn\.plugins\.")
-KINDS = ("canonicalizer", "noise_backend", "attack", "scenario", "criterion")
-KINDS = (*KINDS, "batch_predictor", "subset_fitter")
+KINDS = registry().kinds()
 SCHEMA = Schema([Column("age", low=0, high=10), Column("ward", "category", categories=("a", "b"))])
 WORDS = "a long passphrase"
 
@@ -79,9 +78,12 @@ def test_a_built_in_is_named_by_what_imports_it(kind: str, monkeypatch: Any) -> 
 
 
 def test_what_no_name_chooses_is_named_too() -> None:
-    for name in TARGETS:
-        assert getattr(pacsklearn.plugins, name) is named(TARGETS[name])
-    with pytest.raises(AttributeError, match="no attribute"):
+    plugins, listed = Registry(list), dir(pacsklearn.plugins)
+    for kind in KINDS:
+        for each in plugins.registrations(kind):
+            assert getattr(pacsklearn.plugins, each.made.__name__) is each.made
+            assert each.made.__name__ in listed
+    with pytest.raises(AttributeError, match="attribute"):
         _ = pacsklearn.plugins.NoSuchThing
 
 
@@ -119,7 +121,7 @@ def test_functions_that_nobody_imports_have_digests_of_their_own() -> None:
 def test_bundles(model: Any, tmp_path: Path, monkeypatch: Any) -> None:
     pytest.importorskip("skops")
     X, y = table()
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     if not isinstance(model, (AdditiveClassifier,)) and not hasattr(model, "steps"):
         X = X[["age"]].to_numpy()
     private = PACPrivate(model, budget=1 / 4, n_subsets=16, ledger=ledger)
@@ -144,8 +146,8 @@ def test_bundles(model: Any, tmp_path: Path, monkeypatch: Any) -> None:
 
 def test_session_files(tmp_path: Path) -> None:
     X, y = table()
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
-    session = PrivacySession(X, y, budget=2.0, n_subsets=8, ledger=ledger)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    session = PrivacySession(X, y, budget=Nats(2.0), n_subsets=8, ledger=ledger)
     session.release(AdditiveClassifier(SCHEMA), budget=1 / 4)
     model = make_pipeline(SchemaEncoder(SCHEMA), LogisticRegression())
     session.respond(model, X[:20], query_budget=1 / 64)
@@ -157,8 +159,8 @@ def test_session_files(tmp_path: Path) -> None:
 
 def test_a_stored_answer_outlives_a_move(tmp_path: Path, monkeypatch: Any) -> None:
     X, y = table()
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
-    session = PrivacySession(X, y, budget=2.0, n_subsets=8, ledger=ledger)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    session = PrivacySession(X, y, budget=Nats(2.0), n_subsets=8, ledger=ledger)
     model = make_pipeline(SchemaEncoder(SCHEMA), LogisticRegression())
     told = session.respond(model, X[:20], query_budget=1 / 64)
     session.save(tmp_path / "session", key=WORDS)
@@ -190,12 +192,13 @@ def test_statements_of_every_kind() -> None:
 def test_every_canonicalizer_has_a_public_name() -> None:
     """Also those that another one makes."""
     known, waiting = set(), [Canonicalizer]
-    for target in TARGETS.values():
-        named(target)
+    named_here = dir(pacsklearn.plugins)
+    for name in named_here:
+        getattr(pacsklearn.plugins, name)
     while waiting:
         here = waiting.pop()
         waiting += here.__subclasses__()
         ours = here.__module__.startswith("pacsklearn.") and not inspect.isabstract(here)
         if ours and not here.__name__.startswith("_"):
             known.add(here.__name__)
-    assert known - {"Canonicalizer"} <= set(TARGETS)
+    assert known - {"Canonicalizer"} <= set(named_here)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from pacsklearn.kernel.noise.lattice import lattice_centres, opened
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.plugins import NoiseBackendRecord, register, unregister
+from pacsklearn.plugins import register, unregister
 
 __all__ = ["BASELINES", "ConfidentAutoPac", "VarianceConverged", "registered_baselines"]
 
@@ -105,14 +104,10 @@ BASELINES: tuple[type[_PublishedRule], ...] = (VarianceConverged, ConfidentAutoP
 @contextmanager
 def registered_baselines() -> Iterator[tuple[str, ...]]:
     """Names of the baselines, which are noise backends like any plugin's inside the block."""
-    records: list[Any] = [
-        NoiseBackendRecord(rule.name, rule, "published rule without a proof; for comparison")
-        for rule in BASELINES
-    ]
-    for record in records:
-        register(record)
+    for rule in BASELINES:
+        register(rule)
     try:
-        yield tuple(record.name for record in records)
+        yield tuple(rule.name for rule in BASELINES)
     finally:
-        for record in records:
-            unregister(record)
+        for rule in BASELINES:
+            unregister(rule)

@@ -49,7 +49,7 @@ def sinkhorn_distance(
     Raises
     ------
     ImportError
-        When POT is not installed (``pip install "pacsklearn[transport]"``).
+        When POT is not installed (``pip install ".[transport]"``).
 
     Notes
     -----
@@ -59,7 +59,7 @@ def sinkhorn_distance(
         import ot  # an optional package
     except ImportError as error:
         raise ImportError(
-            "The Sinkhorn baseline needs POT; install it with pip install 'pacsklearn[transport]'."
+            "The Sinkhorn baseline needs POT; install it with pip install '.[transport]'."
         ) from error
     distances = cdist(X, Y)
     a, b = np.full(X.shape[0], 1 / X.shape[0]), np.full(Y.shape[0], 1 / Y.shape[0])

@@ -25,7 +25,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate, run_audit
+from pacsklearn import Membership, PACPrivate, run_audit
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.plots.palette import COLOURS, NEUTRAL, STYLE
 
@@ -43,7 +43,7 @@ def measured(python: str) -> dict[str, Any]:
         rows = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
         X_train, X_test, y_train, y_test = rows
         plain.append(recipe.fit(X_train, y_train).score(X_test, y_test))
-        model = PACPrivate(recipe, criterion="membership", budget=CAP).fit(X_train, y_train)
+        model = PACPrivate(recipe, budget=Membership(CAP)).fit(X_train, y_train)
         private.append(model.score(X_test, y_test))
         for name, score in of_diffprivlib(python, rows).items():
             theirs.setdefault(name, []).append(score)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pacsklearn import PrivacySession
-from pacsklearn.kernel.bounds.padding import bucket_padding, least_padding
+from pacsklearn.padding.least_padding import bucket_padding, least_padding
 
 times = np.array([40 * (8 + key.bit_count()) for key in range(256)])
 values, counts = np.unique(times, return_counts=True)

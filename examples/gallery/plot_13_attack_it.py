@@ -20,7 +20,10 @@ from pacsklearn.plugins import registry
 X, y = load_iris(return_X_y=True)
 space = SecretSpace.balanced(len(X), n_subsets=32)
 support = Support(np.stack([X[space.rows(i)].mean(axis=0) for i in range(32)]))
-backend, attack = registry().noise_backend("logdet"), registry().attack("optimal_membership")
+backend, attack = (
+    registry().noise_backend("logdet"),
+    registry().make("attack", "optimal_membership"),
+)
 
 budgets, results = [1 / 64, 1 / 16, 1 / 4, 1 / 2], []
 for budget in budgets:

@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from pacsklearn import AdditiveClassifier, Column, PACPrivate, Schema
+from pacsklearn import AdditiveClassifier, Column, Membership, PACPrivate, Schema
 
 table = pd.read_csv(Path(os.environ["PACSKLEARN_DATA"]) / "german_credit.csv")
 bad = (table["target"] == "bad").to_numpy()
@@ -45,7 +45,7 @@ form = Schema(
 X, X_test, y, y_test = train_test_split(table[list(form.names)], bad, stratify=bad, random_state=0)
 scoring = AdditiveClassifier(form, ridge=5.0, smoothness=100.0)
 plain = scoring.fit(X, y)
-private = PACPrivate(scoring, criterion="membership", budget=0.65).fit(X, y)
+private = PACPrivate(scoring, budget=Membership(0.65)).fit(X, y)
 for name, model in (("without privacy", plain), ("published", private)):
     print(f"{name}: AUC {roc_auc_score(y_test, model.predict_proba(X_test)[:, 1]):.3f}")
 print(private.guarantee_.promise)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
-from numbers import Real
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, NamedTuple, final
 
 from scipy import stats
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import as_inner_share, as_probability, check_integer
 from pacsklearn.audit.bounds.confidence_sequence import confidence_sequence
 from pacsklearn.audit.game import Game
 
@@ -92,9 +91,9 @@ class AttackResult:
             )
         object.__setattr__(self, "n_trials", trials)
         object.__setattr__(self, "n_successes", successes)
-        object.__setattr__(self, "prior", _share("prior", self.prior))
+        object.__setattr__(self, "prior", as_probability("prior", self.prior))
         if self.bound is not None:
-            object.__setattr__(self, "bound", _share("bound", self.bound))
+            object.__setattr__(self, "bound", as_probability("bound", self.bound))
         object.__setattr__(
             self, "details", tuple((str(name), str(text)) for name, text in self.details)
         )
@@ -164,16 +163,7 @@ class AttackResult:
     def from_json(cls, text: str) -> AttackResult:
         """Result written by :meth:`to_json`; derived figures are computed anew."""
         data = json.loads(text)
-        return cls(
-            attack=data["attack"],
-            criterion=data["criterion"],
-            n_trials=data["n_trials"],
-            n_successes=data["n_successes"],
-            prior=data["prior"],
-            bound=data["bound"],
-            details=tuple((name, value) for name, value in data["details"]),
-            sequential=data.get("sequential", False),
-        )
+        return cls(**{each.name: data[each.name] for each in fields(cls) if each.name in data})
 
 
 @final
@@ -234,9 +224,7 @@ def share_interval(
         Clopper and Pearson's, or the confidence sequence's. In both the chance that the lower end
         is too high is at most half of ``1 - level``.
     """
-    level = _share("level", level)
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+    level = as_inner_share("level", level)
     if n_trials == 0:
         return Interval(0.0, 1.0)
     tail = (1 - level) / 2
@@ -259,7 +247,9 @@ class Attack(ABC):
     Attributes
     ----------
     name : str
-        As it is registered.
+        Unique among the attacks; accepted by ``run_audit(attacks=[name])``.
+    description : str
+        One line for listings.
     needs : tuple of str
         What a game must offer: ``"units"`` (its secrets are subsets of them), ``"secrets"`` (they
         are not), or an attribute beyond the interface of a game, as ``"confidences"``.
@@ -269,7 +259,8 @@ class Attack(ABC):
         Goal, knowledge, power, reference and cost, as the table in the documentation shows them.
     """
 
-    name: str
+    name: str = ""
+    description: ClassVar[str] = ""
     threat: ClassVar[ThreatModel | None] = None
     needs: ClassVar[tuple[str, ...]] = ()
     automatic: ClassVar[bool] = False
@@ -304,14 +295,6 @@ class Attack(ABC):
         ValueError
             When the game is not one that the attack can play.
         """
-
-
-def _share(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a probability, got {type(value).__name__}.")
-    if not 0 <= float(value) <= 1:
-        raise ValueError(f"{name} must be a probability between 0 and 1, got {value!r}.")
-    return float(value)
 
 
 def _percent(share: float, towards: Any) -> str:

@@ -6,7 +6,7 @@ import html
 import json
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, TypeVar, final
 
 from pacsklearn.audit.attack import AttackResult, Interval
 from pacsklearn.audit.bounds.refuted_divergence import refuted_divergence
@@ -21,6 +21,7 @@ CURATOR_ONLY = (
     "nothing here is covered by a guarantee."
 )
 
+T = TypeVar("T")
 Cells: TypeAlias = tuple[str, ...]
 
 _STYLE = "text-align:left;padding-right:1em"
@@ -221,30 +222,22 @@ class Audit:
     def from_json(cls, text: str) -> Audit:
         """Audit written by :meth:`to_json`; derived figures are computed anew."""
         data = json.loads(text)
-        return cls(
-            subject=data["subject"],
-            results=tuple(AttackResult.from_json(json.dumps(each)) for each in data["results"]),
-            level=data["level"],
-            information=data["information"],
-            n_subsets=data["n_subsets"],
-            n_units=data["n_units"],
-            seed=data["seed"],
-            curves=tuple(
-                AttackROC(
-                    each["attack"],
-                    tuple(each["false_positive_rate"]),
-                    tuple(each["true_positive_rate"]),
-                )
-                for each in data["curves"]
-            ),
-            provenance=tuple(Provenance(**each) for each in data["provenance"]),
-            points=tuple(
-                OperatingPoint(**{field.name: each[field.name] for field in fields(OperatingPoint)})
-                for each in data.get("points", ())
-            ),
-            order=data.get("order"),
-            divergence=data.get("divergence"),
-        )
+        parts = {
+            "results": AttackResult,
+            "curves": AttackROC,
+            "provenance": Provenance,
+            "points": OperatingPoint,
+        }
+        for name, kind in parts.items():
+            data[name] = tuple(_read(kind, each) for each in data.get(name, ()))
+        return _read(cls, data)
+
+
+def _read(kind: type[T], data: dict[str, Any]) -> T:
+    """Instance of a dataclass from plain data; figures that are no fields are left out."""
+    known = {each.name: data[each.name] for each in fields(kind) if each.name in data}  # type: ignore[arg-type]
+    tuples = {name: tuple(each) for name, each in known.items() if isinstance(each, list)}
+    return kind(**known | tuples)
 
 
 def _cells(audit: Audit, result: AttackResult) -> Cells:

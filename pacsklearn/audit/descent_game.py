@@ -106,8 +106,8 @@ class DescentGame(Game):
         if model.feature_bounds is not None:
             self._rows *= np.asarray(model.feature_bounds, dtype=np.float64)
         self._weights = np.where(np.arange(secret.n_rows) < count, _WEIGHT, 0.0)
-        self._prior: Floats = np.full(2, 0.5)
-        self._prior.flags.writeable = False
+        self.prior = np.full(2, 0.5)
+        self.prior.flags.writeable = False
         # A rehearsal of both: what pulls, and what its run is worth.
         rehearsed = [self._trained(secret, seed=0)[1:] for secret in range(2)]
         self._problems = [problem for problem, *_ in rehearsed]
@@ -118,14 +118,6 @@ class DescentGame(Game):
         # Of a mean over batches that are known, information alone bounds what is seen here.
         pairs = [(math.inf, 0.0)] if secret.averaged_over else pairs
         self._most = min(1 - (1 - delta) / (1 + math.exp(min(e, 700.0))) for e, delta in pairs)
-
-    @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> None:
-        return None
 
     def bound(self, blind: float) -> float:
         """Success that is allowed at naming the table, by all figures of the guarantee."""

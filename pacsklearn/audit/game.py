@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import Space
 
 
 @final
@@ -52,20 +51,17 @@ class Game(ABC):
 
     Each round draws a fresh secret from the prior, releases what the mechanism releases, and gives
     the adversary's exact posterior. Rounds are independent, and a game remembers none.
+
+    Attributes
+    ----------
+    prior : ndarray of shape (m,)
+        Prior probability of each candidate.
+    members : ndarray of bool of shape (m, n_units), or None
+        Is unit ``u`` in candidate ``i``; None where secrets are not subsets.
     """
 
-    @property
-    @abstractmethod
-    def prior(self) -> Floats:
-        """Prior probability of each candidate; shape (m,)."""
-
-    @property
-    @abstractmethod
-    def members(self) -> NDArray[np.bool_] | None:
-        """Is unit ``u`` in candidate ``i``; shape (m, n_units).
-
-        None where secrets are not subsets.
-        """
+    prior: Floats
+    members: NDArray[np.bool_] | None = None
 
     @abstractmethod
     def bound(self, blind: float) -> float | None:
@@ -97,24 +93,14 @@ class CandidateGame(Game):
         Nats that a round reveals at most, on average over rounds.
     """
 
-    def __init__(self, space: SecretSpace | CandidateSpace, information: float) -> None:
+    def __init__(self, space: Space, information: float) -> None:
         self._space = space
         self._information = min(information, space.entropy)
-        self._prior: Floats = space.weights / space.weights.sum()
-        self._members: NDArray[np.bool_] | None = None
-        if isinstance(space, SecretSpace):
-            self._members = space.membership().T
-        for shared in (self._prior, self._members):
-            if shared is not None:
-                shared.flags.writeable = False
-
-    @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> NDArray[np.bool_] | None:
-        return self._members
+        self.prior = space.weights / space.weights.sum()
+        self.prior.flags.writeable = False
+        if space.has_members:
+            self.members = space.row_subsets().membership().T
+            self.members.flags.writeable = False
 
     @property
     def information(self) -> float:

@@ -33,6 +33,7 @@ class IdentificationAttack(Attack):
     """
 
     name = "identification"
+    description = "the best possible attack on the whole secret"
     automatic = True
     threat: ClassVar = ThreatModel(
         goal="the whole secret",

@@ -39,6 +39,7 @@ class LiRAAttack(ShadowAttack):
     """
 
     name = "lira"
+    description = "one unit's membership, by the confidence of the released model"
     needs = ("units", "confidences")
     automatic = True
     threat: ClassVar = ThreatModel(

@@ -35,6 +35,7 @@ class MapAttack(Attack):
     """
 
     name = "map"
+    description = "the likeliest secret about the data, by the prior and the mean outputs"
     needs = ("secrets",)
     automatic = True
     threat: ClassVar = ThreatModel(

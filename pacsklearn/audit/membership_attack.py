@@ -57,6 +57,7 @@ class OptimalMembershipAttack(Attack):
     """
 
     name = "optimal_membership"
+    description = "the best possible attack on one unit's membership"
     needs = ("units",)
     automatic = True
     threat: ClassVar = ThreatModel(

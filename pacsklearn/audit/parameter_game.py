@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -11,12 +12,11 @@ import numpy as np
 from pacsklearn._validation import check_budget
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.outputs import observe
+from pacsklearn.kernel.release.plan import Plan
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import Space
 
 # Of an account for laws on which all candidates agree, which cost nothing.
 _LEAST_CEILING = 1e-12
@@ -79,7 +79,7 @@ class ParameterGame(CandidateGame):
     def __init__(
         self,
         releases: LawOrRule | Sequence[LawOrRule],
-        space: SecretSpace | CandidateSpace,
+        space: Space,
         *,
         information: float | None = None,
         decode: Callable[..., Any] | None = None,
@@ -110,25 +110,34 @@ class ParameterGame(CandidateGame):
             self._space, SeededSampler(generator), self._ceiling
         )
         secret = procedure.secret.index
-        vectors = tuple(self._taken(release, procedure) for release in self._releases)
+        plans = [_LawPlan(release, self._space) for release in self._releases]
+        steps = [procedure.take(plan) for plan in plans]
+        vectors = tuple(step.law.decode(step.observed) for step in steps)
         shown = vectors if self._decode is None else self._decode(*vectors)
         return Round(secret, procedure.secret.belief, shown)
 
-    def _taken(self, release: LawOrRule, procedure: ReleaseProcedure) -> Floats:
-        """One step of a session, with this law."""
 
-        def calibrate(belief: Floats) -> NoiseLaw:
-            return _check_law(release(belief) if callable(release) else release, self._space)
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class _LawPlan(Plan):
+    """One step of a session, with a law that is given."""
 
-        law, _, observed = procedure.take(
-            calibrate,
-            lambda law: procedure.event("parameters", law, law.axes.shape[1], law.dimension, ()),
-            lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
-        )
+    release: LawOrRule
+    space: Space
+
+    kind = "parameters"
+    n_outputs = 0
+    released = public = provenance = ()
+
+    def calibrate(self, belief: Floats) -> NoiseLaw:
+        release = self.release
+        return _check_law(release(belief) if callable(release) else release, self.space)
+
+    def value(self, law: NoiseLaw, observed: Integers) -> Floats:
         return law.decode(observed)
 
 
-def _check_law(law: Any, space: SecretSpace | CandidateSpace) -> NoiseLaw:
+def _check_law(law: Any, space: Space) -> NoiseLaw:
     if not isinstance(law, NoiseLaw):
         raise ValueError(
             "releases must be noise laws, or callables that give one for a belief, got an object "

@@ -13,14 +13,13 @@ from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.kernel.outputs.universe import check_universe
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
-from pacsklearn.kernel.release.procedure import as_criterion
 from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.sampled.sampled_subsets import sampled_subsets
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
@@ -103,10 +102,10 @@ def replay_fit(
             value_range=model.value_range,
             options=options,
             step_budget=model.responder().step_budget,
-            budget=float(model.budget),
+            budget=as_budget(model.budget, warn=False).amount,
             canaries=canaries,
         )
-    budget = float(model.budget)
+    budget = as_budget(model.budget, warn=False).amount
     return ReplayedGame(
         [released_plan(model, candidates)],
         information=guarantee.information,
@@ -119,7 +118,8 @@ def replay_fit(
 
 def released_plan(model: PACPrivate, candidates: Candidates) -> ParameterPlan:
     """What a fitted model's release needs, short of the secret, for these candidates."""
-    target = Target(float(model.budget), as_criterion(model.criterion, candidates.space))
+    budget = as_budget(model.budget, warn=False)
+    target = Target(budget.amount, budget.criterion(candidates.space))
     choices = ReleaseChoices(model.noise, model.metric, model.canonicalizer)
     return ParameterPlan.of(model.estimator, lambda: candidates, target, choices)
 
@@ -153,10 +153,11 @@ def replay_session(
         When the session has released something else than models, or another number of them.
     """
     space, events = session.space, session.ledger.events
-    if not isinstance(space, SecretSpace):
+    if not space.has_members:
         raise ValueError(
             "The session's secret is no subset of rows; play its noise laws with ParameterGame."
         )
+    subsets = space.row_subsets()
     kinds = {event.kind for event in events}
     if kinds != {"parameters"} or len(events) != len(estimators):
         raise ValueError(
@@ -167,7 +168,7 @@ def replay_session(
     guarantee = session.guarantee_
     plans, options = [], FitOptions(fit_params or {}, n_jobs)
     for estimator, event in zip(estimators, events, strict=True):
-        candidates = Candidates.prepare(estimator, X, y, space, options)
+        candidates = Candidates.prepare(estimator, X, y, subsets, options)
         _check_rows(guarantee, candidates.X)
         choices = ReleaseChoices(noise=event.backend)
         plans.append(

@@ -76,7 +76,7 @@ class ReplayedGame(CandidateGame):
             self.space, SeededSampler(generator), self._budget, criterion
         )
         secret = procedure.secret.index  # drawn before the noise
-        steps = [release.take(procedure) for release in self._releases]
+        steps = [procedure.take(release) for release in self._releases]
         shown = tuple(step.law.decode(step.observed) for step in steps)
         return Round(secret, procedure.secret.belief, shown)
 

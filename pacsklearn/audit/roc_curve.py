@@ -60,18 +60,13 @@ class RecordingGame(Game):
 
     def __init__(self, game: Game, *, shown: bool = True, stopping: Stopping | None = None) -> None:
         self._game, self._shown, self.stopping = game, shown, stopping
+        self.prior, self.members = game.prior, game.members
         self.rounds: list[Round] = []
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_game":  # a copy under construction
+            raise AttributeError(name)
         return getattr(self._game, name)
-
-    @property
-    def prior(self) -> Any:
-        return self._game.prior
-
-    @property
-    def members(self) -> Any:
-        return self._game.members
 
     def bound(self, blind: float) -> float | None:
         return self._game.bound(blind)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit, max_intervals
 from pacsklearn.audit.descent_game import DescentGame
@@ -86,7 +87,7 @@ def run_audit(
     n_jobs : int, optional
         Workers that fit the candidates.
     verbose : int, default=0
-        Show a progress bar.
+        Count the attacks on standard error.
     stop_early : bool, default=False
         Let each attack stop counting as soon as it is clear on which side of the bound its success
         lies. The intervals are then of a kind that holds whenever counting stops, and wider.
@@ -125,10 +126,9 @@ def run_audit(
     """
     count = check_integer(name="n_trials", value=n_trials, minimum=1)
     seed = check_integer(name="random_state", value=random_state, minimum=0)
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+    level = as_inner_share("level", level)
     named = None if isinstance(attacks, str) and attacks == "auto" else _listed(attacks)
-    chosen = None if named is None else [registry().attack(name) for name in named]
+    chosen = None if named is None else [registry().make("attack", name) for name in named]
     guarantee: Guarantee | PufferfishGuarantee | None = None
     fitting: dict[str, Any] = {"fit_params": fit_params, "n_jobs": n_jobs}
     if isinstance(source, Game):
@@ -139,7 +139,7 @@ def run_audit(
         guarantee = source.guarantee_
     if named is None or chosen is None:
         named = _default(game)
-        chosen = [registry().attack(name) for name in named]
+        chosen = [registry().make("attack", name) for name in named]
     results, curves = [], []
     points: list[OperatingPoint] = []
     stopping = None
@@ -169,7 +169,7 @@ def run_audit(
     audit = Audit(
         subject=subject,
         results=tuple(results),
-        level=float(level),
+        level=level,
         information=getattr(game, "information", None),
         n_subsets=len(game.prior),
         n_units=0 if game.members is None else int(game.members.shape[1]),
@@ -184,12 +184,11 @@ def run_audit(
     return audit
 
 
-def _watched(work: list[Any], verbose: int) -> Iterable[Any]:
-    if not verbose:
-        return work
-    from rich.progress import track  # only a user who asks for progress needs it
-
-    return track(work, description="attacks")
+def _watched(work: list[Any], verbose: int) -> Iterator[Any]:
+    for number, part in enumerate(work, 1):
+        yield part
+        if verbose:
+            sys.stderr.write(f"attacks: {number} of {len(work)} done\n")
 
 
 def _listed(attacks: Any) -> list[Any]:
@@ -204,7 +203,7 @@ def _listed(attacks: Any) -> list[Any]:
 def _default(game: Game) -> list[str]:
     """Attacks that join by themselves and can play, plugins' among them."""
     known = registry()
-    attacks = {name: known.attack(name) for name in known.names("attack")}
+    attacks = {name: known.make("attack", name) for name in known.names("attack")}
     return [name for name, each in attacks.items() if each.automatic and each.can_play(game)]
 
 

@@ -99,26 +99,18 @@ class SlicedGame(Game):
                 f"prior must be {n_secrets} probabilities, one for each secret, that sum to 1, got "
                 f"an array of shape {weights.shape}."
             )
-        self._prior, self._prior_index = weights / weights.sum(), prior_index
+        self.prior, self._prior_index = weights / weights.sum(), prior_index
         worlds = first.worlds
-        self._members = [list(worlds.law(i, prior_index).members) for i in range(n_secrets)]
+        self._draws = [list(worlds.law(i, prior_index).members) for i in range(n_secrets)]
         self._means = [
             each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
-            for each, rows in zip(self._calibrated, self._members, strict=True)
+            for each, rows in zip(self._calibrated, self._draws, strict=True)
         ]
         self._figures = _all_figures(self._calibrated)
         self._rate = _information(first)
         self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
-        self._named = _named(first, self._prior)
-        self._prior.flags.writeable = False
-
-    @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> None:
-        return None
+        self._named = _named(first, self.prior)
+        self.prior.flags.writeable = False
 
     @property
     def means(self) -> Floats:
@@ -132,16 +124,16 @@ class SlicedGame(Game):
 
     def bound(self, blind: float) -> float | None:
         # The stated success is that of naming, whose blind success is the likeliest secret's.
-        named = self._named if abs(blind - float(self._prior.max())) <= 1e-12 else None
+        named = self._named if abs(blind - float(self.prior.max())) <= 1e-12 else None
         if not self._protected >= set(all_pairs(len(self._calibrated))):
             return named
-        information = self._rate * (1 - float(self._prior @ self._prior))
+        information = self._rate * (1 - float(self.prior @ self.prior))
         implied = posterior_success(information, blind)
         return implied if named is None else min(named, implied)
 
     def play(self, generator: np.random.Generator) -> Round:
         sampler = SeededSampler(generator)
-        secret = sampler.index(self._prior)
+        secret = sampler.index(self.prior)
         calibrated = self._calibrated[secret]
         world = drawn_world(calibrated.worlds, secret, sampler, self._prior_index)
         observed = calibrated.observed(calibrated.law.centres[world], sampler)
@@ -154,7 +146,7 @@ class SlicedGame(Game):
         likelihood = np.exp(log_likelihood - log_likelihood.max())
         # A figure that depends on the secret gives it away, and the posterior must say so.
         fits = [each == figures for each in self._figures]
-        joint = self._prior * [likelihood[rows].mean() for rows in self._members] * fits
+        joint = self.prior * [likelihood[rows].mean() for rows in self._draws] * fits
         return np.asarray(joint / joint.sum())
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.laws.sliced_law import AGGREGATIONS
 from pacsklearn.srpp.release.release import CalibratedWorlds, calibrated_worlds
-from pacsklearn.srpp.srpp_parameters import secret_column, sliced_options, sliced_query
+from pacsklearn.srpp.srpp_parameters import sliced_options, sliced_query
 from pacsklearn.srpp.srpp_private import SRPPPrivate
 
 
@@ -52,21 +53,11 @@ def replay_sliced(
     if not model.__sklearn_is_fitted__():
         raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
     named = "prevalence" if model.scenario is None else model.scenario
-    scenario = registry().scenario(named)
-    given = y
+    scenario = registry().make("scenario", named)
     params = dict(fit_params or {})
-    query, X, y = sliced_query(model, X, y, params)
-    column = secret_column(model, scenario, X, y, given, secret)
-    calibrated = calibrated_worlds(
-        query,
-        scenario,
-        X,
-        y,
-        column,
-        sliced_options(model),
-        params=params,
-        n_jobs=model.n_jobs if n_jobs is None else n_jobs,
-    )
+    query, rows = sliced_query(model, scenario, X, y, params, secret=secret)
+    fitting = FitOptions(params, model.n_jobs if n_jobs is None else n_jobs)
+    calibrated = calibrated_worlds(query, scenario, rows, sliced_options(model), fitting)
     promised, replayed = model.guarantee_.costs, calibrated.law.costs
     # The calibrated cost is the budget whatever the rows are; the others are not.
     for view in (*AGGREGATIONS, "worst_slice"):

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
 from pacsklearn.audit.game import CandidateGame, Round
+from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
-from pacsklearn.kernel.outputs.models import PredictionTable, candidate_models
+from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.secret_space import SecretSpace

@@ -17,6 +17,9 @@ from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 class BinnedCanonicalizer(Canonicalizer):
     """Edges of the bins, sorted again after noise; how many bins there are is public."""
 
+    name = "binned"
+    description = "rising edges of the bins of each feature"
+    estimators = ("sklearn.preprocessing.KBinsDiscretizer",)
     methods = ("transform", "inverse_transform")
     noised = ("bin_edges_",)
 
@@ -48,6 +51,9 @@ class QuantileTransformerCanonicalizer(Canonicalizer):
     ``n_quantiles`` should not exceed the rows of a subset: their number then depends on the subset.
     """
 
+    name = "quantile_transformer"
+    description = "rising quantiles of each feature"
+    estimators = ("sklearn.preprocessing.QuantileTransformer",)
     methods = ("transform", "inverse_transform")
     noised = ("quantiles_",)
 

@@ -48,6 +48,10 @@ class SideBySide(PartsCanonicalizer):
 class UnionCanonicalizer(SideBySide):
     """Outputs of a feature union; the transformers' weights are public."""
 
+    name = "union"
+    description = "several transformers side by side"
+    estimators = ("sklearn.pipeline.FeatureUnion",)
+
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         listed = estimator.transformer_list
@@ -86,6 +90,10 @@ class ColumnTransformerCanonicalizer(SideBySide):
     parts : tuple of (str, Canonicalizer)
         Those that are neither dropped nor passed through, the remainder's included.
     """
+
+    name = "column_transformer"
+    description = "each transformer on columns of its own"
+    estimators = ("sklearn.compose.ColumnTransformer",)
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:

@@ -28,6 +28,13 @@ class DiscreteNBCanonicalizer(Canonicalizer):
     Priors that are a parameter, or uniform, are public.
     """
 
+    name = "discrete_nb"
+    description = "log-probabilities of counts or bits for each class"
+    estimators = (
+        "sklearn.naive_bayes.BernoulliNB",
+        "sklearn.naive_bayes.ComplementNB",
+        "sklearn.naive_bayes.MultinomialNB",
+    )
     methods = ("predict", "predict_proba", "predict_log_proba")
     noised = ("feature_log_prob_", "class_log_prior_ (learned)")
 
@@ -90,6 +97,9 @@ class CategoricalNBCanonicalizer(Canonicalizer):
     row may go beyond it.
     """
 
+    name = "categorical_nb"
+    description = "log-probabilities of public categories for each class"
+    estimators = ("sklearn.naive_bayes.CategoricalNB",)
     methods = ("predict", "predict_proba", "predict_log_proba")
     noised = ("feature_log_prob_", "class_log_prior_ (learned)")
 

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.canonical.assignment import assign_to_mean
+from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import (
     from_log,
@@ -20,7 +21,7 @@ from pacsklearn.canonical.log_domain import (
 )
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 
 
 @final
@@ -30,6 +31,9 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
     Names of components are exchangeable: they are ordered by an optimal assignment of the means.
     """
 
+    name = "gaussian_mixture"
+    description = "weights, means and covariances in an agreed order"
+    estimators = ("sklearn.mixture.GaussianMixture",)
     methods = ("predict", "predict_proba", "score_samples")
     noised = ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_")
     reads_rows = False

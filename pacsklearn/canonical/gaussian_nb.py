@@ -20,6 +20,9 @@ class GaussianNBCanonicalizer(Canonicalizer):
     Priors given as a parameter are public and stay as they are.
     """
 
+    name = "gaussian_nb"
+    description = "mean and variance of each class and feature"
+    estimators = ("sklearn.naive_bayes.GaussianNB",)
     methods = ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba")
     noised = ("theta_", "var_", "class_prior_ (priors=None)")
     reads_rows = False

@@ -17,6 +17,12 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Lay
 class KMeansCanonicalizer(Canonicalizer):
     """Cluster centres; names of clusters are exchangeable and ordered by optimal assignment."""
 
+    name = "kmeans"
+    description = "cluster centres in an agreed order"
+    estimators = (
+        "sklearn.cluster.KMeans",
+        "sklearn.cluster.MiniBatchKMeans",
+    )
     methods = ("predict", "transform")
     noised = ("cluster_centers_",)
     reads_rows = False
@@ -53,6 +59,9 @@ class BisectingKMeansCanonicalizer(Canonicalizer):
     and equal ones are ordered by an optimal assignment.
     """
 
+    name = "bisecting_kmeans"
+    description = "a tree of pairs of centres in an agreed order"
+    estimators = ("sklearn.cluster.BisectingKMeans",)
     methods = ("predict", "transform")
     noised = ("cluster_centers_", "centres of the bisections")
 

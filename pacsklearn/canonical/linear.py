@@ -14,6 +14,7 @@ from scipy import sparse
 
 from pacsklearn._sklearn_compat import has_log_link, is_multilabel, prepare_for_predict
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
+from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import (
     encoding_of,
     member_mean_squares,
@@ -23,7 +24,7 @@ from pacsklearn.canonical.features import (
 )
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 from pacsklearn.kernel.outputs.public_prior import Constant
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
@@ -65,6 +66,20 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         False a model's probabilities are those of decisions scaled to root mean square one.
     """
 
+    name = "linear_classifier"
+    description = "coefficients and intercepts of a linear decision function"
+    estimators = (
+        "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+        "sklearn.linear_model.LogisticRegression",
+        "sklearn.linear_model.LogisticRegressionCV",
+        "sklearn.linear_model.PassiveAggressiveClassifier",
+        "sklearn.linear_model.Perceptron",
+        "sklearn.linear_model.RidgeClassifier",
+        "sklearn.linear_model.RidgeClassifierCV",
+        "sklearn.linear_model.SGDClassifier",
+        "sklearn.svm.LinearSVC",
+        "pacsklearn.StepwiseClassifier",
+    )
     noised = ("coef_", "intercept_")
 
     def __init__(self, *, gauge: bool = True, probabilities: bool | str = "auto") -> None:
@@ -170,6 +185,40 @@ def _ignores_shift(estimator: Any, X: Any) -> bool:
 class LinearRegressorCanonicalizer(LinearCanonicalizer):
     """Weights ``[coef | intercept]`` of a regressor that predicts a function of ``X W' + b``."""
 
+    name = "linear_regressor"
+    description = "coefficients and intercept of a linear model"
+    estimators = (
+        "sklearn.linear_model.ARDRegression",
+        "sklearn.linear_model.BayesianRidge",
+        "sklearn.linear_model.ElasticNet",
+        "sklearn.linear_model.ElasticNetCV",
+        "sklearn.linear_model.GammaRegressor",
+        "sklearn.linear_model.HuberRegressor",
+        "sklearn.linear_model.Lars",
+        "sklearn.linear_model.LarsCV",
+        "sklearn.linear_model.Lasso",
+        "sklearn.linear_model.LassoCV",
+        "sklearn.linear_model.LassoLars",
+        "sklearn.linear_model.LassoLarsCV",
+        "sklearn.linear_model.LassoLarsIC",
+        "sklearn.linear_model.LinearRegression",
+        "sklearn.linear_model.MultiTaskElasticNet",
+        "sklearn.linear_model.MultiTaskElasticNetCV",
+        "sklearn.linear_model.MultiTaskLasso",
+        "sklearn.linear_model.MultiTaskLassoCV",
+        "sklearn.linear_model.OrthogonalMatchingPursuit",
+        "sklearn.linear_model.OrthogonalMatchingPursuitCV",
+        "sklearn.linear_model.PassiveAggressiveRegressor",
+        "sklearn.linear_model.PoissonRegressor",
+        "sklearn.linear_model.QuantileRegressor",
+        "sklearn.linear_model.Ridge",
+        "sklearn.linear_model.RidgeCV",
+        "sklearn.linear_model.SGDRegressor",
+        "sklearn.linear_model.TheilSenRegressor",
+        "sklearn.linear_model.TweedieRegressor",
+        "sklearn.svm.LinearSVR",
+        "pacsklearn.StepwiseRegressor",
+    )
     methods = ("predict",)
     noised = ("coef_", "intercept_")
     reads_rows = False
@@ -224,6 +273,9 @@ class LinearOutlierCanonicalizer(Canonicalizer):
     The scale is the root mean square of the decision function on the subset's own rows.
     """
 
+    name = "linear_outlier"
+    description = "weights and offset of a linear one-class model"
+    estimators = ("sklearn.linear_model.SGDOneClassSVM",)
     methods = ("predict", "decision_function", "score_samples")
     noised = ("coef_", "offset_")
 

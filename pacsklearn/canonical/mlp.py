@@ -30,6 +30,12 @@ class MLPCanonicalizer(FoldingCanonicalizer):
     around.
     """
 
+    name = "mlp"
+    description = "weights of a network with its hidden units in an agreed order"
+    estimators = (
+        "sklearn.neural_network.MLPClassifier",
+        "sklearn.neural_network.MLPRegressor",
+    )
     methods = ("predict", "predict_proba", "predict_log_proba")
     noised = ("coefs_", "intercepts_")
 

@@ -40,6 +40,15 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
         Of each binary classifier. It has to keep scores: they are compared with one another.
     """
 
+    name = "multiclass"
+    description = "one model a class, a pair of classes or a target"
+    estimators = (
+        "sklearn.multiclass.OneVsOneClassifier",
+        "sklearn.multiclass.OneVsRestClassifier",
+        "sklearn.multiclass.OutputCodeClassifier",
+        "sklearn.multioutput.MultiOutputClassifier",
+        "sklearn.multioutput.MultiOutputRegressor",
+    )
     methods = ("predict", "predict_proba", "decision_function")
 
     def __init__(self, part: Canonicalizer) -> None:

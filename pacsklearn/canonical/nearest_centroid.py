@@ -25,6 +25,9 @@ class NearestCentroidCanonicalizer(Canonicalizer):
     unless they are ``"empirical"``.
     """
 
+    name = "nearest_centroid"
+    description = "one point a class"
+    estimators = ("sklearn.neighbors.NearestCentroid",)
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
     noised = ("centroids_", "within_class_std_dev_", "class_prior_ (priors='empirical')")
     reads_rows = False

@@ -26,6 +26,12 @@ class NMFCanonicalizer(Canonicalizer):
     noisy component are set to zero.
     """
 
+    name = "nmf"
+    description = "non-negative components in an agreed order"
+    estimators = (
+        "sklearn.decomposition.MiniBatchNMF",
+        "sklearn.decomposition.NMF",
+    )
     methods = ("transform", "inverse_transform")
     noised = ("components_",)
     is_exact = False

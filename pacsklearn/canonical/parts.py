@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
+from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import set_facts
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import BlockMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.public_prior import Constant
 
 

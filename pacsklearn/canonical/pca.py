@@ -11,17 +11,12 @@ import numpy as np
 from sklearn.decomposition import FastICA
 
 from pacsklearn.canonical.assignment import assign_up_to_sign
+from pacsklearn.canonical.block_metric import BlockMetric, ScaledMetric
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import positive
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import (
-    BlockMetric,
-    DiagonalMetric,
-    MatrixMetric,
-    Metric,
-    ScaledMetric,
-)
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, MatrixMetric, Metric
 
 _MOST_FEATURES = 1024
 _MOST_ROUNDS = 10
@@ -36,6 +31,13 @@ class PCACanonicalizer(Canonicalizer):
     they are a basis of it, not ordered by variance.
     """
 
+    name = "pca"
+    description = "principal axes in an agreed orientation"
+    estimators = (
+        "sklearn.decomposition.IncrementalPCA",
+        "sklearn.decomposition.PCA",
+        "sklearn.decomposition.TruncatedSVD",
+    )
     methods = ("transform", "inverse_transform")
     noised = ("components_", "mean_ (PCA)", "explained_variance_ (whiten=True)")
     reads_rows = False
@@ -149,6 +151,14 @@ class AxesCanonicalizer(Canonicalizer):
     The outputs of what is released are those of one candidate, reordered and turned around.
     """
 
+    name = "axes"
+    description = "components in an agreed order and direction"
+    estimators = (
+        "sklearn.decomposition.FactorAnalysis",
+        "sklearn.decomposition.FastICA",
+        "sklearn.decomposition.MiniBatchSparsePCA",
+        "sklearn.decomposition.SparsePCA",
+    )
     methods = ("transform", "inverse_transform")
     noised = ("components_", "mean_", "mixing_ (FastICA)", "noise_variance_ (FactorAnalysis)")
     is_exact = False

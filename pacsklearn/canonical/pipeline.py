@@ -40,6 +40,14 @@ class SearchCanonicalizer(Canonicalizer):
         Of the estimator searched over.
     """
 
+    name = "search"
+    description = "the best estimator of a search made inside the subset"
+    estimators = (
+        "sklearn.model_selection.GridSearchCV",
+        "sklearn.model_selection.HalvingGridSearchCV",
+        "sklearn.model_selection.HalvingRandomSearchCV",
+        "sklearn.model_selection.RandomizedSearchCV",
+    )
     is_searched = True
 
     def __init__(self, part: Canonicalizer) -> None:
@@ -92,6 +100,10 @@ class PipelineCanonicalizer(Canonicalizer):
     plan : FoldPlan
         What is folded into the model.
     """
+
+    name = "pipeline"
+    description = "steps folded together where they are affine, side by side otherwise"
+    estimators = ("sklearn.pipeline.Pipeline",)
 
     def __init__(self, steps: tuple[tuple[str, Canonicalizer], ...], plan: FoldPlan) -> None:
         self.steps = steps

@@ -32,6 +32,9 @@ class PowerTransformerCanonicalizer(Canonicalizer):
     exponent in their units: 279 says little of a feature that lives between 0.001 and 0.002.
     """
 
+    name = "power_transformer"
+    description = "exponent, origin and scale of each feature"
+    estimators = ("sklearn.preprocessing.PowerTransformer",)
     methods = ("transform", "inverse_transform")
     noised = ("lambdas_", "_scaler: mean_", "_scaler: scale_")
 

@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
+from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import (
     log_metric,
@@ -16,7 +17,7 @@ from pacsklearn.canonical.log_domain import (
 )
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 
 
 @final
@@ -26,6 +27,9 @@ class QDACanonicalizer(Canonicalizer):
     Axes and their order are those of the noisy matrix. Priors given as a parameter are public.
     """
 
+    name = "qda"
+    description = "mean and covariance matrix of each class"
+    estimators = ("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",)
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
     noised = ("means_", "rotations_", "scalings_", "priors_ (learned)")
 

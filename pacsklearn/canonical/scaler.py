@@ -22,6 +22,14 @@ _LARGEST_LOG_SCALE = 300.0
 class ScalerCanonicalizer(Canonicalizer):
     """Origin and logarithm of the scale, so that every noisy scale is a valid one."""
 
+    name = "scaler"
+    description = "shift and scale of each feature"
+    estimators = (
+        "sklearn.preprocessing.MaxAbsScaler",
+        "sklearn.preprocessing.MinMaxScaler",
+        "sklearn.preprocessing.RobustScaler",
+        "sklearn.preprocessing.StandardScaler",
+    )
     methods = ("transform", "inverse_transform")
     noised = ("mean_, center_ or min_", "scale_")
     reads_rows = False
@@ -83,6 +91,9 @@ def _origin(estimator: Any) -> Floats | None:
 class ImputerCanonicalizer(Canonicalizer):
     """The number that stands for a missing one, for each feature."""
 
+    name = "imputer"
+    description = "the number that stands for a missing one, for each feature"
+    estimators = ("sklearn.impute.SimpleImputer",)
     methods = ("transform",)
     noised = ("statistics_",)
 

@@ -75,6 +75,12 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         estimator does not see the rows themselves.
     """
 
+    name = "stacking"
+    description = "several models and one that learns from their predictions"
+    estimators = (
+        "sklearn.ensemble.StackingClassifier",
+        "sklearn.ensemble.StackingRegressor",
+    )
     is_linear = False
 
     def __init__(

@@ -25,6 +25,20 @@ class StatelessCanonicalizer(Canonicalizer):
     What it draws at random comes from a public seed.
     """
 
+    name = "stateless"
+    description = "transformers that learn nothing from the rows"
+    estimators = (
+        "sklearn.kernel_approximation.AdditiveChi2Sampler",
+        "sklearn.kernel_approximation.PolynomialCountSketch",
+        "sklearn.kernel_approximation.RBFSampler",
+        "sklearn.kernel_approximation.SkewedChi2Sampler",
+        "sklearn.preprocessing.Binarizer",
+        "sklearn.preprocessing.FunctionTransformer",
+        "sklearn.preprocessing.Normalizer",
+        "sklearn.preprocessing.PolynomialFeatures",
+        "sklearn.random_projection.GaussianRandomProjection",
+        "sklearn.random_projection.SparseRandomProjection",
+    )
     methods = ("transform",)
     noised = ()
 
@@ -66,6 +80,12 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
     It is fitted again on one made-up row.
     """
 
+    name = "public_categories"
+    description = "encoders whose categories are given, not learned"
+    estimators = (
+        "sklearn.preprocessing.OneHotEncoder",
+        "sklearn.preprocessing.OrdinalEncoder",
+    )
     methods = ("transform", "inverse_transform")
     noised = ()
 
@@ -119,6 +139,13 @@ class TextCanonicalizer(Canonicalizer):
     For the columns of a column transformer that hold texts.
     """
 
+    name = "text"
+    description = "texts into hashed words, or counts of a public vocabulary"
+    estimators = (
+        "sklearn.feature_extraction.text.CountVectorizer",
+        "sklearn.feature_extraction.text.HashingVectorizer",
+        "sklearn.feature_extraction.text.TfidfVectorizer",
+    )
     methods = ("transform",)
     noised = ()
     reads_rows = False

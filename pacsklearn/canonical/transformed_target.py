@@ -43,6 +43,12 @@ class TransformedTargetCanonicalizer(Canonicalizer):
         Of the regressor.
     """
 
+    name = "transformed_target"
+    description = (
+        "a regressor of a target transformed by public functions, or linear and of a scaled one"
+    )
+    estimators = ("sklearn.compose.TransformedTargetRegressor",)
+
     def __init__(self, part: Canonicalizer) -> None:
         self.part = part
         self.noised = tuple(f"regressor_: {what}" for what in part.noised)

@@ -34,6 +34,12 @@ class VotingCanonicalizer(PartsCanonicalizer, FoldingCanonicalizer):
         Those that are not dropped.
     """
 
+    name = "voting"
+    description = "votes and averages of several models"
+    estimators = (
+        "sklearn.ensemble.VotingClassifier",
+        "sklearn.ensemble.VotingRegressor",
+    )
     methods = ("predict", "predict_proba", "transform")
 
     def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:

@@ -16,10 +16,9 @@ def missing_extra(error: ImportError) -> str | None:
     """What to install, if ``error`` is about a package of the extra ``cli``."""
     if (error.name or "").partition(".")[0] not in _OPTIONAL:
         return None
-    return (
-        f"The command line needs {error.name}, which is not installed: "
-        'pip install "pacsklearn[cli]"'
-    )
+    from pacsklearn._optional import install_command  # Ctrl-C before main shows a traceback
+
+    return f"The command line needs {error.name}, which is not installed: {install_command('cli')}"
 
 
 def main() -> None:

@@ -18,7 +18,6 @@ from pacsklearn.cli.release_command import release
 from pacsklearn.cli.report_command import report
 from pacsklearn.cli.schema_command import schema
 from pacsklearn.exceptions import PluginError
-from pacsklearn.service.serve_command import serve
 
 app = typer.Typer(
     name="pacsklearn",
@@ -31,7 +30,7 @@ app = typer.Typer(
 )
 _OWN = {
     command.__name__: command
-    for command in (release, curve, audit, report, budget, plugins, distill, schema, serve)
+    for command in (release, curve, audit, report, budget, plugins, distill, schema)
 }
 for _name, _command in _OWN.items():
     app.command(_name)(_command)

@@ -7,7 +7,7 @@ from typing import Final
 
 from pacsklearn.cli.console import note
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.ledger_interface import Ledger
+from pacsklearn.kernel.ledger.ledger import Ledger
 
 UNCOUNTED: Final = "none"
 """What a user names in the place of a ledger who wants none."""
@@ -26,8 +26,6 @@ def charged_ledger(
     dataset: str | None,
     user: str | None,
     project: str | None,
-    *,
-    unit: str | None = "nats",
 ) -> Ledger | None:
     """Ledger that a release is charged to, on whose behalf it is said to be.
 
@@ -46,13 +44,13 @@ def charged_ledger(
     from pacsklearn.kernel.ledger.open_ledger import open_ledger
 
     assert address is not None
-    ledger = open_ledger(ledger_uri(address), ceiling=None, unit=unit, dataset=dataset or "default")
+    ledger = open_ledger(ledger_uri(address), ceiling=None, dataset=dataset or "default")
     if user is None and project is None:
         return ledger
     return ledger.on_behalf_of(user=user, project=project)
 
 
-def ledger_beside(data: Path, output: Path, *, unit: str = "nats") -> Ledger:
+def ledger_beside(data: Path, output: Path) -> Ledger:
     """Ledger in the output's folder that counts the releases of a file, by the file's name.
 
     Parameters
@@ -60,31 +58,25 @@ def ledger_beside(data: Path, output: Path, *, unit: str = "nats") -> Ledger:
     data : Path
         Its name is the data set's: a digest of its rows would stand in every statement.
     output : Path
-    unit : str
-        What the release is charged in; every unit has a data set of its own.
 
     Notes
     -----
     Where it holds a release of the file already, a note says what all of them come to.
     """
-    from pacsklearn.kernel.ledger.open_ledger import found_ledger, open_ledger
+    from pacsklearn.kernel.ledger.open_ledger import open_ledger
+    from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
     place = output.parent / _BESIDE
     address = ledger_uri(str(place))
-    dataset = data.name if unit == "nats" else f"{data.name}, {unit}"
     try:
-        ledger = open_ledger(address, ceiling=None, unit=unit, dataset=dataset)
+        ledger = open_ledger(address, ceiling=None, dataset=data.name)
     except LedgerError:  # none yet; one that cannot be read is not founded anew, which says why
-        ledger = found_ledger(address, _COUNTS_ONLY, dataset=dataset, unit=unit)
+        ledger = SharedLedger.found(address, _COUNTS_ONLY, dataset=data.name)
     if events := ledger.events:
-        together = (
-            f"They are charged {ledger.spent:.6g} nats, to which this one is added"
-            if unit == "nats"
-            else "Their caps do not add: nothing is promised about all of them together"
-        )
         note(
             f"Warning: this is release {len(events) + 1} of {data.name} that {place} holds, each "
             "with a secret of its own; a statement is about its release alone. "
-            f"{together}. To keep them under a ceiling: 'pacsklearn ledger found', and --ledger."
+            f"They are charged {ledger.spent:.6g} nats, to which this one is added. To keep them "
+            "under a ceiling: 'pacsklearn ledger found', and --ledger."
         )
     return ledger

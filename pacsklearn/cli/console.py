@@ -49,9 +49,6 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         as_json = bool(kwargs.get("as_json", False))
-        import rich
-
-        rich.reconfigure(stderr=True)  # progress bars leave standard output to the result
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show
@@ -75,8 +72,6 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
                 f"data; {_TRACEBACK}=1 shows it."
             )
             _fail(error, text, DEFECT, as_json=as_json)
-        finally:
-            rich.reconfigure()  # whoever calls a command in a program of their own keeps theirs
 
     return run
 

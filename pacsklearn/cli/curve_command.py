@@ -23,7 +23,7 @@ def curve(
     drop: options.Drop = None,
     schema: options.SchemaFile = None,
     params: options.Params = None,
-    budgets: Annotated[str, typer.Option(help="Nats, separated by commas.")] = "1/64,1/16,1/4,1",
+    nats: Annotated[str, typer.Option(help="Budgets, separated by commas.")] = "1/64,1/16,1/4,1",
     noise: Annotated[str, typer.Option(help="Backends, separated by commas.")] = "logdet",
     releases: Annotated[int, typer.Option(help="Simulated releases a point.")] = 100,
     scoring: Annotated[str | None, typer.Option(help="Scorer of scikit-learn.")] = None,
@@ -45,7 +45,7 @@ def curve(
     for path in (output, plot):
         if path is not None:
             options.checked_output(path, force=force)
-    grid = [options.number(text, "budgets") for text in budgets.split(",")]
+    grid = [options.number(text, "nats") for text in nats.split(",")]
     book = None if schema is None else Schema.read(schema)
     model = named_estimator(estimator, params, book)
     table = read_table(data, target, groups, drop=options.listed(drop), identifier=identifier)

@@ -25,7 +25,7 @@ def distill(
     groups: options.Groups = None,
     params: options.Params = None,
     student_params: options.Params = None,
-    budget: Annotated[str, typer.Option(help="Nats.")] = "1/16",
+    nats: options.Nats = None,
     max_answers: Annotated[
         int | None, typer.Option(help="Contested answers the budget lasts for.")
     ] = None,
@@ -45,6 +45,7 @@ def distill(
 ) -> None:
     """Label public rows privately with a black box, and publish a model that learnt the labels."""
     from pacsklearn.cli.named_estimator import named_estimator
+    from pacsklearn.cli.recipe import budget_of
     from pacsklearn.cli.table import read_table
     from pacsklearn.estimators.pac_private import PACPrivate
     from pacsklearn.plots.privacy_report import privacy_report
@@ -60,13 +61,12 @@ def distill(
         public_table.X.drop(columns=groups, inplace=True)
     source = PACPrivate(
         teacher,
-        budget=options.number(budget, "budget"),
+        budget=budget_of({"budget": options.stated_budget(nats, allow_exact=allow_exact)}),
         release="responses",
         max_answers=len(public_table.X) if max_answers is None else max_answers,
         ledger=charged_ledger(ledger, dataset, user, project),
         n_subsets=subsets,
         n_jobs=jobs,
-        allow_exact=allow_exact,
         verbose=0 if as_json else 1,
     )
     given = {} if table.groups is None else {"groups": table.groups}

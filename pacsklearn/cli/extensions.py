@@ -15,12 +15,13 @@ from pacsklearn.exceptions import PluginError
 COMMANDS: Final = "pacsklearn.commands"
 WRITERS: Final = "pacsklearn.writers"
 
-_PUBLISH: Final = "pacsklearn-publish"
+_PUBLISH: Final = "./plugins/pacsklearn-publish"
+_SERVER: Final = '"./plugins/pacsklearn-service[server]"'
 _HOMES: Final = {
-    COMMANDS: {"key": _PUBLISH, "publish": _PUBLISH, "verify": _PUBLISH},
+    COMMANDS: {"key": _PUBLISH, "publish": _PUBLISH, "verify": _PUBLISH, "serve": _SERVER},
     WRITERS: {"bundle": _PUBLISH},
 }
-"""Distribution that has what is not here."""
+"""Where in the repository what is not here is installed from."""
 
 
 def packages() -> frozenset[str]:
@@ -70,8 +71,8 @@ def writer(name: str) -> Callable[..., Any]:
 def _loaded(what: str, entries: list[EntryPoint], home: str | None) -> Callable[..., Any]:
     if not entries:
         raise PluginError(
-            f"{what} needs {home}, which is not installed. In a copy of pacsklearn's repository: "
-            f"pip install . ./plugins/{home}"
+            f"{what} is in another distribution, which is not installed. In a copy of "
+            f"pacsklearn's repository: pip install . {home}"
         )
     try:
         loaded: Callable[..., Any] = entries[0].load()

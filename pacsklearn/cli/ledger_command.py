@@ -11,10 +11,11 @@ import typer
 from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Json, number
-from pacsklearn.kernel.ledger.log import without_password
-from pacsklearn.kernel.ledger.open_ledger import database_address, found_ledger, open_ledger
+from pacsklearn.kernel.ledger.log import database_address, without_password
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.row import Position
-from pacsklearn.kernel.ledger.sqlite_ledger import ledger_path
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.kernel.ledger.sqlite_file import ledger_path
 
 ledger_app = typer.Typer(
     help="Found a ledger, look at it, verify it.",
@@ -47,7 +48,7 @@ def found(
     as_json: Json = False,
 ) -> None:
     """Found the ledger of a data set: once, and with a ceiling that is never changed."""
-    ledger: Any = found_ledger(
+    ledger: Any = SharedLedger.found(
         ledger_uri(address),
         number(ceiling, "ceiling"),
         dataset=dataset,

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
 from pacsklearn.cli.mixed_columns import column_encoder
-from pacsklearn.kernel.plugins.records import is_dotted_name
+from pacsklearn.kernel.plugins.kinds import is_dotted_name
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
@@ -111,8 +111,8 @@ def _class(name: str) -> type:
     claimed = {
         known
         for kind in _KINDS
-        for record in registry().records(kind)
-        for known in getattr(record, "estimators", ())
+        for record in registry().registrations(kind)
+        for known in record.estimators
         if isinstance(known, str)
     }
     full = name

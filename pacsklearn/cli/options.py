@@ -40,6 +40,16 @@ SigningKey: TypeAlias = Annotated[
 About: TypeAlias = Annotated[
     Path | None, typer.Option("--about", help="JSON file with what the bundle's card says.")
 ]
+Nats: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Nats that everything released may reveal; 1/16 when no cap is given."),
+]
+Membership: TypeAlias = Annotated[
+    str | None, typer.Option(help="Instead: cap on telling whether a row was used, such as 60%.")
+]
+Identification: TypeAlias = Annotated[
+    str | None, typer.Option(help="Instead: cap on naming the subset, such as 20%.")
+]
 AllowExact: TypeAlias = Annotated[
     bool,
     typer.Option("--allow-exact", help="Allow a budget that hides nothing: no noise is added."),
@@ -71,7 +81,7 @@ Project: TypeAlias = Annotated[
 
 
 def number(text: Any, name: str) -> float:
-    """Number that a user wrote as 0.25, 1/4, 1e-3 or 2^-8.
+    """Number that a user wrote as 0.25, 1/4, 25%, 1e-3 or 2^-8.
 
     Raises
     ------
@@ -85,11 +95,38 @@ def number(text: Any, name: str) -> float:
         if re.fullmatch(r"[\d.]+/[\d.]+", written):
             above, _, below = written.partition("/")
             return float(above) / float(below)
+        if written.endswith("%"):
+            return float(written[:-1]) / 100
         return float(written)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise ValueError(
-            f"{name} must be a number such as 0.25, 1/4 or 2^-8, got {written!r}."
+            f"{name} must be a number such as 0.25, 1/4, 25% or 2^-8, got {written!r}."
         ) from None
+
+
+def stated_budget(
+    nats: str | None, *, allow_exact: bool = False, **caps: str | None
+) -> dict[str, Any]:
+    """Budget that options state, as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
+
+    Parameters
+    ----------
+    nats : str or None
+    allow_exact : bool
+    **caps : str or None
+        By name of the budget.
+
+    Raises
+    ------
+    ValueError
+        When more than one is given.
+    """
+    given = {name: text for name, text in {"nats": nats, **caps}.items() if text is not None}
+    if len(given) > 1:
+        raise ValueError(f"Give one of {', '.join(f'--{name}' for name in given)}.")
+    ((name, text),) = given.items() or {"nats": "1/16"}.items()
+    key = "nats" if name == "nats" else "cap"
+    return {"name": name, key: number(text, name), "allow_exact": allow_exact}
 
 
 def listed(text: str | None) -> list[str]:

@@ -14,7 +14,6 @@ from pacsklearn.exceptions import PluginWarning
 @guarded
 def plugins(*, as_json: Json = False) -> None:
     """List what is registered, by kind; and the plugins that failed."""
-    from pacsklearn.kernel.plugins.records import KINDS
     from pacsklearn.kernel.plugins.registry import registry
 
     with warnings.catch_warnings():
@@ -23,22 +22,21 @@ def plugins(*, as_json: Json = False) -> None:
         failures = known.failures
     listed: dict[str, list[dict[str, Any]]] = {}
     lines: list[str] = []
-    for kind in KINDS:
-        records = known.records(kind)
-        lines += [f"{kind.replace('_', ' ')} ({len(records)})"]
+    for kind in known.kinds():
+        listing = known.registrations(kind)
+        lines += [f"{kind.replace('_', ' ')} ({len(listing)})"]
         listed[kind] = []
-        for record in records:
-            source = known.provenance(kind, record.name)
-            made_by = f"{source.distribution} {source.version}"
-            lines.append(f"  {record.name:<24} {made_by:<26} {record.description}")
+        for each in listing:
+            made_by = f"{each.distribution} {each.version}"
+            lines.append(f"  {each.name:<24} {made_by:<26} {each.description}")
             listed[kind].append(
                 {
-                    "name": record.name,
-                    "target": source.target,
-                    "distribution": source.distribution,
-                    "version": source.version,
-                    "description": record.description,
-                    "estimators": [str(each) for each in getattr(record, "estimators", ())],
+                    "name": each.name,
+                    "target": each.provenance.target,
+                    "distribution": each.distribution,
+                    "version": each.version,
+                    "description": each.description,
+                    "estimators": [str(claim) for claim in each.estimators],
                 }
             )
     lines += [f"failed ({len(failures)})", *(f"  {failure}" for failure in failures)]

@@ -10,7 +10,9 @@ from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
 from pacsklearn.cli.table import Table, read_table
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.privacy_statement import SCHEMA
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
@@ -27,14 +29,12 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
                 schema_of(recipe),
                 recipe.get("columns"),
             ),
-            budget=recipe["budget"],
-            criterion=recipe["criterion"],
+            budget=budget_of(recipe),
             noise=recipe["noise"],
             release=recipe["release"],
             n_subsets=recipe["n_subsets"],
             rate=recipe["rate"],
             subset_seed=recipe["subset_seed"],
-            allow_exact=recipe.get("allow_exact", False),
             **options,
         )
     except KeyError as error:
@@ -46,11 +46,19 @@ def auto_model(recipe: dict[str, Any], *, regression: bool, constant: Any, **opt
     kind = AutoPrivateRegressor if regression else AutoPrivateClassifier
     return kind(
         schema_of(recipe),
+        budget=budget_of(recipe),
         constant=constant,
-        **{name: recipe[name] for name in ("budget", "criterion", "n_subsets", "rate")},
+        **{name: recipe[name] for name in ("n_subsets", "rate")},
         subset_seed=recipe["subset_seed"],
         **options,
     )
+
+
+def budget_of(recipe: dict[str, Any]) -> Budget:
+    """Budget of a recipe."""
+    name, *stated = recipe["budget"].items()
+    made: Budget = registry().load("budget", name[1])(**dict(stated))
+    return made
 
 
 def chosen_recipe(recipe: dict[str, Any], model: Any) -> dict[str, Any]:

@@ -34,10 +34,9 @@ def release(
     drop: options.Drop = None,
     schema: options.SchemaFile = None,
     params: options.Params = None,
-    budget: Annotated[str, typer.Option(help="Nats, or the cap of a criterion; 1/16.")] = "1/16",
-    criterion: Annotated[
-        str | None, typer.Option(help="membership, identification or 35_of_n.")
-    ] = None,
+    nats: options.Nats = None,
+    membership: options.Membership = None,
+    identification: options.Identification = None,
     noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
     subsets: options.Subsets = 128,
     rate: options.Rate = 0.5,
@@ -79,23 +78,21 @@ def release(
     recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
-        "budget": options.number(budget, "budget"),
-        "criterion": criterion,
+        "budget": options.stated_budget(
+            nats, allow_exact=allow_exact, membership=membership, identification=identification
+        ),
         "noise": noise,
         "release": "parameters",
         "n_subsets": subsets,
         "rate": rate,
         "subset_seed": subset_seed,
-        "allow_exact": allow_exact,
         "target": target,
         "groups": groups,
         "id": identifier,
         "drop": options.listed(drop),
         "schema": None if schema is None else Schema.read(schema).to_table_schema(),
     }
-    account = charged_ledger(
-        ledger, dataset, user, project, unit="nats" if criterion is None else None
-    )
+    account = charged_ledger(ledger, dataset, user, project)
     settings = {"ledger": account, "n_jobs": jobs, "verbose": 0 if as_json else 1}
     if auto:
         model: Any = auto_model(recipe, regression=regression, constant=constant, **settings)
@@ -118,8 +115,7 @@ def release(
         rehearsed(place.content),
     ):
         if ledger is None:
-            unit = "nats" if criterion is None else f"success at {criterion}"
-            model.set_params(ledger=ledger_beside(data, output, unit=unit))
+            model.set_params(ledger=ledger_beside(data, output))
         model.fit(table.X, table.y, **given)
         document = {
             **privacy_report(model).statement,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from urllib.parse import urlsplit
 
 Row = list[str]
@@ -39,6 +41,9 @@ class Dataset:
         of `columns`.
     description : str
         Text for the ``DESCR`` entry of the bunch.
+    words : mapping of str to str
+        For the loader's documentation: its first line (``opening``), sizes at a glance
+        (``table``), what features and target are (``data``, ``target``), ``examples``.
     """
 
     name: str
@@ -50,6 +55,7 @@ class Dataset:
     url: str
     convert: Callable[[bytes], list[Row]]
     description: str
+    words: Mapping[str, str]
 
     @property
     def columns(self) -> Row:
@@ -74,3 +80,21 @@ def codebook(text: str) -> dict[str, tuple[str, ...] | None]:
         name.strip(): tuple(one.strip() for one in categories.split(",")) if categories else None
         for name, _, categories in columns
     }
+
+
+def described(name: str, convert: Callable[[bytes], list[Row]]) -> Dataset:
+    """Data set whose facts stand in ``facts/<name>.toml``; ``convert`` reads its original."""
+    facts = tomllib.loads(fact_file(f"{name}.toml"))
+    facts["features"] = codebook(facts["features"])
+    classes = facts.pop("classes", None)
+    return Dataset(
+        **facts | {"file_names": tuple(facts["file_names"])},
+        name=name,
+        classes=None if classes is None else tuple(classes),
+        convert=convert,
+    )
+
+
+def fact_file(name: str) -> str:
+    """Text of a file in ``facts``."""
+    return resources.files("pacsklearn.datasets").joinpath("facts", name).read_text("utf-8")

@@ -5,92 +5,23 @@ from __future__ import annotations
 import math
 import os
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from pacsklearn.datasets.dataset import Dataset
+from pacsklearn._optional import optional
+from pacsklearn.datasets.dataset import Dataset, fact_file
 from pacsklearn.datasets.download import locate
 from pacsklearn.datasets.storage import read_table
 
-_DOCUMENT = """\
-{opening}
 
-{table}
-{needs}
-Parameters
-----------
-return_X_y : bool, default=False
-    Return ``(data, target)`` instead of a bunch.
-as_frame : bool, default={as_frame}
-{frames}
-data_home : str or path-like, default=None
-{data_home}
-download : bool, default=True
-    Fetch the original from the UCI repository when no folder has it.
-
-Returns
--------
-data : :class:`~sklearn.utils.Bunch` or tuple
-    With `return_X_y` the pair ``(data, target)``, else a bunch with
-
-{data}
-{target}
-    - ``frame``, DataFrame of shape ({n_rows}, {n_columns}) or None: Both together, with
-      ``as_frame=True``.
-    - ``feature_names``, list of str.
-    - ``target_names``, ndarray of str.
-    - ``DESCR``, str: Meaning of the columns, source and licence.
-    - ``filename``, str: the file that was read.
-
-Raises
-------
-{imports}FileNotFoundError
-    If the file is missing and ``download=False``.
-OSError
-    If the original cannot be fetched or stored; the message says how to put it in
-    place by hand.
-
-Examples
---------
-{examples}
-"""
-
-
-class Loader(Protocol):
-    """What every public loader can be called with."""
-
-    __doc__: str | None
-
-    def __call__(
-        self,
-        *,
-        return_X_y: bool = False,
-        as_frame: bool = ...,
-        data_home: str | os.PathLike[str] | None = None,
-        download: bool = True,
-    ) -> Bunch | tuple[Any, Any]: ...
-
-
-def loader(
-    dataset: Dataset, *, opening: str, table: str, data: str, target: str, examples: str
-) -> Loader:
+def loader(dataset: Dataset) -> Callable[..., Bunch | tuple[Any, Any]]:
     """Return the documented function ``load_<name>`` of `dataset`.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Data of which a feature is text are returned as a frame unless asked otherwise.
-    opening : str
-        First line of the documentation.
-    table : str
-        Sizes at a glance.
-    data, target : str
-        What features and target are.
-    examples : str
+    Data of which a feature is text are returned as a frame unless asked otherwise.
     """
 
     def load_dataset(
@@ -100,19 +31,19 @@ def loader(
         data_home: str | os.PathLike[str] | None = None,
         download: bool = True,
     ) -> Bunch | tuple[Any, Any]:
-        return load(
-            dataset,
-            return_X_y=return_X_y,
-            as_frame=as_frame,
-            data_home=data_home,
-            download=download,
-        )
+        # Before the download: a missing package should not cost the user a transfer.
+        pandas = None
+        if as_frame or not dataset.all_numeric:
+            reason = "as_frame=True" if as_frame else "a data set with text columns"
+            purpose = f"load_{dataset.name} for {reason}"
+            pandas = optional("pandas", extra="plot", purpose=purpose)
+        path = locate(dataset, data_home, download=download)
+        bunch = _bunch(dataset, path, pandas, as_frame=as_frame)
+        return (bunch.data, bunch.target) if return_X_y else bunch
 
     load_dataset.__name__ = load_dataset.__qualname__ = f"load_{dataset.name}"
     load_dataset.__module__ = f"{__package__}.{dataset.name}"
-    load_dataset.__doc__ = _document(
-        dataset, opening=opening, table=table, data=data, target=target, examples=examples
-    )
+    load_dataset.__doc__ = _document(dataset, **dataset.words)
     return load_dataset
 
 
@@ -125,7 +56,7 @@ def _document(dataset: Dataset, *, data: str, target: str, **words: str) -> str:
         else ("DataFrame or ndarray", "Series or ndarray")
     )
     accepted = "".join(f"``{name}``, " for name in dataset.file_names).removesuffix(", ")
-    return _DOCUMENT.format(
+    return fact_file("loader.txt").format(
         **words,
         needs="" if numeric else "\nNeeds pandas.\n",
         as_frame=not numeric,
@@ -162,19 +93,7 @@ def _wrapped(text: str, hanging: int = 0) -> str:
 MISSING = ("?", "")
 
 
-def load(
-    dataset: Dataset,
-    *,
-    return_X_y: bool,
-    as_frame: bool,
-    data_home: str | os.PathLike[str] | None,
-    download: bool,
-) -> Bunch | tuple[Any, Any]:
-    """Load `dataset` in the way every public loader documents."""
-    needs_pandas = as_frame or not dataset.all_numeric
-    # Before the download: a missing package should not cost the user a transfer.
-    pandas = _import_pandas(dataset, as_frame=as_frame) if needs_pandas else None
-    path = locate(dataset, data_home, download=download)
+def _bunch(dataset: Dataset, path: Path, pandas: Any, *, as_frame: bool) -> Bunch:
     rows = read_table(path, dataset.columns)
     cells = list(zip(*rows, strict=True)) or [()] * len(dataset.columns)
     target = _target(dataset, cells[-1], path)
@@ -195,8 +114,6 @@ def load(
             frame = pandas.concat([data, target], axis=1)
         else:
             data = data.to_numpy(dtype=object)
-    if return_X_y:
-        return data, target
     return Bunch(
         data=data,
         target=target,
@@ -214,7 +131,7 @@ def _target(dataset: Dataset, column: tuple[str, ...], path: Path) -> Any:
     return _codes(column, dataset.classes, dataset.target, path)
 
 
-def _frame(dataset: Dataset, cells: list[tuple[str, ...]], path: Path, pandas: ModuleType) -> Any:
+def _frame(dataset: Dataset, cells: list[tuple[str, ...]], path: Path, pandas: Any) -> Any:
     columns: dict[str, Any] = {}
     for (name, categories), column in zip(dataset.features.items(), cells, strict=False):
         if categories is None:
@@ -251,15 +168,3 @@ def _codes(
             "Remove the file to have it fetched again, or correct these cells."
         )
     return np.array([lookup[cell] for cell in column], dtype=np.int64)
-
-
-def _import_pandas(dataset: Dataset, *, as_frame: bool) -> ModuleType:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        reason = "as_frame=True" if as_frame else "a data set with text columns"
-        raise ImportError(
-            f"load_{dataset.name} needs pandas for {reason}. "
-            "Install it with: pip install 'pacsklearn[plot]'"
-        ) from error
-    return pd

@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.bigdata.hashed_space import HashedSpace
-from pacsklearn.bigdata.table_candidates import TableCandidates
+from pacsklearn.estimators.individual_information import stated_individually
 from pacsklearn.estimators.linked_table import LinkedTable, linked_space
-from pacsklearn.kernel.answers.responders import Responders
+from pacsklearn.kernel.answers.responders import Responders, answer_table
+from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.ledger.answer_table import AnswerTable
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.noise.sampler import Sampler
-from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
-from pacsklearn.kernel.release.account import Account, Secret
+from pacsklearn.kernel.outputs.candidates import FitOptions, Fits, Fittable
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
     public_prior,
-    take_parameters,
 )
-from pacsklearn.kernel.release.planned import one_budget
+from pacsklearn.kernel.release.plan import PlannedSet
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.kernel.secret.space import RowSpace, Space
-from pacsklearn.sampled.drawn import DrawnProcedure
-from pacsklearn.sampled.drawn_subsets import DrawnSubsets
-from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.kernel.secret.space import Space
+from pacsklearn.sampled.drawn import plan_drawn, plan_drawn_model
 
 
 class OpenSession:
     """Universe, secret, belief and ledgers of a session, a model's release, and how it ends."""
 
-    _drawn: DrawnProcedure | None = None
+    _is_drawn = False
     _unit_names: NDArray[Any] | None = None
     _open_responders: Responders | None = None
 
@@ -49,45 +42,16 @@ class OpenSession:
         X: Any,
         y: Any,
         space: Space,
-        account: Account,
-        secret: Secret,
-        *,
+        procedure: ReleaseProcedure,
+        budget: Budget,
         fitting: FitOptions,
         answers_key: bytes | None = None,
-        **terms: Any,
     ) -> None:
-        """Begin; ``terms`` are what is capped and consented to, as the procedure names it."""
         self._X, self._y, self._space = X, y, space
-        self._account, self._secret, self._fitting = account, secret, fitting
-        self._one_at_a_time = threading.RLock()
-        self._answers_key = answers_key
-        self._answer_table = (
-            None
-            if answers_key is None
-            else AnswerTable(account.shared, account.session, answers_key)
-        )
-        self._procedure = ReleaseProcedure(
-            self._space, self._secret, self._account, self._one_at_a_time, **terms
-        )
-
-    def _start_drawn(
-        self,
-        X: Any,
-        y: Any,
-        drawn: DrawnSubsets,
-        sizes: SampledSubsets,
-        account: Account,
-        sampler: Sampler,
-        options: FitOptions,
-        *,
-        allow_exact: bool,
-    ) -> None:
-        """Begin with a secret that is drawn from all balanced subsets: no list, no belief."""
-        self._X, self._y, self._account = X, y, account
-        self._one_at_a_time = threading.RLock()
-        self._drawn = DrawnProcedure(
-            drawn, sizes, account, sampler, self._one_at_a_time, options, allow_exact
-        )
+        self._procedure, self._budget, self._fitting = procedure, budget, fitting
+        self._account, self._secret = procedure.account, procedure.secret
+        self._one_at_a_time = procedure.lock
+        self._answers_key, self._answer_table = answers_key, answer_table(procedure, answers_key)
 
     @property
     def ledger(self) -> Ledger:
@@ -95,14 +59,14 @@ class OpenSession:
         return self._account.own
 
     @property
-    def space(self) -> Space | DrawnSubsets:
+    def space(self) -> Space:
         """Candidates, or how the secret is drawn; public."""
-        return self._space if self._drawn is None else self._drawn.drawn
+        return self._space
 
     @property
     def guarantee_(self) -> Guarantee:
         """What is promised about everything released so far."""
-        return self._procedure.guarantee() if self._drawn is None else self._drawn.guarantee()
+        return self._procedure.guarantee()
 
     def close(self) -> None:
         """Release nothing more, and stop drawing noise ahead. What was released stays valid.
@@ -124,28 +88,22 @@ class OpenSession:
                 self._open_responders = Responders(self._procedure, self._answer_table)
             return self._open_responders
 
+    def _fits(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Fits:
+        options = replace(self._fitting, fit_params=fit_params or {})
+        return Fits(estimator, self._X, self._y, options)
+
     def _candidates(
         self,
         estimator: Any,
         fit_params: Mapping[str, Any] | None,
         table: LinkedTable | None = None,
-    ) -> Candidates:
-        space, options = self._row_space(), self._options(fit_params)
-        if table is None:
-            return Candidates.prepare(estimator, self._X, self._y, space, options)
-        own = linked_space(space, self._unit_names, table)
-        return Candidates.prepare(estimator, table.X, table.y, own, options)
-
-    def _table_candidates(
-        self, estimator: Any, fit_params: Mapping[str, Any] | None
-    ) -> TableCandidates | None:
-        if self._drawn is not None or not isinstance(self._space, HashedSpace):
-            return None
-        options = self._options(fit_params)
-        return TableCandidates.prepare(estimator, self._y, self._space, options)
-
-    def _options(self, fit_params: Mapping[str, Any] | None) -> FitOptions:
-        return replace(self._fitting, fit_params=fit_params or {})
+    ) -> Fittable:
+        fits, space = self._fits(estimator, fit_params), self._space
+        if table is not None:
+            space = linked_space(space.row_subsets(), self._unit_names, table)
+            fits = replace(fits, X=table.X, y=table.y)
+        candidates: Fittable = space.outputs(fits)
+        return candidates
 
     def release(
         self,
@@ -170,7 +128,7 @@ class OpenSession:
         budget : float, optional
             Nats this release may reveal; all that remains when not given.
         noise : str or NoiseBackend, default="auto"
-            "auto" is ``"logdet"``, and ``"criterion"`` in a session with a criterion.
+            "auto" is ``"logdet"``, and ``"criterion"`` under a cap.
         metric : "auto", None, array-like or Metric
             What noise costs in each direction; "auto" asks the canonicalizer.
         canonicalizer : "auto", str or Canonicalizer
@@ -204,24 +162,20 @@ class OpenSession:
         BudgetExhaustedError
             Before anything is fitted; the ledger is unchanged.
         """
-        if self._drawn is not None:
+        if self._is_drawn:
             if individual or table is not None:
-                self._row_space()  # says why there are no figures of single rows
-            if prior_mean is not None or value_range is not None:
-                raise ValueError(
-                    "prior_mean and value_range must be None with secret_space='sampled': released "
-                    "models are not drawn toward a public prior there. Use secret_space='listed'."
-                )
-            return self._drawn.release(
-                [estimator],
+                self._space.row_subsets()  # says why there are no figures of single rows
+            prior = public_prior(estimator, prior_mean, value_range)
+            drawn = plan_drawn_model(
+                self._procedure,
+                estimator,
                 self._X,
                 self._y,
-                one_budget(budget),
-                noise,
-                fit_params,
-                metric=metric,
-                canonicalizer=canonicalizer,
-            )[0]
+                ReleaseChoices(noise, metric, canonicalizer, prior),
+                replace(self._fitting, fit_params=fit_params or {}),
+                budget,
+            )
+            return self._procedure.release(drawn)[0]
         plan = self.prepare(
             estimator,
             budget=budget,
@@ -266,14 +220,9 @@ class OpenSession:
         BudgetExhaustedError
             Before anything is fitted.
         """
-        if self._drawn is not None or not isinstance(self._space, HashedSpace):
-            self._row_space()
         return ParameterPlan.of(
             estimator,
-            lambda: (
-                (self._table_candidates(estimator, fit_params) if table is None else None)
-                or self._candidates(estimator, fit_params, table)
-            ),
+            partial(self._candidates, estimator, fit_params, table),
             self._procedure.check(budget),
             ReleaseChoices(
                 noise, metric, canonicalizer, public_prior(estimator, prior_mean, value_range)
@@ -293,13 +242,34 @@ class OpenSession:
             When the budget is gone meanwhile; nothing is charged or drawn.
         """
         # Candidates of a linked table are those of the session, over other rows.
-        packed = getattr(self._space, "packed", self._space)
-        if plan.space is not self._space and getattr(plan.space, "packed", None) is not packed:
+        if not self._space.has_candidates_of(plan.space):
             raise ValueError(
                 "plan must come from prepare() of this session; it was prepared on other "
                 "candidates, whose noise says nothing about this session's secret."
             )
-        return take_parameters(self._procedure, plan, individual=individual, certify=certify)
+        # What cannot be stated afterwards is refused before anything is charged.
+        listed = plan.space.row_subsets() if individual else None
+        stated = None if listed is None else partial(stated_individually, listed)
+        return self._procedure.release(plan, certify=certify, individually=stated)[0]
+
+    def _plan_drawn(
+        self,
+        releases: Sequence[Any],
+        budgets: Sequence[float] | None,
+        noise: Any,
+        fit_params: Mapping[str, Any] | None = None,
+        **chosen: Any,
+    ) -> PlannedSet:
+        return plan_drawn(
+            self._procedure,
+            releases,
+            self._X,
+            self._y,
+            budgets,
+            noise,
+            replace(self._fitting, fit_params=fit_params or {}),
+            **chosen,
+        )
 
     def without(self, units: Any) -> LinkedTable:
         """The session's own table without the rows of some units, for a refit after a deletion.
@@ -321,7 +291,7 @@ class OpenSession:
         ValueError
             When the session has no such unit.
         """
-        space = self._row_space()
+        space = self._space.row_subsets()
         codes = np.arange(space.n_rows) if space.unit_of_row is None else space.unit_of_row
         names = np.arange(space.n_units) if self._unit_names is None else self._unit_names
         gone = np.isin(names, np.asarray(units))
@@ -334,15 +304,6 @@ class OpenSession:
         y = None if self._y is None else safe_indexing(self._y, rows)
         return LinkedTable(safe_indexing(self._X, rows), y, groups=names[codes[rows]])
 
-    def _row_space(self) -> SecretSpace:
-        if self._drawn is not None:
-            raise ValueError(
-                "secret_space='sampled' has no list of candidates to answer queries, compute "
-                "figures or go on from: release parameters or functions, all that is planned in "
-                "one call, or use secret_space='listed'."
-            )
-        return self._space.row_subsets()
-
     def __enter__(self) -> Self:
         return self
 
@@ -350,14 +311,8 @@ class OpenSession:
         self.close()
 
     def __repr__(self) -> str:
-        if self._drawn is not None:
-            size = f"n_rows={self._drawn.drawn.n_rows}, secret_space='sampled'"
-        elif isinstance(self._space, RowSpace):
-            size = f"n_rows={self._space.n_rows}, n_subsets={self._space.n_candidates}"
-        else:
-            size = f"n_candidates={self._space.n_candidates}"
         return (
-            f"PrivacySession({size}, spent={self.ledger.spent:.6g}, "
+            f"PrivacySession({self._space.size}, spent={self.ledger.spent:.6g}, "
             f"ceiling={self.ledger.ceiling:.6g})"
         )
 

@@ -1,28 +1,50 @@
-"""Any estimator with a canonicalizer, made private: wrap it, state a budget, call fit."""
+"""Any estimator made private: wrap it, state a budget, call fit."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils import Tags
 
-from pacsklearn.estimators.planned_fit import PlannedFit
+from pacsklearn._sklearn_compat import StrOptions, check_parameters
+from pacsklearn._validation import check_integer
+from pacsklearn.estimators.advice import PlanRequest, advice_on
+from pacsklearn.estimators.failed_fit import explained
+from pacsklearn.estimators.open_fit import OpenFit
+from pacsklearn.estimators.prepared_rows import PreparedRows, opening_of
+from pacsklearn.estimators.private_estimator import (
+    PrivateEstimator,
+    unfitted,
+)
+from pacsklearn.estimators.release_kind import ReleaseKind
+from pacsklearn.estimators.released_answers import Answers
+from pacsklearn.estimators.released_parameters import Parameters, answers_queries
+from pacsklearn.estimators.steps_before import warn_of_steps_before
+from pacsklearn.estimators.table_release import table_release
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.fit_report import recorded
+from pacsklearn.kernel.outputs.universe import check_is_estimator, check_wrapped
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.sampled.sampled_subsets import LISTED, SampledSubsets
-from pacsklearn.tabular.choosing.tuning import unfitted
-from pacsklearn.tabular.students.student import STUDENT_METHODS
+
+if TYPE_CHECKING:
+    from pacsklearn.tabular.choosing.fit_plan import FitPlan
 
 _CURATORS = frozenset({"fit_report_", "leaderboard_"})
 
 
 @dataclass(eq=False, repr=False)
-class PACPrivate(PlannedFit):
+class PACPrivate(PrivateEstimator):
     """PAC-private version of an estimator: what leaves it is noised numbers or noised answers.
 
     ``fit`` fits a clone on each of ``n_subsets`` candidate subsets of the rows. If a canonicalizer
@@ -36,19 +58,17 @@ class PACPrivate(PlannedFit):
     estimator : estimator
         A classifier, regressor, clusterer or transformer. Preprocessing and searches belong inside
         it (a pipeline, ``GridSearchCV``), so that they too see the rows of one subset only.
-    budget : float, default=1/16
-        Most that everything released may reveal about which rows were used, in nats of mutual
-        information. From ``ln(n_subsets)`` on no noise is needed, and nothing is hidden: such a
-        budget needs ``allow_exact=True``.
-    criterion : None, str, Criterion or callable, default=None
-        Cap what the best adversary achieves, instead of the mutual information: ``"membership"``
-        (telling whether any one row was used), ``"identification"`` (naming the subset),
-        ``"35_of_n"`` (naming 35 of its rows), a :class:`Criterion`, or a callable that makes one
-        for the secret space. ``budget`` is then the cap, between what guessing blindly has and 1.
-        It needs far less noise for the same promise about membership, and promises nothing else.
+    budget : float or Budget, default=1/16
+        What everything released may reveal about which rows were used. A number is in nats of
+        mutual information, as is :class:`Nats`: it bounds every attack. :class:`Membership` (such
+        as ``Membership(0.60)``: telling whether any one row was used),
+        :class:`Identification`, :class:`KOfN` and :class:`Success` cap what the best adversary
+        achieves instead: far less noise for the same promise, and no other one. What hides
+        nothing (from ``ln(n_subsets)`` nats on no noise is needed) takes consent:
+        ``Nats(10, allow_exact=True)``.
     noise : str or NoiseBackend, default="auto"
         ``"isotropic"``, ``"diagonal"``, ``"eigen"``, ``"logdet"``, ``"residual"``, a registered
-        name or an instance. "auto" is ``"logdet"``, and ``"criterion"`` with a criterion.
+        name or an instance. "auto" is ``"logdet"``, and ``"criterion"`` under a cap.
     metric : "auto", None, array-like or Metric, default="auto"
         What noise costs in each direction of the released vector. "auto" asks the canonicalizer
         (for linear models: the expected change of the decision); None counts every number the
@@ -126,15 +146,13 @@ class PACPrivate(PlannedFit):
     n_jobs : int, optional
         Workers fitting the candidates; any joblib backend.
     verbose : int, default=0
-        1 shows a progress bar, 2 also ``fit_report_``.
+        1 shows joblib's progress, 2 also ``fit_report_``.
     fast_fit : bool, default=True
         Fit all candidates at once where that gives the same models, to solver tolerance (least
         squares, ridge, logistic regression, linear support vector machines with a squared loss,
         Poisson and gamma regression, lasso, elastic net, K-Means, linear discriminants, PCA,
         Gaussian naive Bayes, nearest centroids, standardisation and pipelines of these). False
         fits one after the other.
-    allow_exact : bool, default=False
-        Allow a budget that hides nothing, of at least the entropy of the secret.
     certify : bool, default=True
         With a released model: state in ``guarantee_`` what the optimal adversary achieves at the
         worst row under this very noise, at confidence 1 - 1e-6, beside what the information
@@ -148,9 +166,6 @@ class PACPrivate(PlannedFit):
         subsets: somebody who knows some rows' memberships learns nothing about the others'. It
         costs more fits and more noise, holds at a stated confidence, and is for released
         parameters; ``n_subsets`` is not used. See :class:`SampledSubsets`.
-    engine : {None, "dask"}, default=None
-        "dask" fits the candidates, or sums the batches of a :class:`~pacsklearn.Table`, on the
-        workers of the active ``dask.distributed`` client. Secret, noise and ledger stay here.
 
     Attributes
     ----------
@@ -220,8 +235,7 @@ SubsetFitError, NonDeterministicError
 
     estimator: Any
     _: KW_ONLY
-    budget: float = 1 / 16
-    criterion: Any = None
+    budget: float | Budget = 1 / 16
     noise: Any = "auto"
     metric: Any = "auto"
     canonicalizer: Any = "auto"
@@ -247,12 +261,14 @@ SubsetFitError, NonDeterministicError
     n_jobs: int | None = None
     verbose: int = 0
     fast_fit: bool = True
-    allow_exact: bool = False
     certify: bool = True
     debug: bool = False
     secret_space: str | SampledSubsets = LISTED
-    engine: str | None = None
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "release": [StrOptions({"auto", "parameters", "responses", "student"})],
+        "store": [StrOptions({"memory", "ledger"})],
+    }
     _learned = (
         "_answering",
         "_guarantee",
@@ -276,6 +292,109 @@ SubsetFitError, NonDeterministicError
             "student": unfitted(self.student),
         }
         return {name: value for name, value in state.items() if name not in _CURATORS}
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> Self:
+        """Release a private model of the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            The universe; or a table of a plugin, which names its target and groups itself.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+            Targets.
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy: all rows of a group are used together or not at all.
+        **fit_params : dict
+            Passed to every subset's ``fit`` (``sample_weight``); with metadata routing enabled,
+            what the wrapped estimator requested.
+
+        Returns
+        -------
+        PACPrivate
+            Fitted.
+        """
+        warn_of_steps_before(self)
+        with recorded() as report, explained(debug=self.debug) as watched:
+            spaces, budget = registry().space_for(X), as_budget(self.budget)
+            if spaces is not None:
+                self._check_parameters()
+                opening = opening_of(self, budget)
+                learned = table_release(self, opening, spaces, X, y, groups, fit_params)
+            else:
+                kind = self._checked_kind()
+                rows = PreparedRows.of(self, kind.needs_list, X, y, groups, fit_params)
+                watched.append(rows.candidates)
+                fit, advice = (
+                    OpenFit(rows, rows.procedure(self, budget), self.store),
+                    advice_on(kind),
+                )
+                plan = kind.prepare(fit)
+                if rows.drawn is None:  # advice simulates over a list of candidates
+                    advice.before(plan, rows.candidates)
+                learned = kind.take(self, fit, plan)
+                advice.after(learned, rows.candidates)
+                learned |= {**rows.features, "_subset_seed": rows.seed}
+        if "released_estimator_" in learned:
+            self._pass_output_config(learned["released_estimator_"])
+        self._learn(learned)
+        self.fit_report_ = report
+        if self.verbose > 1:
+            sys.stderr.write(f"{report}\n")
+        return self
+
+    def plan(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        n_releases: int = 32,
+        scoring: Any = None,
+        alternatives: bool = True,
+        **fit_params: Any,
+    ) -> FitPlan:
+        """Say what ``fit`` would release and how good it would be, for the curator's eyes.
+
+        Releases are simulated over the candidates, with noise of a public seed, and scored on rows
+        outside the drawn subset: no row is held out, nothing is charged, and no secret is drawn.
+
+        Parameters
+        ----------
+        X, y, groups, **fit_params
+            As for :meth:`fit`.
+        n_releases : int, default=32
+            Simulated releases, at least 2.
+        scoring : None, str or callable, default=None
+            None takes the released model's own ``score``.
+        alternatives : bool, default=True
+            Also simulate a few steadier models behind the same preprocessing, where parameters of
+            a classifier or regressor are released.
+
+        Returns
+        -------
+        FitPlan
+            ``print`` shows it. It is a function of the private rows, covered by no guarantee.
+
+        Notes
+        -----
+        *Guarantee.* None. A choice made by looking at it is information about the whole table; let
+        ``tune`` choose, which states how much.
+        """
+        check_integer(name="n_releases", value=n_releases, minimum=2)
+        with recorded() as report:
+            budget = as_budget(self.budget)
+            kind = self._checked_kind()
+            rows = PreparedRows.of(self, kind.needs_list, X, y, groups, fit_params)
+            if rows.drawn is not None:
+                raise ValueError(
+                    "secret_space must be 'listed' for a plan: it simulates releases over a list "
+                    "of candidates. With 'sampled' expect somewhat more noise than it says."
+                )
+            target = Target(budget.amount, budget.criterion(rows.candidates.space))
+            request = PlanRequest(
+                rows.candidates, target, report, scoring, n_releases, alternatives=alternatives
+            )
+            return advice_on(kind).plan(kind, self.estimator, request)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -318,19 +437,41 @@ SubsetFitError, NonDeterministicError
             tags.target_tags.single_output = True
         return tags
 
-    def _offered(self) -> Iterable[str]:
-        if self.release == "student":
-            student = self.estimator if self.student is None else self.student
-            return [method for method in STUDENT_METHODS if hasattr(student, method)]
-        canonicalizer = self._canonicalizer()
-        if canonicalizer is not None:
-            return canonicalizer.methods
-        return ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
-
     def _is_black_box(self) -> bool:
         if self.__sklearn_is_fitted__():
             return "_answering" in vars(self)
         try:
-            return self._canonicalizer() is None
+            return self._kind().is_black_box
         except (NoCanonicalizerError, UnknownNameError):  # fit says so; tags are asked for often
             return False
+
+    def _offered(self) -> Iterable[str]:
+        return self._kind().offered(self.estimator)
+
+    def _kind(self) -> ReleaseKind:
+        """What is released, with its arguments; chosen where that is left open."""
+        name = self.release
+        if self.tune is not None and name in ("auto", Parameters.name):
+            name = "tuned"
+        if name != "auto":
+            stated: ReleaseKind = registry().load("release_kind", name).of(self)
+            return stated
+        parameters = Parameters.of(self)
+        try:
+            parameters.canonicalizer_of(self.estimator)
+        except NoCanonicalizerError as error:
+            if not answers_queries(self.estimator):
+                raise
+            return replace(Answers.of(self), why=error)
+        return parameters
+
+    def _checked_kind(self) -> ReleaseKind:
+        self._check_parameters()
+        kind = self._kind()
+        kind.check(self)
+        return kind
+
+    def _check_parameters(self) -> None:
+        check_is_estimator(self.estimator)
+        check_wrapped(self.estimator)
+        check_parameters(self)

@@ -8,29 +8,28 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from pacsklearn._validation import check_budget
-from pacsklearn.bigdata.hashed_space import HashedSpace
-from pacsklearn.bigdata.table import Table
+from pacsklearn.estimators.joint_labels import answer_together
+from pacsklearn.estimators.opening import Opening
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession
-from pacsklearn.exceptions import TableError
 from pacsklearn.kernel.answers.answer_kind import LabelKind, answer_kind
-from pacsklearn.kernel.answers.joint_labels import answer_together
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.budget.nats import as_budget
+from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.outputs.candidates import Design, FitOptions
 from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
 from pacsklearn.kernel.outputs.models import candidate_models
-from pacsklearn.kernel.release.account import Account, Secret, ledger_unit, open_shared, sampler_for
-from pacsklearn.kernel.release.procedure import as_criterion, check_cap
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace, candidate_space
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import Space
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
 
-Space = TypeVar("Space", SecretSpace, DrawnSubsets)
+SpaceT = TypeVar("SpaceT", SecretSpace, DrawnSubsets)
 
 
 @final
@@ -46,8 +45,10 @@ class PrivacySession(SessionReleases, StoredSession):
     ----------
     X, y : array-likes
         The universe.
-    budget : float
-        Ceiling of the session, in nats of mutual information.
+    budget : float or Budget
+        Ceiling of the session: a number of nats of mutual information, :class:`~pacsklearn.Nats`,
+        or a cap on what an adversary achieves, such as :class:`~pacsklearn.Membership`. Successes
+        do not add up: under a cap the session makes one release.
     space : SecretSpace, optional
         Candidate subsets (a ``DrawnSubsets`` for a sampled secret space); a balanced design by the
         next four parameters when not given.
@@ -70,20 +71,10 @@ class PrivacySession(SessionReleases, StoredSession):
     n_jobs : int, optional
         Workers that fit the candidates' models.
     verbose : int, default=0
-        Show a progress bar.
-    criterion : None, str, Criterion or callable, default=None
-        Cap what an adversary achieves instead of the mutual information: ``"membership"``,
-        ``"identification"``, ``"35_of_n"``, a :class:`Criterion`, or a callable that makes one
-        for the secret space. ``budget`` is then the cap on her success, and the session makes one
-        release: successes do not add up.
+        Show how far the fits are, as joblib does.
     fast_fit : bool, default=True
         Fit all candidates at once where that gives the same models (least squares, ridge, linear
         discriminants, PCA, naive Bayes, scalers and pipelines). False fits one after the other.
-    allow_exact : bool, default=False
-        Allow what hides nothing: a budget of at least the entropy of the secret,
-        ``ln(n_subsets)``, and any release for which implied and certified success of an attack
-        that the promise names are both at least 99.99 %, whichever budget or criterion was
-        stated. What hides nothing is never published.
     secret_space : {"listed", "sampled", "sampled-large"} or SampledSubsets, default="listed"
         "sampled" draws the secret afresh from *all* balanced subsets and sizes the noise on trial
         subsets, at a stated confidence: who knows some rows' memberships learns nothing about the
@@ -103,7 +94,7 @@ class PrivacySession(SessionReleases, StoredSession):
     Raises
     ------
     BudgetError
-        When ``budget`` is not a positive number, or hides nothing and ``allow_exact`` is False.
+        When ``budget`` is not a positive number, or hides nothing and does not consent to it.
 
     Notes
     -----
@@ -130,7 +121,7 @@ class PrivacySession(SessionReleases, StoredSession):
         X: Any,
         y: Any = None,
         *,
-        budget: float,
+        budget: float | Budget,
         space: SecretSpace | DrawnSubsets | None = None,
         n_subsets: int = 128,
         rate: float = 0.5,
@@ -141,14 +132,14 @@ class PrivacySession(SessionReleases, StoredSession):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        criterion: Any = None,
         fast_fit: bool = True,
-        allow_exact: bool = False,
         secret_space: str | SampledSubsets = LISTED,
         store: str = "memory",
     ) -> None:
-        ceiling = check_budget(budget=budget)
-        X = X if hasattr(X, "shape") or isinstance(X, Table) else np.asarray(X)
+        opening = Opening(as_budget(budget), ledger, random_state)
+        fitting = FitOptions({}, n_jobs, verbose, fast_fit)
+        kind = registry().space_for(X)
+        X = X if kind is not None or hasattr(X, "shape") else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
         sizes = sampled_subsets(secret_space)
@@ -158,44 +149,21 @@ class PrivacySession(SessionReleases, StoredSession):
                 f"{store!r}."
             )
         if sizes is not None:
-            if isinstance(X, Table):
-                raise TableError("secret_space must be 'listed' for a Table.")
-            if criterion is not None:
-                raise ValueError(
-                    "criterion must be None with secret_space='sampled': what an adversary "
-                    "achieves is computed on a list of candidates, and there is none."
-                )
+            if kind is not None:
+                raise ValueError(f"secret_space must be 'listed' for a {type(X).__name__}.")
             subsets = _given(space, DrawnSubsets) or DrawnSubsets.of(design, X.shape[0], y)
-            own = MemoryLedger(ceiling)
-            account = Account(own, open_shared(ledger, own.ceiling, own.unit), table=X)
-            options = FitOptions({}, n_jobs, verbose, fast_fit)
-            sampler = sampler_for(random_state)
-            self._start_drawn(
-                X, y, subsets, sizes, account, sampler, options, allow_exact=allow_exact
-            )
+            procedure = opening.drawn(subsets, sizes, X)
+            self._start(X, y, subsets, procedure, opening.budget, fitting)
+            self._is_drawn = True
             return
-        known: SecretSpace | HashedSpace
-        if isinstance(X, Table):
-            known = HashedSpace.of(design, X)
+        if kind is not None:
+            known: Space = kind.over(X, y, design)
         else:
             known = _given(space, SecretSpace) or design.space(X.shape[0], y)
-        capped = as_criterion(criterion, known)
-        check_cap(capped, ceiling, known, allow_exact=allow_exact)
-        own = MemoryLedger(ceiling, ledger_unit(capped))
-        account = Account(own, open_shared(ledger, own.ceiling, own.unit), table=X)
-        drawn = Secret(known.weights, sampler_for(random_state))
-        self._start(
-            X,
-            y,
-            known,
-            account,
-            drawn,
-            fitting=FitOptions({}, n_jobs, verbose, fast_fit),
-            criterion=capped,
-            allow_exact=allow_exact,
-            # Seals what is stored: without it nobody can write an answer, or find a row's own.
-            answers_key=os.urandom(32) if store == "ledger" else None,
-        )
+        # Seals what is stored: without it nobody can write an answer, or find a row's own.
+        answers_key = os.urandom(32) if store == "ledger" else None
+        procedure = opening.listed(known, X)
+        self._start(X, y, known, procedure, opening.budget, fitting, answers_key)
         if self._answer_table is not None:
             self._answer_table.begin(self._secret.log_belief)
         if groups is not None:
@@ -207,11 +175,10 @@ class PrivacySession(SessionReleases, StoredSession):
         candidates: Iterable[Any] | CandidateSpace,
         weights: Any = None,
         *,
-        budget: float,
+        budget: float | Budget,
         secret: int | None = None,
         ledger: str | Ledger | None = None,
         random_state: Any = None,
-        allow_exact: bool = False,
     ) -> PrivacySession:
         """Session whose secret is one of a list of arbitrary inputs, not a subset of rows.
 
@@ -223,7 +190,7 @@ class PrivacySession(SessionReleases, StoredSession):
             are given the first of them.
         weights : array-like of shape (m,), optional
             Prior probabilities; uniform when not given.
-        budget, ledger, random_state, allow_exact
+        budget, ledger, random_state
             As for :class:`PrivacySession`.
         secret : int, optional
             Which candidate is in use, when it was drawn elsewhere: once, with these weights, by a
@@ -241,17 +208,13 @@ class PrivacySession(SessionReleases, StoredSession):
         >>> bits.value in range(5)
         True
         """
-        own = MemoryLedger(check_budget(budget=budget))
+        opening = Opening(as_budget(budget), ledger, random_state)
         space = candidate_space(candidates, weights)
-        check_cap(None, own.ceiling, space, allow_exact=allow_exact)
-        account = Account(own, open_shared(ledger, own.ceiling))
-        drawn = Secret(space.weights, sampler_for(random_state))
+        procedure = opening.listed(space)
         if secret is not None:
-            drawn.use(secret, space.numbers)
+            procedure.secret.use(secret, space.numbers)
         session = cls.__new__(cls)
-        session._start(
-            None, None, space, account, drawn, fitting=FitOptions(), allow_exact=allow_exact
-        )
+        session._start(None, None, space, procedure, opening.budget, FitOptions())
         return session
 
     def responder(
@@ -298,15 +261,8 @@ class PrivacySession(SessionReleases, StoredSession):
         else it will be asked. A fit of ``PACPrivate(release="responses")`` does, and its ``plan``
         shows the figures.
         """
-        self._row_space()
-        if self._procedure.criterion is not None:
-            raise ValueError(
-                "criterion must be None for private responses: every answer is a release, and "
-                "caps on the adversary's success do not add up over them. Ask for all labels at "
-                "once: respond_together."
-            )
-        self._procedure.need_consent()
-        candidates = self._candidates(estimator, fit_params)
+        space = self._space.row_subsets()
+        candidates = self._fits(estimator, fit_params).of_rows(space)
         return self._responders.find(
             candidates,
             query_budget=query_budget,
@@ -349,15 +305,15 @@ class PrivacySession(SessionReleases, StoredSession):
         BudgetExhaustedError
             Before anything is fitted.
         """
-        self._row_space()
+        space = self._space.row_subsets()
         target = self._procedure.check(None)
-        candidates = self._candidates(estimator, fit_params)
+        candidates = self._fits(estimator, fit_params).of_rows(space)
         kind = answer_kind(estimator, candidates.y, "labels", None)
         assert isinstance(kind, LabelKind)
         return answer_together(self._procedure, candidate_models(candidates), kind, X, target)
 
 
-def _given(space: Any, kind: type[Space]) -> Space | None:
+def _given(space: Any, kind: type[SpaceT]) -> SpaceT | None:
     if space is not None and not isinstance(space, kind):
         raise TypeError(
             f"space must be a {kind.__name__} with this secret_space, got {type(space).__name__}."

@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 import copy
-import os
-import sys
-import uuid
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import (
-    check_features,
     html_diagram,
     output_config,
     routing_enabled,
     set_output_config,
 )
-from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import (
-    ForeignProcessError,
     NoCanonicalizerError,
-    PrivacyLeakWarning,
 )
-from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.answers.statement import CostPreview
-from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.secret.home_process import HomeProcess
 
-_WHAT = "The secret behind these private answers"
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
 
@@ -254,143 +238,10 @@ class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
             released.set_output(**config)
 
 
-@final
-class ResponseModel:
-    """Predicts with private answers; every method is charged like any other query.
-
-    Parameters
-    ----------
-    responder : Responder
-        Held by a handle: neither a pickle nor a copy carries the secret.
-    owner : estimator
-        Knows the features.
-    """
-
-    def __init__(self, responder: Responder, owner: Any) -> None:
-        self._handle = SessionHandle(responder)
-        self._owner = owner
-        self.kind = responder.kind
-
-    @property
-    def responder(self) -> Responder:
-        """What answers, in the process that fitted it."""
-        return self._handle.get()
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Private answers: labels, or values."""
-        return self.kind.predicted(self._answers(X))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Private shares of the classes."""
-        return self._answers(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, or R^2, of the private answers."""
-        return self.kind.score(y, self.predict(X), sample_weight)
-
-    def preview(self, X: Any) -> CostPreview:
-        """Cost of answering ``X`` now."""
-        return self.responder.preview(self._queries(X))
-
-    def _answers(self, X: Any) -> NDArray[Any]:
-        return self.responder.answer_checked(self._queries(X)).values
-
-    def _queries(self, X: Any) -> Any:
-        """Rows checked once, by the features of the fit and as the models take them."""
-        checked = self.responder.checked(X)
-        check_features(self._owner, X)
-        return checked
-
-
-@final
-class SessionHandle:
-    """Name of something secret that lives in this process, and in this process only.
-
-    Copies and pickles of a handle hold the name alone. In the process that made it they lead to
-    the same object, so that nobody gets a second budget; anywhere else they lead to an error.
-
-    Parameters
-    ----------
-    held : object
-    """
-
-    _known: ClassVar[weakref.WeakValueDictionary[str, _Held]] = weakref.WeakValueDictionary()
-    __slots__ = ("_held", "_name")
-
-    def __init__(self, held: Any) -> None:
-        # Not from a seeded generator: a name that is met again would lead to another's secret.
-        self._name = f"{os.getpid()}-{uuid.uuid4().hex}"
-        self._held: _Held | None = _Held(held)
-        self._known[self._name] = self._held
-
-    def get(self) -> Any:
-        """Return what is held.
-
-        Raises
-        ------
-        ForeignProcessError
-            In another process, or after the session has gone.
-        """
-        if self._held is None:
-            raise ForeignProcessError(_WHAT)
-        self._held.home.check()
-        return self._held.value
-
-    def __copy__(self) -> SessionHandle:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> SessionHandle:
-        return self
-
-    def __getstate__(self) -> str:
-        return self._name
-
-    def __setstate__(self, name: str) -> None:
-        self._name = name
-        self._held = self._known.get(name)
-
-    def __repr__(self) -> str:
-        return "SessionHandle(...)"
-
-
-@final
-class _Held:
-    """What handles of one name lead to; a forked child knows it too, with its home."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.home = HomeProcess(_WHAT)
-
-
-def warn_of_steps_before(estimator: Any, inside: str = "PACPrivate(make_pipeline(...))") -> None:
-    """Warn when a pipeline that is being fitted ends with ``estimator`` and learned before it.
-
-    ``inside`` shows how the steps are put inside. A step is told nothing of the pipeline it stands
-    in: who calls is looked up.
-    """
-    frame = sys._getframe(1)
-    while frame is not None:
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, Pipeline) and caller.steps[-1][1] is estimator:
-            learned = [name for name, step in caller.steps[:-1] if _learns(step)]
-            if learned:
-                warn_user(
-                    f"Pipeline steps before {type(estimator).__name__} were fitted on all rows and "
-                    f"are covered by no guarantee: {', '.join(learned)}. Do not release them; put "
-                    f"the whole pipeline inside: {inside}.",
-                    PrivacyLeakWarning,
-                )
-            return
-        if frame.f_back is None:
-            return
-        frame = frame.f_back
-
-
-def _learns(step: Any) -> bool:
-    """Whether a step takes anything from rows that is not noised."""
-    if step is None or isinstance(step, str) or hasattr(step, "guarantee_"):
-        return False
-    try:
-        return bool(registry().canonicalizer_for(step).noised)
-    except NoCanonicalizerError:
-        return True
+def unfitted(value: Any) -> Any:
+    """Copy of estimators in lists and dicts that keeps nothing of what they were fitted on."""
+    if isinstance(value, Mapping):
+        return {name: unfitted(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(unfitted(one) for one in value)
+    return clone(value) if hasattr(value, "get_params") else value

@@ -11,9 +11,10 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
-from pacsklearn._validation import check_budget
-from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
+from pacsklearn.estimators.private_estimator import JudgedByBudget
+from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
+from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 
@@ -155,16 +156,15 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
         warn_of_steps_before(self, "PrivateGridSearchCV(PACPrivate(make_pipeline(...)), ...)")
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         total = self._cost(cv, X, y, params.get("groups"))
-        if self.ledger is None:
-            if self.budget is None:
-                raise BudgetError(
-                    "PrivateGridSearchCV needs budget=, the nats that all fits of the search may "
-                    f"reveal together, or a ledger=. This search would reserve {total:g} nats "
-                    "(every fit is a release of its own); choosing among options inside one "
-                    "release, PACPrivate(GridSearchCV(...)), costs the budget of one."
-                )
-            check_budget(budget=self.budget)
-        ledger = open_ledger(self.ledger, ceiling=self.budget)
+        if self.ledger is None and self.budget is None:
+            raise BudgetError(
+                "PrivateGridSearchCV needs budget=, the nats that all fits of the search may "
+                f"reveal together, or a ledger=. This search would reserve {total:g} nats "
+                "(every fit is a release of its own); choosing among options inside one "
+                "release, PACPrivate(GridSearchCV(...)), costs the budget of one."
+            )
+        own = None if self.ledger is not None else _nats(self.budget)
+        ledger = open_ledger(self.ledger, ceiling=own)
         # All of it before the first fit: a search that stops halfway has paid for nothing.
         reservation = ledger.reserve(total, note="PrivateGridSearchCV")
         search = copy.copy(self)
@@ -228,7 +228,17 @@ def _budget_of(candidate: Any) -> Fraction:
             "nor set its ledger, and private estimators must be the estimator or steps of a "
             "pipeline: otherwise fits could go uncharged."
         )
-    return sum((Fraction(check_budget(budget=step.budget)) for step in steps.values()), Fraction(0))
+    return sum((Fraction(_nats(step.budget)) for step in steps.values()), Fraction(0))
+
+
+def _nats(value: Any) -> float:
+    budget = as_budget(value, warn=False)
+    if not budget.adds:
+        raise BudgetError(
+            f"budget must be in nats in a private search, got {budget!r}: each fit is a release, "
+            "and caps on the adversary's success do not add up over them."
+        )
+    return budget.amount
 
 
 def _private_steps(estimator: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -13,16 +14,17 @@ from pacsklearn.estimators.session_models import models_from, models_without_cod
 from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.exceptions import SessionFileError
 from pacsklearn.kernel.answers.stored_answers import AnswerRun, ResponderState
-from pacsklearn.kernel.budget.criterion import Criterion
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.budget.caps import Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
-from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.outputs.models import CandidateModels
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
-_FORMAT: Final = 6
+_FORMAT: Final = 7
 _MOST: Final = 2**20
 # Their states are whole numbers, which NumPy checks; others hold a place in a buffer, which not.
 _GENERATORS: Final = ("PCG64", "PCG64DXSM", "SFC64")
@@ -60,7 +62,7 @@ def state_document(state: SessionState, *, models: bool) -> dict[str, Any]:
         "models": models_without_code(state.models) if models else {},
         "responders": {name: _responder(each) for name, each in state.responders.items()},
         "certificate": state.certificate,
-        "options": {**state.options, "criterion": _criterion(state.options["criterion"])},
+        "options": {**state.options, "budget": _stated(state.options["budget"])},
     }
 
 
@@ -77,8 +79,9 @@ def document_state(document: Any, *, models: bool) -> SessionState:
     """
     _demand(document["format"] == _FORMAT)
     space, X, y = _space_from(document["space"]), document["X"], document["y"]
-    if isinstance(space, SecretSpace):
-        _demand(_length(X) == space.n_rows and (y is None or _length(y) == space.n_rows))
+    if space.has_members:
+        n_rows = space.row_subsets().n_rows
+        _demand(_length(X) == n_rows and (y is None or _length(y) == n_rows))
     else:
         _demand(X is None and y is None)
     m, index, log_belief = space.n_candidates, document["secret"], document["log_belief"]
@@ -95,6 +98,8 @@ def document_state(document: Any, *, models: bool) -> SessionState:
     first, shared = certificate
     _demand(type(shared) is int)
     _demand(first is None or [type(one) for one in first] == [float, float])
+    options = _options_from(document["options"], space)
+    _demand(options["budget"].amount == ceiling)
     return SessionState(
         X=X,
         y=y,
@@ -110,7 +115,7 @@ def document_state(document: Any, *, models: bool) -> SessionState:
         models=_models_from(document["models"], m) if models else {},
         responders={name: _responder_from(one) for name, one in document["responders"].items()},
         certificate=certificate,
-        options=_options_from(document["options"], space),
+        options=options,
     )
 
 
@@ -207,31 +212,30 @@ def _responder_from(facts: dict[str, Any]) -> ResponderState:
     return ResponderState(step, *counts, runs)
 
 
-def _criterion(criterion: Criterion | None) -> dict[str, Any] | None:
-    if criterion is None:
-        return None
-    if type(criterion) is MembershipCriterion:
-        return {"kind": criterion.name}
-    if type(criterion) is GuessCriterion:
-        names = {"name": criterion.name, "statement": criterion.statement, "aim": criterion.aim}
-        return {"kind": "guess", "gains": criterion.table, **names}
-    raise SessionFileError(
-        f"criterion is a {type(criterion).__qualname__}, which is code and cannot be saved; a "
-        "session is saved whose criterion is 'membership' or a GuessCriterion."
-    )
+def _stated(budget: Budget) -> dict[str, Any]:
+    facts = budget.to_dict()
+    if isinstance(budget, Success) and isinstance(made := budget.of, GuessCriterion):
+        return {**facts, "of": [made.table, made.name, made.statement, made.aim]}
+    if not all(isinstance(value, Real) for value in budget.get_params().values()):
+        raise SessionFileError(
+            f"budget is a {type(budget).__name__} that holds code and cannot be saved; a session "
+            "is saved whose budget holds numbers, or a GuessCriterion."
+        )
+    return facts
 
 
-def _criterion_from(
-    facts: dict[str, Any] | None, space: SecretSpace | CandidateSpace
-) -> Criterion | None:
-    if facts is None:
-        return None
-    if facts["kind"] == MembershipCriterion.name:
-        return MembershipCriterion(space)
-    names = facts["name"], facts["statement"], facts["aim"]
-    _demand(facts["kind"] == "guess" and all(type(name) is str for name in names))
-    _demand(np.shape(facts["gains"])[1:] == (space.n_candidates,))
-    return GuessCriterion(facts["gains"], *names)
+def _budget_from(facts: dict[str, Any], space: SecretSpace | CandidateSpace) -> Budget:
+    params = {name: value for name, value in facts.items() if name != "name"}
+    if facts["name"] == Success.name:
+        table, *words = params.pop("of")
+        _demand(all(type(word) is str for word in words))
+        _demand(np.shape(table)[1:] == (space.n_candidates,))
+        params["of"] = GuessCriterion(table, *words)
+    kinds = {each.name: each.made for each in registry().registrations("budget")}
+    _demand(all(isinstance(value, Real) for name, value in params.items() if name != "of"))
+    made: Budget = {**kinds, Success.name: Success}[facts["name"]](**params)
+    made.criterion(space)  # or says that it cannot be capped
+    return made
 
 
 def _options_from(
@@ -241,13 +245,11 @@ def _options_from(
     _demand(n_jobs is None or type(n_jobs) is int)
     _demand(type(verbose) in (int, bool) and type(options["fast_fit"]) is bool)
     _demand(key is None or type(key) is bytes)
-    _demand(type(options["allow_exact"]) is bool)
     return {
         # Of the machine it was saved on: not more processes than this one has places for.
         "n_jobs": n_jobs if n_jobs is None else min(n_jobs, os.cpu_count() or 1),
         "verbose": verbose,
         "fast_fit": options["fast_fit"],
         "answers_key": key,
-        "criterion": _criterion_from(options["criterion"], space),
-        "allow_exact": options["allow_exact"],
+        "budget": _budget_from(options["budget"], space),
     }

@@ -6,22 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from pacsklearn.estimators.curator_figure import CuratorFigure, curator_figure
 from pacsklearn.estimators.open_session import OpenSession
-from pacsklearn.kernel.release.curator_figure import CuratorFigure
-from pacsklearn.kernel.release.function import FunctionPlan, release_value
+from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
 )
-from pacsklearn.kernel.release.planned import (
-    ReleasePlan,
-    not_releasable,
-    one_budget,
-    planned_targets,
-    release_planned,
-)
+from pacsklearn.kernel.release.plan import Plan, PlannedSet, not_releasable
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.release.statement import curator_figure
+from pacsklearn.padding.padded_plan import PaddedPlan, is_one_sided
 
 
 class SessionReleases(OpenSession):
@@ -76,20 +70,17 @@ class SessionReleases(OpenSession):
         noise is calibrated to all the values. The function may use public constants, but nothing
         that depends on the other candidates. How long a call takes is not hidden.
         """
-        if self._drawn is not None:
-            return self._drawn.release(
-                [function], self._X, self._y, one_budget(budget), noise, metric=metric
-            )[0]
-        return release_value(
-            self._procedure,
-            function,
-            self._X,
-            self._y,
-            budget=budget,
-            noise=noise,
-            metric=metric,
-            certify=certify,
-        )
+        if self._is_drawn:
+            stated = None if budget is None else [budget]
+            plan: Plan = self._plan_drawn([function], stated, noise, metric=metric)
+        else:
+            target = self._procedure.check(budget)
+            known = (function, self._space, self._X, self._y, target)
+            padded = is_one_sided(noise)
+            plan = (
+                PaddedPlan.of(*known, metric) if padded else FunctionPlan.of(*known, noise, metric)
+            )
+        return self._procedure.release(plan, certify=certify)[0]
 
     def release_planned(
         self,
@@ -151,13 +142,12 @@ class SessionReleases(OpenSession):
         """
         planned = list(releases)
         stated = None if budgets is None else list(budgets)
-        if self._drawn is not None:
-            return self._drawn.release(planned, self._X, self._y, stated, noise, fit_params)
-        procedure, space = self._procedure, self._space.listed()
-        targets = planned_targets(
-            procedure.check_amount, procedure.account, len(planned), stated, procedure.criterion
-        )
-        plans: list[ReleasePlan] = []
+        if self._is_drawn:
+            drawn = self._plan_drawn(planned, stated, noise, fit_params)
+            return self._procedure.release(drawn)
+        space = self._space.listed()
+        plans: list[Plan] = []
+        targets = self._procedure.check_all(len(planned), stated)
         for number, (one, target) in enumerate(zip(planned, targets, strict=True)):
             if hasattr(one, "fit"):
                 prepare = partial(self._candidates, one, fit_params)
@@ -166,7 +156,7 @@ class SessionReleases(OpenSession):
                 plans.append(FunctionPlan.of(one, space, self._X, self._y, target, noise))
             else:
                 raise not_releasable(number, one)
-        return release_planned(procedure, plans, certify=certify)
+        return self._procedure.release(PlannedSet.of(plans), certify=certify)
 
     def curator_figure(self) -> CuratorFigure:
         """What the releases so far have told about memberships; for the curator only.
@@ -180,7 +170,7 @@ class SessionReleases(OpenSession):
             The optimal adversary's success under the very noise that was used, certified, and how
             sure she is of a row's membership after what was released.
         """
-        space = self._row_space()
+        space = self._space.row_subsets()
         self._account.home.check()
         with self._one_at_a_time:
             return curator_figure(

@@ -16,8 +16,8 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.models import CandidateModels
-from pacsklearn.kernel.release.account import ledger_unit
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.release.terms import ListedTerms
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
@@ -60,7 +60,7 @@ class SessionState:
     certificate : tuple
         Certified figure of what was released first, and how many releases shared a charge.
     options : mapping
-        How candidates are fitted, the criterion, and the key of answers in the ledger.
+        How candidates are fitted, the budget, and the key of answers in the ledger.
     """
 
     X: Any = field(repr=False)
@@ -122,9 +122,9 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
             "opens none by itself. PrivacySession.load(path, ledger='sqlite:///path') names it."
         )
     place = state.ledger["uri"] if ledger is None else ledger
-    unit, dataset = ledger_unit(state.options["criterion"]), str(state.ledger["dataset"])
+    dataset = str(state.ledger["dataset"])
     try:
-        attached = open_ledger(place, ceiling=None, unit=unit, dataset=dataset)
+        attached = open_ledger(place, ceiling=None, dataset=dataset)
         is_ahead = isinstance(attached, SharedLedger) and attached.is_ahead_of(state.position)
     except LedgerError as error:
         raise LedgerError(
@@ -154,14 +154,15 @@ def session_state(
     LedgerError
         When it has no ledger in a database.
     """
-    account = procedure.account
+    account, terms = procedure.account, procedure.terms
+    assert isinstance(terms, ListedTerms)  # a secret that is drawn has no state to go on from
     shared = shared_ledger(account.shared, account.own, account.session)
     models, remembered = responders.export()
     sampler = procedure.secret.sampler
     return SessionState(
         X=X,
         y=y,
-        space=procedure.space.listed(),
+        space=terms.space.listed(),
         generator=sampler.generator if isinstance(sampler, SeededSampler) else None,
         drawn=procedure.secret.export(),
         ceiling=account.own.ceiling,

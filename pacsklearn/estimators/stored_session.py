@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +18,8 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.account import Account, Secret, ledger_unit, resumed_sampler
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.release.terms import ListedTerms
 
 
 class CaughtUp(NamedTuple):
@@ -149,15 +152,13 @@ class StoredSession(OpenSession):
         LedgerError
             When the session has no ledger in a database.
         """
-        if self._drawn is not None:
-            self._row_space()  # says why there is nothing to go on from
+        self._space.listed()  # or says why there is nothing to go on from
         self._account.home.check()
         with self._one_at_a_time:
             self._account.settle_answers()
             options = {
                 **{name: getattr(self._fitting, name) for name in _FITTING},
-                "criterion": self._procedure.criterion,
-                "allow_exact": self._procedure.allow_exact,
+                "budget": self._budget,
                 "answers_key": self._answers_key,
             }
             return session_state(self._X, self._y, self._procedure, self._responders, options)
@@ -211,7 +212,7 @@ class StoredSession(OpenSession):
         works once; with ``store="ledger"`` also again, after answers that are in the ledger's
         database and nothing else, and whoever had the session before cannot go on then. Only
         whoever puts back an older file *and* an older ledger goes unnoticed: keep the ledger's
-        position elsewhere (see ``SQLiteLedger.is_ahead_of``).
+        position elsewhere (see ``SharedLedger.is_ahead_of``).
         """
         return cls.resume(read_session(path, key, trusted=trusted), ledger=ledger)
 
@@ -235,7 +236,8 @@ class StoredSession(OpenSession):
         # Noise that can be drawn again has no place after answers that were told.
         if state.options.get("answers_key") is not None and state.generator is None:
             state = answers_only(state, shared)
-        own = MemoryLedger(state.ceiling, ledger_unit(state.options["criterion"]))
+        criterion = state.options["budget"].criterion(state.space)
+        own = MemoryLedger(state.ceiling, ledger_unit(criterion))
         for event in state.events:
             own.charge(event)
         account = Account(own, shared, state.session, state.n_charged)
@@ -244,7 +246,12 @@ class StoredSession(OpenSession):
         session = cls.__new__(cls)
         options = dict(state.options)
         fitting = FitOptions(**{name: options.pop(name) for name in _FITTING})
-        session._start(state.X, state.y, state.space, account, secret, fitting=fitting, **options)
+        answers_key, budget = options.pop("answers_key", None), options.pop("budget")
+        terms = ListedTerms(state.space, criterion)
+        procedure = ReleaseProcedure(
+            terms, secret, account, threading.RLock(), budget.allow_exact, **options
+        )
+        session._start(state.X, state.y, state.space, procedure, budget, fitting, answers_key)
         session._procedure.certificate.restore(*state.certificate)
         session._responders.restore(state.models, state.responders)
         # Last, so that whatever fails before leaves the file good for another attempt.

@@ -1,11 +1,9 @@
-"""Sums over buckets of rows: those that the same ones of a few subsets hold; compiled.
-
-Importing this module imports numba.
-"""
+"""Sums over buckets of rows: those that the same ones of a few subsets hold."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 
 from pacsklearn.kernel.bounds.compiled import compiled
 
@@ -31,6 +29,14 @@ def add_rows(table, rows, buckets, sums):
         if squares:
             for j in range(q):
                 own[q + j] += row[j] * row[j]
+
+
+@add_rows.in_numpy
+def _add_rows_in_numpy(table, rows, buckets, sums):
+    own, q = table[rows], table.shape[1]
+    for start, numbers in [(0, own), (q, own * own)][: sums.shape[1] // q]:
+        for j in range(q):  # one after the other, as the loop does
+            sums[1:, start + j] += np.bincount(buckets, numbers[:, j], len(sums))[1:]
 
 
 @compiled()
@@ -64,3 +70,17 @@ def add_products(table, rows, buckets, together, totals):
                     total = flat_totals[subset]
                     for k in range(total.shape[0]):
                         total[k] += flat[k]
+
+
+@add_products.in_numpy
+def _add_products_in_numpy(table, rows, buckets, together, totals):
+    order = np.argsort(buckets, kind="stable")
+    edges = np.searchsorted(buckets[order], np.arange(1 << together), side="right")
+    for b in range(1, 1 << together):
+        held = [i for i in range(len(totals)) if b >> (together - 1 - i) & 1]
+        for first in range(edges[b - 1], edges[b], _ROWS):
+            # The very product that compiled loops ask SciPy's BLAS for.
+            own = table[rows[order[first : min(first + _ROWS, edges[b])]]].T
+            part = dgemm(1.0, own, own, trans_b=True).T
+            for subset in held:
+                totals[subset] += part

@@ -24,11 +24,10 @@ from pacsklearn.joint.joint_problem import (
 )
 from pacsklearn.joint.loss import Loss
 from pacsklearn.joint.member_sums import double_rows, member_sums
+from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.row_frame import RowFrame
+from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.outputs.table_view import TableView
-from pacsklearn.kernel.secret.memberships import Memberships
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _LARGEST = 1e100
@@ -63,7 +62,7 @@ class Scaling:
         return cls(np.zeros((m, p)), np.ones((m, p)))
 
 
-class ConvexFitter(SubsetFitter):
+class ConvexFitter(TableFitter):
     """Fits by :func:`~pacsklearn.joint.joint_minimiser.minimise`, one problem a set of outputs.
 
     Attributes
@@ -137,7 +136,7 @@ class ConvexFitter(SubsetFitter):
 
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
-    ) -> list[Any] | None:
+    ) -> list[Any]:
         """How many rows each candidate has, and of each class."""
         return [member_sums(_counts(targets, range(n_classes)), members)]
 

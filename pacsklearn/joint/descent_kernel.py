@@ -1,7 +1,4 @@
-"""Coordinate descent on a matrix of products; compiled.
-
-Importing this module imports numba.
-"""
+"""Coordinate descent on a matrix of products."""
 
 from __future__ import annotations
 
@@ -31,10 +28,20 @@ def descend(matrix, towards, lasso, positive, tolerance, most):
             step = best - coef[j]
             if step != 0.0:
                 coef[j] = best
-                for k in range(p):
-                    slopes[k] -= step * matrix[j, k]
+                _subtract(slopes, step, matrix[j])
             unit = math.sqrt(curvature)
             moved, largest = max(moved, unit * abs(step)), max(largest, unit * abs(best))
         if moved <= tolerance * largest:
             return coef, sweep
     return coef, most + 1
+
+
+@compiled()
+def _subtract(slopes, step, row):
+    for k in range(slopes.shape[0]):
+        slopes[k] -= step * row[k]
+
+
+@_subtract.in_numpy
+def _subtract_in_numpy(slopes, step, row):
+    slopes -= step * row

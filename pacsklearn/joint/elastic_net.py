@@ -7,6 +7,7 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.linear_model import ElasticNet, Lasso
 
+from pacsklearn.joint.descent_kernel import descend
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.moment_fitter import MomentFitter, well_conditioned
 from pacsklearn.joint.moments import Moments
@@ -25,6 +26,12 @@ class ElasticNetFitter(MomentFitter):
     the optimality conditions.
     """
 
+    name = "elastic_net"
+    description = "coordinate descent on the sums of products of all subsets"
+    estimators = (
+        "sklearn.linear_model.Lasso",
+        "sklearn.linear_model.ElasticNet",
+    )
     wants_scatter = True
     wants_targets = True
 
@@ -76,8 +83,6 @@ def _descend(
     matrix: Floats, towards: Floats, lasso: float, *, positive: bool
 ) -> tuple[Floats, int] | None:
     """Minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it."""
-    from pacsklearn.joint.descent_kernel import descend  # imports numba
-
     solution, steps = descend(matrix, towards, lasso, positive, _TOLERANCE, _MOST_ITERATIONS)
     signs = np.sign(solution)
     inside = signs != 0

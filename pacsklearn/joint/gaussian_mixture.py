@@ -43,6 +43,10 @@ _EMPTY = 10 * float(np.finfo(np.float64).eps)
 class GaussianMixtureFitter(SubsetFitter):
     """Expectation maximisation of all candidates, two matrix products an iteration."""
 
+    name = "gaussian_mixture"
+    description = "expectation maximisation of all subsets by two matrix products each"
+    estimators = ("sklearn.mixture.GaussianMixture",)
+
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not GaussianMixture:

@@ -15,6 +15,9 @@ from pacsklearn.joint.moments import Moments, is_doubtful
 class GaussianNBFitter(MomentFitter):
     """Means and variances of each class, where no variance is lost in a difference."""
 
+    name = "gaussian_nb"
+    description = "means and variances of the classes by one matrix product each"
+    estimators = ("sklearn.naive_bayes.GaussianNB",)
     wants_classes = True
 
     @classmethod

@@ -58,6 +58,14 @@ class Tweedie(Loss):
 class GeneralisedLinearFitter(ConvexFitter):
     """Half the mean deviance with a logarithmic link, and a positive l2 penalty."""
 
+    name = "generalised_linear"
+    description = "quasi-Newton steps of all subsets by two matrix products each"
+    estimators = (
+        "sklearn.linear_model.PoissonRegressor",
+        "sklearn.linear_model.GammaRegressor",
+        "sklearn.linear_model.TweedieRegressor",
+    )
+
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is TweedieRegressor:

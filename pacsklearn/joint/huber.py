@@ -14,11 +14,11 @@ from sklearn.linear_model import HuberRegressor
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.joint.joint_minimiser import Solution, minimise_from
 from pacsklearn.joint.member_sums import block_members, double_rows, member_sums
+from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.newton import newton
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.secret.memberships import Memberships
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # Numbers whose products single precision holds.
@@ -33,6 +33,10 @@ _ROUNDING = 1e-9
 @final
 class HuberFitter(SubsetFitter):
     """Minimises ``sum(s + s H((y - z) / s)) + alpha |w|^2`` over decisions ``z`` and the scale."""
+
+    name = "huber"
+    description = "quasi-Newton steps of all subsets by two matrix products each, scales among them"
+    estimators = ("sklearn.linear_model.HuberRegressor",)
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:

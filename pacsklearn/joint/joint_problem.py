@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from pacsklearn.joint.loss import Loss
 from pacsklearn.joint.member_sums import block_members
+from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.joint.single_problem import SingleProblem
+from pacsklearn.joint.table_fitter import BatchWork
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.table_view import BatchWork
-from pacsklearn.kernel.secret.memberships import Memberships
 
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
 # Rows that a start is looked for on, and so many for each feature.

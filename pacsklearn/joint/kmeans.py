@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from pacsklearn._sklearn_compat import features_of, prepare_for_predict
+from pacsklearn.joint.lloyd_kernel import lloyd
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
@@ -28,6 +29,12 @@ _LEAST_WORK = 200_000
 @final
 class KMeansFitter(SubsetFitter):
     """The same starts and the same assignments as ``KMeans``, with fewer distances."""
+
+    name = "kmeans"
+    description = (
+        "Lloyd's iterations from scikit-learn's starts, without distances that cannot matter"
+    )
+    estimators = ("sklearn.cluster.KMeans",)
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
@@ -53,8 +60,6 @@ class KMeansFitter(SubsetFitter):
 
 def fit_kmeans(model: Any, rows: Floats) -> bool:
     """Fit on these rows, which are overwritten; False where the ordinary fit has to."""
-    from pacsklearn.joint.lloyd_kernel import lloyd
-
     k = model.n_clusters
     if len(rows) < k:
         return False

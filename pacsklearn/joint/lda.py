@@ -25,6 +25,9 @@ _EXACT_ROWS = 2**28
 class LDAFitter(MomentFitter):
     """Weights, and for the solver ``"svd"`` the discriminant axes, up to their sign."""
 
+    name = "lda"
+    description = "scatter within the classes of all subsets by one matrix product"
+    estimators = ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis",)
     wants_scatter = True
     wants_classes = True
 

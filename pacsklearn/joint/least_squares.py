@@ -23,6 +23,12 @@ _CLEARLY = 100.0
 class LeastSquaresFitter(MomentFitter):
     """Coefficients from sums of products, where these are well conditioned."""
 
+    name = "least_squares"
+    description = "normal equations of all subsets by one matrix product"
+    estimators = (
+        "sklearn.linear_model.LinearRegression",
+        "sklearn.linear_model.Ridge",
+    )
     wants_scatter = True
     wants_targets = True
 
@@ -101,6 +107,9 @@ class RidgeClassifierFitter(MomentFitter):
         Whether classes weigh differently, so that products of features are wanted for each.
     """
 
+    name = "ridge_classifier"
+    description = "normal equations of all subsets by one matrix product"
+    estimators = ("sklearn.linear_model.RidgeClassifier",)
     wants_scatter = True
     wants_classes = True
 

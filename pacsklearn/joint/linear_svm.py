@@ -70,6 +70,13 @@ class LinearSVMFitter(ConvexFitter):
     everywhere, and is penalised like one.
     """
 
+    name = "linear_svm"
+    description = "quasi-Newton steps of all subsets by two matrix products each"
+    estimators = (
+        "sklearn.svm.LinearSVC",
+        "sklearn.svm.LinearSVR",
+    )
+
     def __init__(self, *, wants_classes: bool) -> None:
         self.wants_classes = wants_classes
 

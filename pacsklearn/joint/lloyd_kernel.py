@@ -1,7 +1,4 @@
-"""Lloyd's iterations of one subset, without the distances that cannot matter; compiled.
-
-Importing this module imports numba.
-"""
+"""Lloyd's iterations of one subset, without the distances that cannot matter."""
 
 from __future__ import annotations
 
@@ -9,23 +6,32 @@ import math
 
 import numpy as np
 
-from pacsklearn.kernel.bounds.compiled import compiled
+from pacsklearn.kernel.bounds.compiled import compiled, summed
 
-# Largest relative error of a number in single precision, twice; one clear in double
+# Largest relative error of a number in single and in double precision, twice; one clear in double
 # precision; and a number that is not zero.
-_SINGLE, _CLEAR, _LEAST = 2.0**-23, 1e-9, 1e-300
+_SINGLE, _DOUBLE, _CLEAR, _LEAST = 2.0**-23, 2.0**-52, 1e-9, 1e-300
 # Iterations after which rounding errors of sums that rows came to and left are swept out.
 _AGAIN = 32
-# Sums of squares may be taken in any order; nothing relies on infinities' absence.
+# What only tells whether a distance can matter may be summed in any order, its slack allows for
+# it; what centres, labels or the inertia are made of is summed in one order.
 _FAST = {"reassoc", "contract"}
 
 
-@compiled(fastmath=_FAST)
+@compiled()
 def _square(left, right):
     total = 0.0
     for j in range(left.shape[0]):
         gap = left[j] - right[j]
         total += gap * gap
+    return total
+
+
+@compiled()
+def _inner(numbers):
+    total = 0.0
+    for a in range(numbers.shape[0]):
+        total += numbers[a] * numbers[a]
     return total
 
 
@@ -63,7 +69,7 @@ def _multiply(rows, four, centres, products):
         products[3, a] = of_last
 
 
-@compiled(fastmath=_FAST)
+@compiled()
 def _nearest(squares, own):
     """The first of several nearest centres, as ever, and the square of the next one's distance."""
     best, far = max(own, 0), math.inf
@@ -75,7 +81,7 @@ def _nearest(squares, own):
     return best, far
 
 
-@compiled(fastmath=_FAST)
+@compiled()
 def _add(row, sign, sums, counts, a):
     """Let a row come to a centre's sum, or go."""
     counts[a] += sign
@@ -83,13 +89,13 @@ def _add(row, sign, sums, counts, a):
         sums[a, j] += sign * row[j]
 
 
-@compiled(fastmath=_FAST)
+@compiled()
 def _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, unsettled):
     """Give each row its nearest centre, and its sum the row; return how many rows changed."""
     (k, p), changed = centres.shape, 0
     lengths, squares = np.empty(k), np.empty(k)
     for a in range(k):
-        lengths[a] = np.sum(centres[a] * centres[a])
+        lengths[a] = _inner(centres[a])
     slack = 4.0 * (p + 4) * _SINGLE * math.sqrt(longest * np.max(lengths))
     fewer, products = centres.astype(np.float32), np.empty((4, k), np.float32)
     count = _open_rows(labels, gaps, shifts, unsettled)
@@ -119,7 +125,32 @@ def _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, c
     return changed
 
 
-@compiled(fastmath=_FAST)
+@_assign.in_numpy
+def _assign_in_numpy(
+    rows, _single, norms, longest, centres, labels, _gaps, _shifts, sums, counts, _unsettled
+):
+    n = len(rows)
+    lengths = np.einsum("ij,ij->i", centres, centres)
+    squares = norms[:, None] + lengths - 2.0 * (rows @ centres.T)
+    slack = 4.0 * (rows.shape[1] + 4) * _DOUBLE * (longest + np.max(lengths))
+    best = np.argmin(squares, axis=1)
+    # Rows that have another centre as near as theirs, for all that this product tells.
+    near = squares <= squares[np.arange(n), best][:, None] + 2.0 * slack
+    for i in np.flatnonzero(np.count_nonzero(near, axis=1) > 1):
+        best[i] = np.argmin(summed(np.square(rows[i] - centres)))
+    moved = np.flatnonzero(best != labels)
+    left = moved[labels[moved] >= 0]
+    # In the order of rows, of which a centre has each once: it comes or goes.
+    order = np.argsort(np.concatenate([moved, left]), kind="stable")
+    own = np.concatenate([best[moved], labels[left]])[order]
+    sign = np.repeat([1, -1], [moved.size, left.size])[order]
+    np.add.at(sums, own, sign[:, None] * rows[np.concatenate([moved, left])[order]])
+    np.add.at(counts, own, sign)
+    labels[moved] = best[moved]
+    return moved.size
+
+
+@compiled()
 def _sum_again(rows, labels, sums):
     """Sums of each centre's rows, without what rounding left of rows that went."""
     sums[:] = 0.0
@@ -129,7 +160,13 @@ def _sum_again(rows, labels, sums):
             sums[a, j] += rows[i, j]
 
 
-@compiled(fastmath=_FAST)
+@_sum_again.in_numpy
+def _sum_again_in_numpy(rows, labels, sums):
+    sums[:] = 0.0
+    np.add.at(sums, labels, rows)
+
+
+@compiled()
 def _move(centres, sums, counts, shifts):
     """Put centres into the middle of their rows; False where some centre has none."""
     k, p = centres.shape
@@ -146,7 +183,7 @@ def _move(centres, sums, counts, shifts):
     return True
 
 
-@compiled(fastmath=_FAST)
+@compiled()
 def lloyd(rows, norms, centres, tolerance, most_iterations, labels):
     """Run until no label changes or centres move by less than the tolerance, all squared.
 
@@ -178,13 +215,23 @@ def lloyd(rows, norms, centres, tolerance, most_iterations, labels):
         if changed == 0:
             strict = True
             break
-        if np.sum(shifts * shifts) <= tolerance:
+        if _inner(shifts) <= tolerance:
             break
     if not strict:
         _assign(
             rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, unsettled
         )
+    return _inertia(rows, centres, labels), iterations
+
+
+@compiled()
+def _inertia(rows, centres, labels):
     inertia = 0.0
-    for i in range(n):
+    for i in range(rows.shape[0]):
         inertia += _square(rows[i], centres[labels[i]])
-    return inertia, iterations
+    return inertia
+
+
+@_inertia.in_numpy
+def _inertia_in_numpy(rows, centres, labels):
+    return summed(summed(np.square(rows - centres[labels])))

@@ -74,6 +74,9 @@ class Softmax(Loss):
 class LogisticRegressionFitter(ConvexFitter):
     """The l2-penalised maximum of the likelihood."""
 
+    name = "logistic_regression"
+    description = "quasi-Newton steps of all subsets by two matrix products each"
+    estimators = ("sklearn.linear_model.LogisticRegression",)
     wants_classes = True
 
     @classmethod

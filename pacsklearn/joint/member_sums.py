@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacsklearn.joint.bucket_kernel import add_products, add_rows
+from pacsklearn.joint.memberships import Memberships
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.secret.memberships import Memberships
 
 # Rows that are read again and again while they are near.
 _ROWS = 2**16
@@ -52,8 +53,6 @@ def member_sums(
     -------
     ndarray of shape (m, q), or (m, n_codes, q) with ``codes``; 2 q with ``squares``
     """
-    from pacsklearn.joint.bucket_kernel import add_rows  # imports numba
-
     table, (n, q) = np.ascontiguousarray(table), table.shape
     shape = (n_codes, (2 if squares else 1) * q)
     totals = np.zeros((space.n_subsets, *shape))
@@ -84,8 +83,6 @@ def member_products(
     -------
     ndarray of shape (m, q, q)
     """
-    from pacsklearn.joint.bucket_kernel import add_products  # imports numba
-
     table, (n, q) = np.ascontiguousarray(table), table.shape
     # Of all rows, chosen or not: how sums are rounded may not depend on how many are chosen.
     room = np.log2(max(min(n, _ROWS) / (_FILL * q), 2.0))

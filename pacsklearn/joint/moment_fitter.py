@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import features_of, set_classes
 from pacsklearn.joint.member_sums import double_rows
+from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.moments import (
     Moments,
     MomentSums,
@@ -21,10 +22,8 @@ from pacsklearn.joint.moments import (
     is_doubtful,
     subset_moments,
 )
+from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.outputs.table_view import TableView
-from pacsklearn.kernel.secret.memberships import Memberships
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # Sums are taken once a class: with many, fitting one after the other is as fast.
@@ -32,7 +31,7 @@ _MOST_CLASSES = 12
 _MOST_CELLS = 2**27
 
 
-class MomentFitter(SubsetFitter):
+class MomentFitter(TableFitter):
     """Fits from moments; a subset whose moments are doubtful is left to the ordinary fit.
 
     Attributes
@@ -77,7 +76,7 @@ class MomentFitter(SubsetFitter):
 
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
-    ) -> list[Any] | None:
+    ) -> list[Any]:
         scatter = self.wants_scatter
         if self.wants_classes:
             sums = MomentSums.of_classes(

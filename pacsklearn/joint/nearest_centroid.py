@@ -15,6 +15,9 @@ from pacsklearn.joint.moments import Moments, is_doubtful
 class NearestCentroidFitter(MomentFitter):
     """Class means, and the spread within the classes."""
 
+    name = "nearest_centroid"
+    description = "means of the classes by one matrix product each"
+    estimators = ("sklearn.neighbors.NearestCentroid",)
     wants_classes = True
 
     @classmethod

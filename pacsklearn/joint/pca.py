@@ -21,6 +21,9 @@ _TALL = 10
 class PCAFitter(MomentFitter):
     """Eigenvectors of the covariance matrix, where scikit-learn takes them too."""
 
+    name = "pca"
+    description = "covariance matrices of all subsets by one matrix product"
+    estimators = ("sklearn.decomposition.PCA",)
     wants_scatter = True
 
     @classmethod

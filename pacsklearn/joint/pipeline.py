@@ -17,18 +17,18 @@ from sklearn.preprocessing import PolynomialFeatures
 from pacsklearn._sklearn_compat import features_of, output_config
 from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.joint.member_sums import double_rows
+from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.moment_fitter import MomentFitter
 from pacsklearn.joint.moments import Moments, MomentSums, subset_moments
 from pacsklearn.joint.pca import PCAFitter
 from pacsklearn.joint.standard_scaler import StandardScalerFitter
+from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.outputs.table_view import TableView
-from pacsklearn.kernel.secret.memberships import Memberships
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 
 @final
-class ScaledConvexFitter(SubsetFitter):
+class ScaledConvexFitter(TableFitter):
     """A convex model behind scalers: each candidate's own scales go into its penalty.
 
     Parameters
@@ -70,8 +70,8 @@ class ScaledConvexFitter(SubsetFitter):
 
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
-    ) -> list[Any] | None:
-        counts = self.model.table_sums(rows, targets, members, n_classes) or []
+    ) -> list[Any]:
+        counts = self.model.table_sums(rows, targets, members, n_classes)
         return [*counts, *MomentSums.of(rows, None, members, scatter=False).arrays]
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
@@ -141,6 +141,12 @@ class PipelineFitter(MomentFitter):
     steps : tuple of MomentFitter or None
         None for a step that passes its input through.
     """
+
+    name = "pipeline"
+    description = (
+        "scalers and components that pass moments on; encoders that learn nothing, applied once"
+    )
+    estimators = ("sklearn.pipeline.Pipeline",)
 
     def __init__(self, steps: tuple[MomentFitter | None, ...]) -> None:
         self.steps = steps

@@ -92,6 +92,13 @@ class StackedSVM(BatchPredictor):
         Zero for regressors.
     """
 
+    name = "stacked_svm"
+    description = "kernels of all candidates' support vectors by matrix products"
+    estimators = (
+        "sklearn.svm.SVC",
+        "sklearn.svm.SVR",
+        "sklearn.pipeline.Pipeline",
+    )
     machines: tuple[_Machine, ...] = field(repr=False)
     n_classes: int
 

@@ -16,6 +16,10 @@ from pacsklearn.joint.moments import Moments, is_doubtful
 class StandardScalerFitter(MomentFitter):
     """Mean and variance of each feature."""
 
+    name = "standard_scaler"
+    description = "means and variances of all subsets by one matrix product"
+    estimators = ("sklearn.preprocessing.StandardScaler",)
+
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         return cls() if type(estimator) is StandardScaler else None

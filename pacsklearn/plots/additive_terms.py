@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from scipy.stats import norm
@@ -13,7 +13,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, pyplot, styled
+from pacsklearn.plots.display import Display, pyplot
+from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL
 from pacsklearn.tabular.additive.additive_model import AdditiveModel
 from pacsklearn.tabular.additive.canonicalizer import deviations_of_levels
 from pacsklearn.tabular.additive.terms import Term
@@ -32,7 +33,8 @@ class _TermEffect:
     half_widths: Floats
 
 
-class AdditiveTermsDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class AdditiveTermsDisplay(Display):
     """Terms of a released additive model, with bands that its noise stays in.
 
     One picture a term: a staircase over the bins of a number or date, points for categories and
@@ -73,12 +75,9 @@ class AdditiveTermsDisplay:
     >>> display = AdditiveTermsDisplay.from_estimator(private)
     """
 
-    def __init__(
-        self, *, model: AdditiveModel, noise_variances: Any = None, confidence: float = 0.95
-    ) -> None:
-        self.model = model
-        self.noise_variances = noise_variances
-        self.confidence = confidence
+    model: AdditiveModel
+    noise_variances: Any = None
+    confidence: float = 0.95
 
     @classmethod
     def from_estimator(
@@ -112,8 +111,7 @@ class AdditiveTermsDisplay:
             )
         return cls(model=model, noise_variances=variances, confidence=confidence).plot(terms)
 
-    @styled
-    def plot(self, terms: Iterable[str] | None = None, *, ax: Any = None) -> AdditiveTermsDisplay:
+    def plot(self, terms: Iterable[str] | None = None, *, ax: Any = None) -> Self:  # type: ignore[override]
         """Draw.
 
         Parameters
@@ -129,32 +127,40 @@ class AdditiveTermsDisplay:
         ImportError
             Without matplotlib.
         """
-        plt = pyplot(type(self).__name__)
-        effects = self._chosen(terms)
-        if ax is None:
-            columns = min(3, len(effects))
-            rows = -(-len(effects) // columns)
-            size = (3.9 * columns + 0.6, 3.0 * rows + 0.3)
-            figure = plt.figure(figsize=size, layout="constrained")
-            ax = [figure.add_subplot(rows, columns, place + 1) for place in range(len(effects))]
-        self.axes_ = tuple(np.ravel(np.asarray(ax, dtype=object)))
-        if len(self.axes_) != len(effects):
-            raise ValueError(
-                f"ax must hold one Axes for each of {len(effects)} terms, got {len(self.axes_)}."
-            )
-        self.figure_ = self.axes_[0].figure
-        single = [
-            axes for axes, one in zip(self.axes_, effects, strict=True) if len(one.term.columns) < 2
-        ]
-        for axes in single[1:]:
-            axes.sharey(single[0])  # so that a wide band can be told from a large effect
-        for axes, one in zip(self.axes_, effects, strict=True):
-            (self._draw_map if len(one.term.columns) > 1 else self._draw_levels)(axes, one)
+        self._shown = self._chosen(terms)
+        self._drawn(ax)
+        return self
+
+    @property
+    def _n_axes(self) -> int:
+        return len(self._shown)
+
+    @property
+    def _rows_and_columns(self) -> tuple[int, int]:
+        columns = min(3, self._n_axes)
+        return -(-self._n_axes // columns), columns
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        rows, columns = self._rows_and_columns
+        return 3.9 * columns + 0.6, 3.0 * rows + 0.3
+
+    def _new_axes(self, figure: Any) -> Any:
+        places = range(1, self._n_axes + 1)
+        return [figure.add_subplot(*self._rows_and_columns, place) for place in places]
+
+    def _draw(self, *axes: Any) -> None:
+        self.axes_ = axes
+        placed = list(zip(axes, self._shown, strict=True))
+        single = [ax for ax, one in placed if len(one.term.columns) < 2]
+        for ax in single[1:]:
+            ax.sharey(single[0])  # so that a wide band can be told from a large effect
+        for ax, one in placed:
+            (self._draw_map if len(one.term.columns) > 1 else self._draw_levels)(ax, one)
         if single:
             single[0].set_ylabel(self._quantity)
             if len(self._scores) > 1:
                 single[0].legend(fontsize="small", title_fontsize="small")
-        return self
 
     @property
     def _scores(self) -> list[str]:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from pacsklearn.audit.audit_record import Audit
-from pacsklearn.plots.palette import (
-    COLOURS,
-    MARKERS,
-    NEUTRAL,
-    legend_below,
-    percent,
-    pyplot,
-    styled,
-)
+from pacsklearn.plots.display import Display, pyplot
+from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, percent
 
 
-class AuditDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class AuditDisplay(Display):
     """Success of each attack with its exact interval, and their true against false alarms.
 
     Left, an interval for each attack, a tick where guessing blindly is and a diamond where the
@@ -45,8 +40,9 @@ class AuditDisplay:
     >>> display = AuditDisplay.from_audit(run_audit(model, X, y, n_trials=50))
     """
 
-    def __init__(self, *, audit: Audit) -> None:
-        self.audit = audit
+    audit: Audit
+
+    _grid: ClassVar = {"ncols": 2, "width_ratios": (1.5, 1)}
 
     @classmethod
     def from_audit(cls, audit: Audit, ax: Any = None) -> AuditDisplay:
@@ -81,34 +77,14 @@ class AuditDisplay:
         pyplot(cls.__name__)
         return cls(audit=run_audit(estimator, X, y, **options)).plot(ax)
 
-    @styled
-    def plot(self, ax: Any = None) -> AuditDisplay:
-        """Draw.
+    @property
+    def _size(self) -> tuple[float, float]:
+        return 10.5, max(3.8, 1.6 + 0.55 * len(self.audit.results))
 
-        Parameters
-        ----------
-        ax : pair of matplotlib Axes, optional
-            A new figure is made when not given.
-
-        Returns
-        -------
-        AuditDisplay
-
-        Raises
-        ------
-        ImportError
-            Without matplotlib.
-        """
-        if ax is None:
-            height = max(3.8, 1.6 + 0.55 * len(self.audit.results))
-            _, ax = pyplot(type(self).__name__).subplots(
-                1, 2, figsize=(10.5, height), layout="constrained", width_ratios=(1.5, 1)
-            )
-        self.axes_ = tuple(ax)
-        self.figure_ = self.axes_[0].figure
-        self._draw_success(self.axes_[0])
-        self._draw_characteristics(self.axes_[1])
-        return self
+    def _draw(self, success: Any, characteristics: Any) -> None:
+        self.axes_ = (success, characteristics)
+        self._draw_success(success)
+        self._draw_characteristics(characteristics)
 
     def _draw_success(self, ax: Any) -> None:
         names = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +12,12 @@ from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent, pyplot, styled
+from pacsklearn.plots.display import Display
+from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent
 
 
-class BeliefDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class BeliefDisplay(Display):
     """Posterior probability of each candidate after each answer, and what remains unknown.
 
     Above, one line for each candidate: grey, and in colour the one that was drawn in the
@@ -46,10 +49,12 @@ class BeliefDisplay:
     >>> display = BeliefDisplay.from_rehearsal(predictions, space, step_budget=1 / 16)
     """
 
-    def __init__(self, *, beliefs: Floats, step_budget: float, drawn: int | None = None) -> None:
-        self.beliefs = beliefs
-        self.step_budget = step_budget
-        self.drawn = drawn
+    beliefs: Floats
+    step_budget: float
+    drawn: int | None = None
+
+    _size = (7, 5.5)
+    _grid: ClassVar = {"nrows": 2, "sharex": True, "height_ratios": (2, 1)}
 
     @classmethod
     def from_rehearsal(
@@ -137,31 +142,8 @@ class BeliefDisplay:
         path = np.stack([*beliefs, played.posterior])
         return cls(beliefs=path, step_budget=step, drawn=played.secret).plot(ax)
 
-    @styled
-    def plot(self, ax: Any = None) -> BeliefDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : pair of matplotlib Axes, optional
-            A new figure is made when not given.
-
-        Returns
-        -------
-        BeliefDisplay
-
-        Raises
-        ------
-        ImportError
-            Without matplotlib.
-        """
-        if ax is None:
-            _, ax = pyplot(type(self).__name__).subplots(
-                2, 1, figsize=(7, 5.5), layout="constrained", sharex=True, height_ratios=(2, 1)
-            )
-        self.axes_ = tuple(ax)
-        self.figure_ = self.axes_[0].figure
-        above, below = self.axes_
+    def _draw(self, above: Any, below: Any) -> None:
+        self.axes_ = (above, below)
         steps = np.arange(len(self.beliefs))
         shares = percent(1) * self.beliefs
         above.plot(steps, shares, color="0.75", linewidth=0.8)
@@ -196,4 +178,3 @@ class BeliefDisplay:
         for axes in self.axes_:
             axes.grid(visible=True, axis="y", alpha=0.25)
             axes.set_xlim(0, max(len(steps) - 1, 1))
-        return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,16 @@ import numpy as np
 from pacsklearn.kernel.bounds.dp_equivalent import dp_success
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent, pyplot, styled
+from pacsklearn.plots.display import Display
+from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent
 
 _BUDGETS = tuple(np.geomspace(2.0**-10, 4, 161).tolist())
 _PRIORS = (1 / 2, 1 / 10, 1 / 100)
 _EPSILONS = (0.1, 0.25, 0.5, 1, 2, 3, 5)
 
 
-class MembershipBoundDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class MembershipBoundDisplay(Display):
     """Most that any adversary's success can be, against the budget.
 
     One line for each blind success; the right-hand axis reads the line at even odds (membership of
@@ -52,16 +55,9 @@ class MembershipBoundDisplay:
     >>> display = MembershipBoundDisplay.from_budgets([1 / 64, 1 / 16, 1 / 4, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        budgets: tuple[float, ...],
-        priors: tuple[float, ...],
-        guarantee: Guarantee | None = None,
-    ) -> None:
-        self.budgets = budgets
-        self.priors = priors
-        self.guarantee = guarantee
+    budgets: tuple[float, ...]
+    priors: tuple[float, ...]
+    guarantee: Guarantee | None = None
 
     @classmethod
     def from_budgets(
@@ -95,34 +91,10 @@ class MembershipBoundDisplay:
         ax : matplotlib Axes, optional
             A new figure is made when not given.
         """
-        spent = guarantee.information
-        grid = {*_BUDGETS, *([spent] if spent > 0 else [])}
-        return cls(
-            budgets=tuple(sorted(grid)), priors=(guarantee.prior_membership,), guarantee=guarantee
-        ).plot(ax)
+        return display_of(guarantee).plot(ax)
 
-    @styled
-    def plot(self, ax: Any = None) -> MembershipBoundDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure is made when not given.
-
-        Returns
-        -------
-        MembershipBoundDisplay
-
-        Raises
-        ------
-        ImportError
-            Without matplotlib.
-        """
-        if ax is None:
-            figure = pyplot(type(self).__name__).figure(figsize=(7, 4.5), layout="constrained")
-            ax = figure.subplots()
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
+        self.ax_ = ax
         self.lines_ = []
         styles = ("-", "--", "-.", ":")
         for i, prior in enumerate(self.priors):
@@ -146,7 +118,6 @@ class MembershipBoundDisplay:
                 label=f"this guarantee: at most {math.ceil(success * 100) / 100:.2f} %",
             )
         self._label()
-        return self
 
     def _draw_epsilons(self) -> Any:
         right = self.ax_.twinx()
@@ -174,3 +145,13 @@ class MembershipBoundDisplay:
         ax.set_ylabel("any adversary's success, at most (%)")
         ax.grid(visible=True, alpha=0.25)
         legend_below(ax, 3, fontsize="small")
+
+
+def display_of(guarantee: Guarantee) -> MembershipBoundDisplay:
+    """Display of a guarantee's prior and its place, not drawn yet."""
+    spent = guarantee.information
+    return MembershipBoundDisplay(
+        budgets=tuple(sorted({*_BUDGETS, *([spent] if spent > 0 else [])})),
+        priors=(guarantee.prior_membership,),
+        guarantee=guarantee,
+    )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
-from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.plots.palette import COLOURS, MARKERS, legend_below, pyplot, styled
+from pacsklearn.plots.outputs_display import OutputsDisplay
+from pacsklearn.plots.palette import COLOURS, MARKERS, legend_below
 
 _BACKENDS = ("logdet", "eigen", "diagonal", "isotropic")
 _MOST_DIRECTIONS = 60
@@ -88,7 +86,8 @@ class NoiseSpectrum:
         return json.dumps(asdict(self), allow_nan=False, **options)
 
 
-class NoiseSpectrumDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class NoiseSpectrumDisplay(OutputsDisplay):
     """Spread of a model along its principal directions, and the noise each backend spends there.
 
     Left, the variance over the candidates (grey bars) and the noise variance of each backend by
@@ -114,8 +113,10 @@ class NoiseSpectrumDisplay:
     >>> display = NoiseSpectrumDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=16)
     """
 
-    def __init__(self, *, spectrum: NoiseSpectrum) -> None:
-        self.spectrum = spectrum
+    spectrum: NoiseSpectrum
+
+    _size = (10, 4.4)
+    _grid: ClassVar = {"ncols": 2, "width_ratios": (1.7, 1)}
 
     @classmethod
     def from_outputs(cls, outputs: Any, *, ax: Any = None, **options: Any) -> NoiseSpectrumDisplay:
@@ -132,79 +133,10 @@ class NoiseSpectrumDisplay:
         """
         return cls(spectrum=NoiseSpectrum.of(outputs, **options)).plot(ax)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        budget: float = 1 / 16,
-        noise: Any = _BACKENDS,
-        metric: Any = "auto",
-        canonicalizer: Any = "auto",
-        n_subsets: int = 128,
-        rate: float = 0.5,
-        stratify: Any = "auto",
-        groups: Any = None,
-        fit_params: Mapping[str, Any] | None = None,
-        subset_seed: int | SubsetSeed | None = None,
-        n_jobs: int | None = None,
-        fast_fit: bool = True,
-        ax: Any = None,
-    ) -> NoiseSpectrumDisplay:
-        """Fit the candidates and draw.
-
-        Parameters
-        ----------
-        estimator : estimator
-            As for :class:`PACPrivate`.
-        X, y : array-likes
-        budget : float, default=1/16
-            Nats.
-        noise : str, NoiseBackend or iterable of them
-            Backends to compare.
-        metric, canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, \
-n_jobs, fast_fit
-            As for :class:`PACPrivate`.
-        ax : pair of matplotlib Axes, optional
-            A new figure is made when not given.
-        """
-        pyplot(cls.__name__)
-        chosen = registry().canonicalizer(canonicalizer, estimator)
-        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
-        options = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
-        outputs = Candidates.prepare(estimator, X, y, design, options).outputs(chosen)
-        cost = outputs.metric(metric)
-        return cls.from_outputs(outputs.vectors, budget=budget, noise=noise, metric=cost, ax=ax)
-
-    @styled
-    def plot(self, ax: Any = None) -> NoiseSpectrumDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : pair of matplotlib Axes, optional
-            A new figure is made when not given.
-
-        Returns
-        -------
-        NoiseSpectrumDisplay
-
-        Raises
-        ------
-        ImportError
-            Without matplotlib.
-        """
-        if ax is None:
-            _, ax = pyplot(type(self).__name__).subplots(
-                1, 2, figsize=(10, 4.4), layout="constrained", width_ratios=(1.7, 1)
-            )
-        self.axes_ = tuple(ax)
-        self.figure_ = self.axes_[0].figure
-        self._draw_directions(self.axes_[0])
-        self._draw_powers(self.axes_[1])
-        return self
+    def _draw(self, directions: Any, powers: Any) -> None:
+        self.axes_ = (directions, powers)
+        self._draw_directions(directions)
+        self._draw_powers(powers)
 
     def _draw_directions(self, ax: Any) -> None:
         spectrum = self.spectrum

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final, final
 
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import Reliance
+from pacsklearn.plots.page import Page, filled
 from pacsklearn.plots.privacy_statement import guarantee_of
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
@@ -44,7 +43,7 @@ class CheckLine:
 
 @final
 @dataclass(frozen=True)
-class OutputChecklist:
+class OutputChecklist(Page):
     """The five safes, line by line. Made by :func:`output_checklist`.
 
     Parameters
@@ -77,10 +76,6 @@ class OutputChecklist:
             "signature": {"name": "", "date": "", "decision": ""},
         }
 
-    def to_json(self, **options: Any) -> str:
-        """JSON text; ``options`` go to :func:`json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
     def to_html(self) -> str:
         """One page, to print and to sign; it opens without a network."""
         rows = "".join(
@@ -89,27 +84,7 @@ class OutputChecklist:
             f"<td>{html.escape(line.finding)}</td></tr>"
             for line in self.lines
         )
-        title = html.escape(self.title)
-        return (
-            "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-            f"<title>Output check: {title}</title><style>"
-            "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto}"
-            "td,th{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0}"
-            ".violated{background:#f7d9c4}.open{background:#f4f0d9}"
-            f"</style></head><body><h1>Output check: {title}</h1>"
-            "<table><tr><th>safe</th><th>question</th><th>verdict</th><th>finding</th></tr>"
-            f"{rows}</table><p>Name: ____________________ Date: ____________ Decision: "
-            "____________</p></body></html>"
-        )
-
-    def save(self, path: str | Path) -> Path:
-        """Write it as a page (``.html``) or as data (``.json``)."""
-        place = Path(path)
-        if place.suffix not in {".html", ".json"}:
-            raise ValueError(f"path must end in .html or .json, got {place.name!r}.")
-        text = self.to_html() if place.suffix == ".html" else self.to_json(indent=1)
-        place.write_text(text, encoding="utf-8")
-        return place
+        return filled("checklist.html", title=html.escape(self.title), rows=rows)
 
     def __str__(self) -> str:
         verdict = "no line violated" if self.passed else "VIOLATED"

@@ -1,13 +1,8 @@
-"""Colours, markers and style of all displays, and the way to matplotlib."""
+"""Colours, markers and style of all displays."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, Final, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from typing import Any, Final
 
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, told apart by readers with any colour vision."""
@@ -40,36 +35,6 @@ STYLE: Final[Any] = {
     "ytick.color": NEUTRAL,
 }
 """Settings of matplotlib for pages that are light or dark: no background, grey text."""
-
-
-def pyplot(display: str) -> Any:
-    """``matplotlib.pyplot``, or an error that names the extra.
-
-    Raises
-    ------
-    ImportError
-    """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(f"{display} needs matplotlib: pip install pacsklearn[plot]") from error
-    return plt
-
-
-def styled(plot: Callable[P, T]) -> Callable[P, T]:
-    """Method that draws, with :data:`STYLE` in place while it does."""
-
-    @functools.wraps(plot)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            from cycler import cycler
-            from matplotlib import rc_context
-        except ImportError:  # the method says which extra is missing
-            return plot(*args, **kwargs)
-        with rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
-            return plot(*args, **kwargs)
-
-    return drawn
 
 
 def below_axes(ax: Any, inches: float) -> Any:

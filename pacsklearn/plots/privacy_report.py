@@ -4,50 +4,22 @@ from __future__ import annotations
 
 import base64
 import html
-import io
-import json
-import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 from typing import Any, final
 
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.statement_rendering import html_table
+from pacsklearn.plots.display import Display
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum
-from pacsklearn.plots.palette import STYLE
+from pacsklearn.plots.page import Page, filled
 from pacsklearn.plots.privacy_statement import guarantee_of, privacy_statement
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
-
-_STYLE = """
-:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.7rem;margin-bottom:.2rem;overflow-wrap:anywhere}
-h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #8886}
-table{border-collapse:collapse;font-size:.92rem;display:block;overflow-x:auto}
-th,td{text-align:left;vertical-align:top;padding:.15rem 1rem .15rem 0}
-pre{font-size:.8rem;overflow-x:auto;background:#8882;padding:.7rem}
-img{max-width:100%;height:auto}
-.status{font-weight:600}
-.promise{font-size:1.08rem}
-.private{border-left:.35rem solid #D55E00;padding-left:1rem}
-@page{margin:18mm 16mm}
-@media print{
-:root{color-scheme:light}
-body{font-size:10.5pt;max-width:none;margin:0;padding:0}
-h2{break-after:avoid}
-img,tr,li{break-inside:avoid}
-pre{white-space:pre-wrap;font-size:6.4pt}
-table{display:table;overflow:visible}
-}
-"""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PrivacyReport:
+class PrivacyReport(Page):
     """A privacy statement that can be saved as a page and as data.
 
     Made by :func:`privacy_report`.
@@ -66,50 +38,20 @@ class PrivacyReport:
     figures: tuple[tuple[str, str, bytes], ...] = field(repr=False)
     blocks: tuple[tuple[str, str], ...] = field(repr=False)
 
-    def to_json(self, **options: Any) -> str:
-        """The privacy statement as JSON text. ``options`` go to :func:`json.dumps`."""
-        return json.dumps(self.statement, allow_nan=False, **options)
+    def to_dict(self) -> dict[str, Any]:
+        """The privacy statement."""
+        return self.statement
 
     def to_html(self) -> str:
         """One self-contained page: style, figures and data are inside, nothing is fetched."""
-        sections = "".join(f"<h2>{html.escape(name)}</h2>{part}" for name, part in self.blocks)
-        title = html.escape(self.statement["title"])
-        # Nothing inside the element may look like markup.
-        data = self.to_json(indent=1).replace("<", "\\u003c")
-        return (
-            "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'>"
-            "<meta name='viewport' content='width=device-width,initial-scale=1'>"
-            f"<title>Privacy report: {title}</title><style>{_STYLE}</style></head><body>"
-            f"<h1>Privacy report: {title}</h1>"
-            f"<p class='status'>{html.escape(self.statement['status'])}</p>{sections}"
-            f"<script type='application/json' id='privacy-statement'>{data}</script>"
-            "</body></html>"
+        return filled(
+            "report.html",
+            title=html.escape(self.statement["title"]),
+            status=html.escape(self.statement["status"]),
+            sections="".join(f"<h2>{html.escape(name)}</h2>{part}" for name, part in self.blocks),
+            # Nothing inside the element may look like markup.
+            data=self.to_json(indent=1).replace("<", "\\u003c"),
         )
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it: a page for ``.html``, the statement alone for ``.json``.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file that is there is replaced.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        ValueError
-            When the name ends otherwise.
-        """
-        target = Path(path)
-        kind = target.suffix.lower()
-        if kind not in {".html", ".htm", ".json"}:
-            raise ValueError(f"path must end in .html or .json, got {target.name!r}.")
-        text = self.to_json(indent=1) if kind == ".json" else self.to_html()
-        target.write_text(text, encoding="utf-8")
-        return target
 
     def _repr_html_(self) -> str:
         return "".join(f"<h3>{html.escape(name)}</h3>{part}" for name, part in self.blocks)
@@ -244,41 +186,26 @@ def _figures(
     spectrum: NoiseSpectrum | None,
 ) -> tuple[tuple[str, str, bytes], ...]:
     try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401 - whether there is one
     except ImportError:
         return ()
     from pacsklearn.plots.audit import AuditDisplay
-    from pacsklearn.plots.membership_bound import MembershipBoundDisplay
+    from pacsklearn.plots.membership_bound import display_of
     from pacsklearn.plots.noise_spectrum import NoiseSpectrumDisplay
     from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
 
-    wanted: list[tuple[str, str, tuple[float, float], int, Callable[[Any], Any]]] = []
+    wanted: list[tuple[str, str, Display]] = []
     if isinstance(guarantee, Guarantee) and guarantee.information > 0:
         caption = "Bound on membership inference against the budget, and this guarantee"
-        bound = partial(MembershipBoundDisplay.from_guarantee, guarantee)
-        wanted.append(("promise", caption, (7, 4), 1, lambda ax: bound(ax=ax)))
+        wanted.append(("promise", caption, display_of(guarantee)))
     if curve is not None:
-        caption = "Utility against the budget"
-        wanted.append(("utility", caption, (7, 4.5), 1, PrivacyUtilityDisplay(curve=curve).plot))
+        wanted.append(("utility", "Utility against the budget", PrivacyUtilityDisplay(curve=curve)))
     if spectrum is not None:
         caption = "Spread of the outputs and noise by direction"
-        display = NoiseSpectrumDisplay(spectrum=spectrum)
-        wanted.append(("spectrum", caption, (10, 4.4), 2, display.plot))
+        wanted.append(("spectrum", caption, NoiseSpectrumDisplay(spectrum=spectrum)))
     if audit is not None:
-        caption = "Success of attacks beside the bound"
-        height = max(3.8, 1.6 + 0.55 * len(audit.results))
-        wanted.append(("audit", caption, (10.5, height), 2, AuditDisplay(audit=audit).plot))
-    figures = []
-    for section, caption, size, columns, draw in wanted:
-        # Not by pyplot: a report leaves no figure open and no backend chosen.
-        figure = Figure(figsize=size, layout="constrained", facecolor="none")
-        with rc_context(STYLE):
-            draw(figure.subplots(1, columns))
-        stream = io.BytesIO()
-        figure.savefig(stream, format="png", dpi=110)
-        figures.append((section, caption, stream.getvalue()))
-    return tuple(figures)
+        wanted.append(("audit", "Success of attacks beside the bound", AuditDisplay(audit=audit)))
+    return tuple((section, caption, display.png()) for section, caption, display in wanted)
 
 
 def _picture(caption: str, png: bytes) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
+from pacsklearn.plots.display import Display, pyplot
+from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve, budget_label
 
@@ -15,7 +17,8 @@ _MOST_TICKS = 10
 _STEP_ASIDE = 2**0.1
 
 
-class PrivacyUtilityDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class PrivacyUtilityDisplay(Display):
     """Utility of released models against the budget, and what the budget means.
 
     For each noise backend the median score of the simulated releases and their quartiles: a band,
@@ -57,8 +60,7 @@ class PrivacyUtilityDisplay:
     ... )
     """
 
-    def __init__(self, *, curve: PrivacyUtilityCurve) -> None:
-        self.curve = curve
+    curve: PrivacyUtilityCurve
 
     @classmethod
     def from_curve(
@@ -94,7 +96,6 @@ class PrivacyUtilityDisplay:
         pyplot(cls.__name__)
         return cls(curve=privacy_utility_curve(estimator, X, y, **options)).plot(ax)
 
-    @styled
     def plot(
         self,
         ax: Any = None,
@@ -102,7 +103,7 @@ class PrivacyUtilityDisplay:
         spread: str | None = "auto",
         membership: bool = True,
         line_kwargs: dict[str, Any] | None = None,
-    ) -> PrivacyUtilityDisplay:
+    ) -> Self:
         """Draw.
 
         Parameters
@@ -117,10 +118,6 @@ class PrivacyUtilityDisplay:
         line_kwargs : dict, optional
             Passed to ``ax.plot`` for the medians.
 
-        Returns
-        -------
-        PrivacyUtilityDisplay
-
         Raises
         ------
         ImportError
@@ -132,14 +129,22 @@ class PrivacyUtilityDisplay:
             raise ValueError(f"spread must be 'auto', 'band', 'bars' or None, got {spread!r}.")
         if spread == "auto":
             spread = "band" if len(self.curve.noises) == 1 else "bars"
-        if ax is None:
-            _, ax = pyplot(type(self).__name__).subplots(figsize=(7, 4.5), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        return self._drawn(ax, spread=spread, membership=membership, line_kwargs=line_kwargs or {})
+
+    def _draw(
+        self,
+        ax: Any,
+        *,
+        spread: str | None,
+        membership: bool,
+        line_kwargs: dict[str, Any],
+    ) -> None:
+        self.ax_ = ax
         self.lines_: list[Any] = []
         self.spreads_: list[Any] = []
         ax.set_xscale("log", base=2)
         for i, noise in enumerate(self.curve.noises):
-            self._draw_backend(i, noise, spread, line_kwargs or {})
+            self._draw_backend(i, noise, spread, line_kwargs)
         baseline = ax.axhline(
             self.curve.noiseless_score, linestyle="--", color=NEUTRAL, label="no noise, not private"
         )
@@ -148,7 +153,6 @@ class PrivacyUtilityDisplay:
         if membership:
             handles.append(self._draw_membership())
         self._label(handles)
-        return self
 
     def _draw_backend(
         self, index: int, noise: str, spread: str | None, options: dict[str, Any]

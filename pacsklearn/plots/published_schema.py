@@ -6,6 +6,8 @@ import json
 from importlib import resources
 from typing import Any, Final
 
+from pacsklearn._optional import optional
+
 SCHEMAS: Final = {
     "pacsklearn-guarantee/1": "guarantee-1.json",
     "pacsklearn-output-checklist/1": "output-checklist-1.json",
@@ -49,15 +51,11 @@ def check_document(document: Any) -> None:
     ValueError
         Naming where it departs from the schema. Values are not quoted.
     ImportError
-        When jsonschema is not installed: ``pip install "pacsklearn[validate]"``.
+        When jsonschema is not installed: the extra ``validate``.
     """
-    try:
-        import jsonschema
-    except ImportError as error:
-        raise ImportError(
-            "Checking a document against its schema needs jsonschema: "
-            'pip install "pacsklearn[validate]".'
-        ) from error
+    jsonschema = optional(
+        "jsonschema", extra="validate", purpose="Checking a document against its schema"
+    )
     name = document.get("schema") if isinstance(document, dict) else None
     schema = published_schema(str(name))
     validator = jsonschema.Draft202012Validator(schema)

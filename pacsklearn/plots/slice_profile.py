@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.plots.palette import COLOURS, legend_below, pyplot, styled
+from pacsklearn.plots.display import Display, pyplot
+from pacsklearn.plots.palette import COLOURS, legend_below
 from pacsklearn.srpp.divergence.world_distances import slice_distances
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
@@ -18,7 +20,8 @@ from pacsklearn.srpp.scenarios.scenario import Worlds
 _LABEL_ANGLE = 22.5
 
 
-class SliceProfileDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class SliceProfileDisplay(Display):
     """Renyi divergence between the releases of two secrets, slice by slice.
 
     The polygon is the divergence along each slice, of the pair of secrets for which the average is
@@ -56,18 +59,12 @@ class SliceProfileDisplay:
     ... )
     """
 
-    def __init__(
-        self,
-        *,
-        profile: SliceProfile,
-        divergences: Floats,
-        order: float,
-        full: float | None = None,
-    ) -> None:
-        self.profile = profile
-        self.divergences = divergences
-        self.order = order
-        self.full = full
+    profile: SliceProfile
+    divergences: Floats
+    order: float
+    full: float | None = None
+
+    _size = (6, 6.8)
 
     @classmethod
     def from_law(
@@ -174,32 +171,14 @@ class SliceProfileDisplay:
         moment = float(self.profile.weights @ np.exp(scaled - top))
         return (top + math.log(moment)) / (self.order - 1)
 
-    @styled
-    def plot(self, ax: Any = None) -> SliceProfileDisplay:
-        """Draw.
+    def _new_axes(self, figure: Any) -> Any:
+        figure.set_layout_engine("none")
+        return figure.add_axes((0.1, 0.17, 0.8, 0.72), projection="polar")
 
-        Parameters
-        ----------
-        ax : matplotlib PolarAxes, optional
-            A new figure is made when not given.
-
-        Returns
-        -------
-        SliceProfileDisplay
-
-        Raises
-        ------
-        ImportError
-            Without matplotlib.
-        ValueError
-            When ``ax`` is not polar.
-        """
-        if ax is None:
-            figure = pyplot(type(self).__name__).figure(figsize=(6, 6.8))
-            ax = figure.add_axes((0.1, 0.17, 0.8, 0.72), projection="polar")
+    def _draw(self, ax: Any) -> None:
         if getattr(ax, "name", "") != "polar":
             raise ValueError("ax must be polar axes: figure.add_subplot(projection='polar').")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
         angles, values = self._around()
         closed = np.append(angles, angles[0] + 2 * np.pi), np.append(values, values[0])
         ax.fill(*closed, color=COLOURS[3], alpha=0.25)
@@ -233,7 +212,6 @@ class SliceProfileDisplay:
             ax.set_xticks([])
         ax.set_title(f"Renyi divergence of order {self.order:g} (nats)", pad=16)
         legend_below(ax, inches=0.4)
-        return self
 
     def _around(self) -> tuple[Floats, Floats]:
         if self.profile.dimension == 2:

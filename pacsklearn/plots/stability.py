@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
-from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
 from pacsklearn.kernel.outputs.metric import as_metric
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
+from pacsklearn.plots.outputs_display import OutputsDisplay
+from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
 
 _LEAST = 8
 
 
-class StabilityDisplay:
+@dataclass(eq=False, kw_only=True, repr=False)
+class StabilityDisplay(OutputsDisplay):
     """Noise power that fewer candidates would have led to, relative to all of them.
 
     For each number of candidates, median and quartiles over random choices of so many. A model
@@ -53,9 +53,10 @@ class StabilityDisplay:
     >>> display = StabilityDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=32)
     """
 
-    def __init__(self, *, sizes: tuple[int, ...], powers: dict[str, Any]) -> None:
-        self.sizes = sizes
-        self.powers = powers
+    sizes: tuple[int, ...]
+    powers: dict[str, Any]
+
+    _size = (7, 4.2)
 
     @classmethod
     def from_outputs(
@@ -119,66 +120,8 @@ class StabilityDisplay:
             )
         return cls(sizes=counted, powers=powers).plot(ax)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        canonicalizer: Any = "auto",
-        n_subsets: int = 128,
-        rate: float = 0.5,
-        stratify: Any = "auto",
-        groups: Any = None,
-        fit_params: Mapping[str, Any] | None = None,
-        subset_seed: int | SubsetSeed | None = None,
-        n_jobs: int | None = None,
-        fast_fit: bool = True,
-        **options: Any,
-    ) -> StabilityDisplay:
-        """Fit the candidates and draw.
-
-        Parameters
-        ----------
-        estimator : estimator
-            As for :class:`PACPrivate`.
-        X, y : array-likes
-        canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, n_jobs, fast_fit
-            As for :class:`PACPrivate`.
-        **options : dict
-            Passed to :meth:`from_outputs`; the metric is the canonicalizer's when not given.
-        """
-        pyplot(cls.__name__)
-        chosen = registry().canonicalizer(canonicalizer, estimator)
-        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
-        how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
-        outputs = Candidates.prepare(estimator, X, y, design, how).outputs(chosen)
-        metric = outputs.metric(options.pop("metric", "auto"))
-        return cls.from_outputs(outputs.vectors, metric=metric, **options)
-
-    @styled
-    def plot(self, ax: Any = None) -> StabilityDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure is made when not given.
-
-        Returns
-        -------
-        StabilityDisplay
-
-        Raises
-        ------
-        ImportError
-            Without matplotlib.
-        """
-        if ax is None:
-            figure = pyplot(type(self).__name__).figure(figsize=(7, 4.2), layout="constrained")
-            ax = figure.subplots()
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
+        self.ax_ = ax
         self.lines_ = []
         for i, (name, powers) in enumerate(self.powers.items()):
             low, middle, high = np.quantile(100 * powers, (0.25, 0.5, 0.75), axis=0)
@@ -201,7 +144,6 @@ class StabilityDisplay:
         ax.set_ylabel("noise power (% of that of all candidates)")
         ax.grid(visible=True, axis="y", alpha=0.25)
         legend_below(ax)
-        return self
 
 
 def _doubling(m: int) -> list[int]:

@@ -11,10 +11,13 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import power_by, scaled_by
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
-from pacsklearn.kernel.bounds.sampled_bound import mean_distance_bound
+from pacsklearn.kernel.ledger.event import Provenance
+from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
-from pacsklearn.kernel.noise.sampled_law import GuardedSpan, SampledLaw
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.kernel.plugins.catalogue import distribution_of, target_name
+from pacsklearn.sampled.mean_distance import mean_distance_bound
+from pacsklearn.sampled.sampled_law import SampledLaw
 
 # A margin over the farthest calibration trial: the guard touches next to nothing, and the range
 # it leaves to the confidence bound stays small.
@@ -131,6 +134,12 @@ def confident_law(
         n_calibration=support.n_candidates,
         n_certificate=len(certificate),
     )
+
+
+def confident_provenance() -> Provenance:
+    """What such a law is by, under the name of its route."""
+    target = target_name(SampledLaw)
+    return Provenance("confident", target, *distribution_of(target))
 
 
 def _too_large(target: Target) -> ValueError:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -16,12 +14,8 @@ from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
-from pacsklearn.kernel.ledger.event import Event, Provenance
-from pacsklearn.kernel.ledger.ledger import ledger_head
+from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.noise.sampled_law import SampledLaw
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.fit_report import stage
@@ -34,18 +28,16 @@ from pacsklearn.kernel.outputs.function_values import (
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.kernel.outputs.withheld import silence
-from pacsklearn.kernel.plugins.discovery import unregistered_provenance
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.account import Account
+from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.release.parameters import ReleaseChoices
-from pacsklearn.kernel.release.planned import not_releasable, planned_targets
-from pacsklearn.kernel.release.procedure import check_hidden
-from pacsklearn.kernel.release.rehearsal import public_integers
-from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.release.statement import public_facts
-from pacsklearn.sampled.confident import confident_law
-from pacsklearn.sampled.drawn_statement import drawn_guarantee
+from pacsklearn.kernel.release.plan import Plan, PlannedSet, not_releasable
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.release.terms import public_facts
+from pacsklearn.sampled.confident import confident_law, confident_provenance
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets, Members
+from pacsklearn.sampled.drawn_terms import DrawnTerms
+from pacsklearn.sampled.sampled_law import SampledLaw
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.trial_outputs import SubsetMap, warn_of_trials, within
 
@@ -72,32 +64,71 @@ class _TrialValues:
         return cls(calibration, certificate, sum(one is None for one in further))
 
 
-class DrawnPlan(ABC):
-    """A release up to the secret's own fit; secret material."""
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class DrawnOnce:
+    """The subset that some planned releases are about; drawn when the first of them is.
 
-    target: Target
+    Parameters
+    ----------
+    drawn : DrawnSubsets
+    sizes : SampledSubsets
+    sampler : Sampler
+    n_planned : int
+    """
+
+    drawn: DrawnSubsets
+    sizes: SampledSubsets
+    sampler: Sampler
+    n_planned: int
+
+    @cached_property
+    def members(self) -> Members:
+        """The secret."""
+        return self.drawn.secret(self.sampler)
+
+    @property
+    def gamma(self) -> float:
+        """Probability that one law's bound does not hold: together they have what is stated."""
+        return self.sizes.gamma / self.n_planned
+
+
+class DrawnPlan(Plan):
+    """A release up to the secret's own fit."""
+
+    kind = "sampled"
+    secret: DrawnOnce
     cost: Metric
     trials: _TrialValues
-    provenance: tuple[Provenance, ...]
     slowest: float
 
     @abstractmethod
     def vector(self, members: Members) -> Floats | None:
         """Vector of a subset; None where it cannot be released."""
 
-    @abstractmethod
-    def value(self, vector: Floats) -> Any:
-        """What is released for a vector."""
-
     @property
-    @abstractmethod
-    def released(self) -> tuple[str, ...]:
-        """What comes out of the noisy vector."""
+    def n_outputs(self) -> int:
+        return int(self.trials.calibration.shape[1])
 
-    @property
-    @abstractmethod
-    def public(self) -> tuple[str, ...]:
-        """What is released as it is."""
+    def calibrate(self, belief: Floats) -> SampledLaw:
+        with stage("calibration"):
+            return confident_law(
+                self.trials.calibration,
+                self.trials.certificate,
+                self.target,
+                gamma=self.secret.gamma,
+                metric=self.cost,
+                guard=self.secret.sizes.guard,
+            )
+
+    def observe(self, law: SampledLaw, secret: Secret) -> Integers:
+        with silence():  # whether anything is warned about or printed here is about the secret
+            # Measured on a trial: a limit that follows the secret's own fit depends on it.
+            limit = self.secret.sizes.time_limit or max(_LEAST_SECONDS, _SLOWER * self.slowest)
+            vector = within(limit, partial(self.vector, self.secret.members))
+            # The centre, as any other value: that a fit failed or was late may not show.
+            point = law.point(law.span.centre if vector is None else vector)
+            return point + secret.sampler.noise(law.dimension)
 
 
 @final
@@ -106,6 +137,7 @@ class DrawnParameters(DrawnPlan):
     """A private model."""
 
     subsets: SubsetMap
+    secret: DrawnOnce
     target: Target
     cost: Metric
     trials: _TrialValues
@@ -118,8 +150,7 @@ class DrawnParameters(DrawnPlan):
         estimator: Any,
         X: Any,
         y: Any,
-        drawn: DrawnSubsets,
-        sizes: SampledSubsets,
+        secret: DrawnOnce,
         target: Target,
         options: FitOptions,
         choices: ReleaseChoices,
@@ -128,7 +159,8 @@ class DrawnParameters(DrawnPlan):
         plugins, canonicalizer = registry(), choices.canonicalizer
         chosen = plugins.canonicalizer(canonicalizer, estimator)
         automatic = isinstance(canonicalizer, str) and canonicalizer == "auto"
-        provenance = (plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),)
+        used = plugins.provenance("canonicalizer", chosen if automatic else canonicalizer)
+        drawn, sizes = secret.drawn, secret.sizes
         subsets, calibration = SubsetMap.of(
             estimator, X, y, drawn, sizes.n_calibration, options, chosen
         )
@@ -142,13 +174,13 @@ class DrawnParameters(DrawnPlan):
         warn_of_trials(type(estimator).__name__, trials.n_failed, sizes.n_certificate)
         with stage("calibration"):
             cost = subsets.outputs.metric(choices.metric)
-        return cls(subsets, target, cost, trials, provenance, slowest)
+        return cls(subsets, secret, target, cost, trials, (confident_provenance(), used), slowest)
 
     def vector(self, members: Members) -> Floats | None:
         return self.subsets.of_subset(members)
 
-    def value(self, vector: Floats) -> Any:
-        return self.subsets.outputs.decode(vector)
+    def value(self, law: SampledLaw, observed: Integers) -> Any:
+        return self.subsets.outputs.decode(law.decode(observed))
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -167,11 +199,12 @@ class DrawnFunction(DrawnPlan):
     on_subset: Callable[[Members], Floats | None]
     values: FunctionValues
     name: str
+    secret: DrawnOnce
     target: Target
     cost: Metric
     trials: _TrialValues
     slowest: float
-    provenance: tuple[Provenance, ...] = ()
+    provenance: tuple[Provenance, ...]
 
     @classmethod
     def of(
@@ -179,13 +212,13 @@ class DrawnFunction(DrawnPlan):
         function: Callable[..., Any],
         X: Any,
         y: Any,
-        drawn: DrawnSubsets,
-        sizes: SampledSubsets,
+        secret: DrawnOnce,
         target: Target,
         metric: Any = None,
     ) -> Self:
         """Evaluate the function on all trials."""
         columns = [X] if y is None else [X, y]
+        drawn, sizes = secret.drawn, secret.sizes
 
         def own(members: Members) -> tuple[Any, ...]:
             rows = drawn.rows(members)
@@ -211,13 +244,15 @@ class DrawnFunction(DrawnPlan):
         ]
         trials, name = _TrialValues.of(values.vectors, further), function_name(function)
         warn_of_trials(name, trials.n_failed, sizes.n_certificate)
-        return cls(on_subset, values, name, target, as_metric(metric), trials, slowest)
+        used = (confident_provenance(),)
+        cost = as_metric(metric)
+        return cls(on_subset, values, name, secret, target, cost, trials, slowest, used)
 
     def vector(self, members: Members) -> Floats | None:
         return self.on_subset(members)
 
-    def value(self, vector: Floats) -> Any:
-        return self.values.restore(vector)
+    def value(self, law: SampledLaw, observed: Integers) -> Any:
+        return self.values.restore(law.decode(observed))
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -228,160 +263,62 @@ class DrawnFunction(DrawnPlan):
         return ("the function", "shape of its value")
 
 
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class DrawnProcedure:
-    """How a session with a drawn secret releases: once, everything that was planned.
+def plan_drawn(
+    procedure: ReleaseProcedure,
+    releases: Sequence[Any],
+    X: Any,
+    y: Any,
+    budgets: Sequence[float] | None,
+    noise: Any,
+    options: FitOptions,
+    **chosen: Any,
+) -> PlannedSet:
+    """Plan estimators and functions of the rows; ``chosen`` are metric and canonicalizer.
 
     There is no posterior over all subsets to calibrate a later release on, so that there is none.
 
-    Parameters
-    ----------
-    drawn : DrawnSubsets
-    sizes : SampledSubsets
-    account : Account
-    sampler : Sampler
-    lock : lock
-    options : FitOptions
+    Raises
+    ------
+    BudgetExhaustedError, RuntimeError, ValueError
+        Before anything is fitted.
     """
-
-    drawn: DrawnSubsets
-    sizes: SampledSubsets
-    account: Account
-    sampler: Sampler
-    lock: AbstractContextManager[Any]
-    options: FitOptions = field(default_factory=FitOptions)
-    allow_exact: bool = False
-    _laws: list[SampledLaw] = field(default_factory=list)
-
-    def release(
-        self,
-        releases: Sequence[Any],
-        X: Any,
-        y: Any,
-        budgets: Sequence[float] | None,
-        noise: Any,
-        fit_params: Mapping[str, Any] | None = None,
-        **chosen: Any,
-    ) -> tuple[Release, ...]:
-        """Release estimators and functions of the rows; ``chosen`` are metric and canonicalizer.
-
-        Raises
-        ------
-        BudgetExhaustedError, RuntimeError, ValueError
-            Before anything is fitted.
-        """
-        if not (isinstance(noise, str) and noise in ("auto", "confident")):
-            raise ValueError(
-                "noise must be 'auto' with secret_space='sampled': only the confident route has a "
-                f"bound for a secret that cannot be listed, got {noise!r}."
-            )
-        self._check_first()
-        targets = planned_targets(self.account.check, self.account, len(releases), budgets)
-        options = replace(self.options, fit_params=fit_params or {})
-        plans: list[DrawnPlan] = []
-        for number, (one, target) in enumerate(zip(releases, targets, strict=True)):
-            known = (one, X, y, self.drawn, self.sizes, target)
-            if hasattr(one, "fit"):
-                plans.append(DrawnParameters.of(*known, options, ReleaseChoices(**chosen)))
-            elif callable(one):
-                plans.append(DrawnFunction.of(*known, **chosen))
-            else:
-                raise not_releasable(number, one)
-        return self.take(plans)
-
-    def _check_first(self) -> None:
-        if self.account.own.events:
-            raise RuntimeError(
-                "This session has made its releases: with secret_space='sampled' they are planned "
-                "together, because no later one could be calibrated to what the first ones told. "
-                "Give all of them to release_planned at once."
-            )
-
-    def take(self, plans: Sequence[DrawnPlan]) -> tuple[Release, ...]:
-        """Certify the laws, charge their sum, and only then draw the secret and fit it."""
-        # A union bound: all laws hold together with the probability that is stated.
-        gamma = self.sizes.gamma / len(plans)
-        with stage("calibration"):
-            laws = [self._law(plan, gamma) for plan in plans]
-        used = dict.fromkeys(one for plan in plans for one in plan.provenance)
-        provenance = (replace(unregistered_provenance(laws[0]), name=laws[0].backend), *used)
-        with self.lock:
-            self._check_first()
-            for plan, law in zip(plans, laws, strict=True):
-                plan.value(law.decode(public_integers(law)))
-            # Before the secret is drawn: its own fit may fail, or kill the process.
-            described = self._event(laws, plans, provenance)
-            if not self.allow_exact:
-                check_hidden(replace(self.guarantee(), spent=described.charge))
-            event = self.account.charge(described)
-            self._laws.extend(laws)
-            observed = self._observed(laws, plans)
-        guarantee = self.guarantee(plans, provenance)
-        return tuple(
-            Release.under(law, plan.value(law.decode(one)), guarantee, event)
-            for plan, law, one in zip(plans, laws, observed, strict=True)
+    if not (isinstance(noise, str) and noise in ("auto", "confident")):
+        raise ValueError(
+            "noise must be 'auto' with secret_space='sampled': only the confident route has a "
+            f"bound for a secret that cannot be listed, got {noise!r}."
         )
+    terms = procedure.terms
+    assert isinstance(terms, DrawnTerms)
+    targets = procedure.check_all(len(releases), budgets)
+    secret = DrawnOnce(terms.drawn, terms.sizes, procedure.secret.sampler, len(releases))
+    plans: list[DrawnPlan] = []
+    for number, (one, target) in enumerate(zip(releases, targets, strict=True)):
+        if hasattr(one, "fit"):
+            choices = ReleaseChoices(**chosen)
+            plans.append(DrawnParameters.of(one, X, y, secret, target, options, choices))
+        elif callable(one):
+            plans.append(DrawnFunction.of(one, X, y, secret, target, **chosen))
+        else:
+            raise not_releasable(number, one)
+    # All laws hold together with the probability that is stated, each with its share.
+    return PlannedSet.of(plans, confidence=1 - terms.sizes.gamma, kind="sampled")
 
-    def _law(self, plan: DrawnPlan, gamma: float) -> SampledLaw:
-        trials = plan.trials
-        return confident_law(
-            trials.calibration,
-            trials.certificate,
-            plan.target,
-            gamma=gamma,
-            metric=plan.cost,
-            guard=self.sizes.guard,
+
+def plan_drawn_model(
+    procedure: ReleaseProcedure,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    choices: ReleaseChoices,
+    options: FitOptions,
+    budget: float | None = None,
+) -> PlannedSet:
+    """Plan the release of one model; see :func:`plan_drawn`."""
+    if choices.prior is not None:
+        raise ValueError(
+            "prior_mean and value_range must be None with secret_space='sampled': released models "
+            "are not drawn toward a public prior there. Use secret_space='listed'."
         )
-
-    def _event(
-        self,
-        laws: Sequence[SampledLaw],
-        plans: Sequence[DrawnPlan],
-        provenance: tuple[Provenance, ...],
-    ) -> Event:
-        bound = math.fsum(law.bound for law in laws)
-        return Event(
-            kind="sampled",
-            charge=bound,
-            unit="nats",
-            backend=laws[0].backend,
-            bound=bound,
-            n_candidates=0,
-            n_outputs=sum(plan.trials.calibration.shape[1] for plan in plans),
-            n_noisy=sum(law.dimension for law in laws),
-            provenance=provenance,
-            confidence=1 - self.sizes.gamma,
-        )
-
-    def _observed(self, laws: Sequence[SampledLaw], plans: Sequence[DrawnPlan]) -> list[Integers]:
-        """What is released of a fresh secret: the only place that knows it."""
-        observed = []
-        with silence():  # whether anything is warned about or printed here is about the secret
-            members = self.drawn.secret(self.sampler)
-            for law, plan in zip(laws, plans, strict=True):
-                # Measured on a trial: a limit that follows the secret's own fit depends on it.
-                limit = self.sizes.time_limit or max(_LEAST_SECONDS, _SLOWER * plan.slowest)
-                vector = within(limit, partial(plan.vector, members))
-                # The centre, as any other value: that a fit failed or was late may not show.
-                point = law.point(law.span.centre if vector is None else vector)
-                observed.append(point + self.sampler.noise(law.dimension))
-        return observed
-
-    def guarantee(
-        self, plans: Sequence[DrawnPlan] = (), provenance: tuple[Provenance, ...] = ()
-    ) -> Guarantee:
-        """What is promised about what was released, or may be."""
-        own = self.account.own
-        return drawn_guarantee(
-            self.drawn,
-            self.sizes,
-            self._laws,
-            dict.fromkeys(name for plan in plans for name in plan.public),
-            budget=math.fsum(plan.target.budget for plan in plans) if plans else own.ceiling,
-            spent=own.spent if own.events else own.ceiling,
-            released=tuple(dict.fromkeys(name for plan in plans for name in plan.released)),
-            not_for_release="" if self.sampler.is_secure else REPRODUCIBLE,
-            provenance=provenance,
-            ledger_head=ledger_head(self.account.shared),
-        )
+    budgets = None if budget is None else [budget]
+    chosen = {"metric": choices.metric, "canonicalizer": choices.canonicalizer}
+    return plan_drawn(procedure, [estimator], X, y, budgets, choices.noise, options, **chosen)

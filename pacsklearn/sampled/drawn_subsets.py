@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self, final
+from typing import NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace, strata_of, units_of
+from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.sampled.balanced_draw import (
     balanced_draw_entropy,
     draw_balanced,
     known_units_success,
 )
+from pacsklearn.sampled.drawn_rows import DrawnRows
 
 Members = NDArray[np.bool_]
 
@@ -45,7 +47,7 @@ class Trials:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class DrawnSubsets:
+class DrawnSubsets(Space):
     """The law of a balanced subset, and trials of it that are independent of the secret.
 
     A subset holds the floor or the ceiling of ``rate * n`` of the n units of every stratum, each
@@ -114,6 +116,50 @@ class DrawnSubsets:
         """Blind success at others' memberships of who knows 0 to 7: uniform ones, the best."""
         curves = known_units_success(np.bincount(self.strata), self.rate)
         return tuple((float(u), float(g)) for u, g in zip(*curves, strict=True))
+
+    @property
+    def n_candidates(self) -> NoReturn:
+        """No number; see :meth:`listed`."""
+        self.listed()
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the secret, in nats."""
+        return self.entropies[0]
+
+    @property
+    def size(self) -> str:
+        return f"n_rows={self.n_rows}, secret_space='sampled'"
+
+    def listed(self) -> NoReturn:
+        """Refuse what looks at candidates one by one.
+
+        Raises
+        ------
+        ValueError
+        """
+        raise ValueError(
+            "secret_space='sampled' has no list of candidates to answer queries, compute "
+            "figures or go on from: release parameters or functions, all that is planned in "
+            "one call, or use secret_space='listed'."
+        )
+
+    row_subsets = listed
+
+    def outputs(self, work: Work) -> NoReturn:
+        """Refuse what is computed for every candidate; trials are computed one by one."""
+        self.listed()
+
+    def stated(self) -> DrawnRows:
+        return DrawnRows(
+            entropy=self.entropy,
+            least_log=self.entropies[1],
+            unit=self.unit,
+            n_rows=self.n_rows,
+            n_units=self.n_units,
+            rate=self.rate,
+            known=self.known,
+        )
 
     def trials(self, start: int, stop: int, *before: Members) -> Trials:
         """Trials of these numbers, after some subsets that are given."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import check_budget, check_integer
+from pacsklearn._validation import check_integer
+from pacsklearn.exceptions import BudgetError
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Event, Provenance
-from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, ledger_head
-from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.noise.sampled_law import SampledLaw
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.noise.noise_law import Integers, Target
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.function_values import (
     FunctionValues,
@@ -28,19 +31,21 @@ from pacsklearn.kernel.outputs.function_values import (
 from pacsklearn.kernel.outputs.metric import as_metric
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.kernel.outputs.withheld import silence
-from pacsklearn.kernel.plugins.discovery import unregistered_provenance
-from pacsklearn.kernel.release.account import Account, open_shared, sampler_for
-from pacsklearn.kernel.release.procedure import check_hidden
+from pacsklearn.kernel.release.account import Account, Secret, open_shared, sampler_for
+from pacsklearn.kernel.release.plan import Plan
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.secret.stated_secret import SampledSecret
-from pacsklearn.sampled.confident import confident_law
+from pacsklearn.kernel.release.terms import Terms
+from pacsklearn.sampled.confident import confident_law, confident_provenance
+from pacsklearn.sampled.sampled_law import SampledLaw
+from pacsklearn.sampled.sampled_secret import SampledSecret
 
 
 def release_sampled(
     function: Callable[[Any], Any],
     sample_secret: Callable[[np.random.Generator], Any],
     *,
-    budget: float,
+    budget: float | Budget,
     n_calibration: int = 500,
     n_certificate: int = 5000,
     gamma: float = 1e-6,
@@ -49,7 +54,6 @@ def release_sampled(
     seed: int = 0,
     random_state: Any = None,
     ledger: str | Ledger | None = None,
-    allow_exact: bool = False,
 ) -> Release:
     """Release a private value of a function of a freshly drawn secret.
 
@@ -62,8 +66,9 @@ def release_sampled(
         ``function(secret)``, deterministic; returns a number or an array of a fixed shape.
     sample_secret : callable
         ``sample_secret(generator)`` draws a secret with a numpy ``Generator`` and nothing else.
-    budget : float
-        Nats of mutual information.
+    budget : float or Nats
+        Of mutual information. What hides nothing of a question at even odds (from about .69 nats
+        on) takes consent: ``Nats(1, allow_exact=True)``.
     n_calibration, n_certificate : int, default=500, 5000
         Trials for the shape of the noise and for its size; the function is called once for each.
     gamma : float, default=1e-6
@@ -80,8 +85,6 @@ def release_sampled(
         marks the guarantee as not for release.
     ledger : None, str or Ledger, default=None
         Account that the release is charged to, as for :class:`~pacsklearn.PrivacySession`.
-    allow_exact : bool, default=False
-        Allow a budget that hides nothing of a question at even odds (from about .69 nats on).
 
     Returns
     -------
@@ -115,14 +118,18 @@ def release_sampled(
     >>> release.guarantee.confidence
     0.999999
     """
-    own = MemoryLedger(check_budget(budget=budget))
-    account = Account(own, open_shared(ledger, own.ceiling))
-    requested = account.check(budget)
+    stated = as_budget(budget)
+    check_nats(stated)
+    own = MemoryLedger(stated.amount)
+    account = Account(own, open_shared(ledger))
+    secret = Secret(np.ones(1), sampler_for(random_state))
+    terms = SampledTerms(function_name(function), guard)
+    procedure = ReleaseProcedure(terms, secret, account, nullcontext(), stated.allow_exact)
+    target = procedure.check(stated.amount)
     n_calibration = check_integer(name="n_calibration", value=n_calibration, minimum=2)
     n_certificate = check_integer(name="n_certificate", value=n_certificate, minimum=2)
     seed = check_integer(name="seed", value=seed, minimum=0)
     cost = as_metric(metric)
-    sampler = sampler_for(random_state)
 
     @wraps(function, assigned=("__name__",), updated=())
     def trial(entropy: Any) -> Any:
@@ -133,42 +140,47 @@ def release_sampled(
     law = confident_law(
         values.vectors[:n_calibration],
         values.vectors[n_calibration:],
-        Target(requested),
+        target,
         gamma=gamma,
         metric=cost,
         guard=guard,
     )
-    provenance = (replace(unregistered_provenance(law), name=law.backend),)
-    guarantee = sampled_guarantee(
-        law,
-        name=function_name(function),
-        budget=requested,
-        guard=guard,
-        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
-        provenance=provenance,
-    )
-    if not allow_exact:
-        check_hidden(guarantee)
-    # Charged first: the function may fail on the secret, or end the process.
-    event = account.charge(
-        Event(
-            kind="sampled",
-            charge=law.bound,
-            unit="nats",
-            backend=law.backend,
-            bound=law.bound,
-            n_candidates=0,
-            n_outputs=values.vectors.shape[1],
-            n_noisy=law.dimension,
-            provenance=provenance,
-            confidence=law.confidence,
-        )
-    )
-    point = _secret_point(trial, law, values, sampler)
-    observed = point + sampler.noise(law.dimension)
-    guarantee = replace(guarantee, ledger_head=ledger_head(account.shared))
-    value = values.restore(law.decode(observed))
-    return Release(value, guarantee, event, law.noise_power, law.released_power)
+    plan = _SampledPlan(trial, values, law, target, terms.name, (confident_provenance(),))
+    return procedure.release(plan)[0]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class _SampledPlan(Plan):
+    """A value of a fresh secret, under a law that its trials have given."""
+
+    trial: Callable[[Any], Any]
+    values: FunctionValues
+    law: SampledLaw
+    target: Target
+    name: str
+    provenance: tuple[Provenance, ...]
+
+    kind = "sampled"
+    public = ("the function", "shape of its value")
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.values.vectors.shape[1])
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        return (f"value of {self.name}",)
+
+    def calibrate(self, belief: Floats) -> SampledLaw:
+        return self.law
+
+    def observe(self, law: SampledLaw, secret: Secret) -> Integers:
+        point = _secret_point(self.trial, law, self.values, secret.sampler)
+        return point + secret.sampler.noise(law.dimension)
+
+    def value(self, law: SampledLaw, observed: Integers) -> Any:
+        return self.values.restore(law.decode(observed))
 
 
 def _secret_point(
@@ -198,45 +210,56 @@ _GUARD = (
 )
 
 
-def sampled_guarantee(
-    law: SampledLaw,
-    *,
-    name: str,
-    budget: float,
-    guard: float,
-    not_for_release: str,
-    provenance: tuple[Provenance, ...],
-) -> Guarantee:
-    """Guarantee of one release of the function called ``name``."""
-    return Guarantee(
-        definition=(
-            "mutual information between the secret and the release; the secret space has sample "
-            "access only"
-        ),
-        budget=budget,
-        spent=law.bound,
-        unit="nats",
-        bound=law.proof,
-        confidence=law.confidence,
-        secret=SampledSecret(),
-        released=(f"value of {name}",),
-        public=(
-            "the function",
-            "shape of its value",
-            "the trials: centre, span, guard and shape of the noise",
-        ),
-        not_covered=(*SampledSecret.limits, _TRIALS, _GUARD),
-        sources=(
-            "posterior success: pac-private-algorithms, eq. 3",
-            "certificate: divergence from a fixed Gaussian; betting, empirical Bernstein",
-        ),
-        noise=law.backend,
-        noiseless=False,
-        not_for_release=not_for_release,
-        provenance=provenance,
-        details=(
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledTerms(Terms):
+    """The secret is what a sampler drew; one value of the function called ``name`` is released."""
+
+    name: str
+    guard: float
+
+    def guarantee(
+        self, events: Sequence[Event], laws: Sequence[SampledLaw], **facts: Any
+    ) -> Guarantee:
+        own: dict[str, Any] = {
+            "definition": (
+                "mutual information between the secret and the release; the secret space has "
+                "sample access only"
+            ),
+            "unit": self.unit,
+            "secret": SampledSecret(),
+            "public": (*facts["public"], "the trials: centre, span, guard and shape of the noise"),
+            "not_covered": (*SampledSecret.limits, _TRIALS, _GUARD),
+            "sources": (
+                "posterior success: pac-private-algorithms, eq. 3",
+                "certificate: divergence from a fixed Gaussian; betting, empirical Bernstein",
+            ),
+            "noiseless": False,
+            "metered": None,
+            "details": tuple(fact for law in laws for fact in self._trials(law)),
+        }
+        return Guarantee(**(facts | own))
+
+    def _trials(self, law: SampledLaw) -> tuple[tuple[str, str], ...]:
+        return (
             ("trials", f"{law.n_calibration:,} for the shape, {law.n_certificate:,} for the size"),
-            ("guard", f"q_max = {law.span.q_max:.6g}, {guard:g} times the farthest first trial"),
+            (
+                "guard",
+                f"q_max = {law.span.q_max:.6g}, {self.guard:g} times the farthest first trial",
+            ),
             ("cost of certainty", f"{law.enlargement:.4g} times the noise without a certificate"),
-        ),
-    )
+        )
+
+
+def check_nats(budget: Budget) -> None:
+    """Refuse a cap about a secret whose candidates are not listed.
+
+    Raises
+    ------
+    BudgetError
+    """
+    if not budget.adds:
+        raise BudgetError(
+            f"budget must be in nats for a sampled secret, got {budget!r}: what an adversary "
+            "achieves is computed on a list of candidates, and there is none."
+        )

@@ -9,7 +9,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self, TypeVar, final
 
@@ -29,7 +29,7 @@ from pacsklearn.kernel.outputs.outputs import (
     SubsetEncoder,
 )
 from pacsklearn.kernel.outputs.run import Outcome, attempt
-from pacsklearn.kernel.outputs.subset_fitting import joint_models, outcomes_over_subsets
+from pacsklearn.kernel.outputs.subset_fitting import joint_models, over_subsets
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets, Members
 
@@ -120,8 +120,8 @@ class SubsetMap:
             # when one of those is the secret.
             members = space.membership()
             return [self._alone(members[:, index]) for index in range(space.n_subsets)]
-        n_jobs = self.candidates.options.n_jobs
-        return outcomes_over_subsets(self._encoder.encoded, space=space, n_jobs=n_jobs, each=known)
+        options = replace(self.candidates.options, verbose=0)
+        return over_subsets(self._encoder.encoded, space=space, options=options, each=known)
 
     @property
     def _encoder(self) -> SubsetEncoder:

@@ -16,9 +16,10 @@ from pacsklearn.kernel.outputs.candidates import checked_rows
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_law import AGGREGATIONS
-from pacsklearn.srpp.release.release import CONFIDENCE, SlicedOptions
+from pacsklearn.srpp.release.release import CONFIDENCE, SlicedOptions, StatedRows
 from pacsklearn.srpp.release.renyi_unit import LARGEST_EPSILON, LARGEST_ORDER
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, Query
+from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
 
 _INSIDE = Interval(Real, 0, 1, closed="neither")
@@ -92,20 +93,31 @@ def sliced_options(model: Any) -> SlicedOptions:
 
 
 def sliced_query(
-    model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]
-) -> tuple[Query, Any, Any]:
+    model: Any,
+    scenario: Scenario,
+    X: Any,
+    y: Any,
+    fit_params: Mapping[str, Any],
+    *,
+    secret: Any,
+    realized: Any = None,
+) -> tuple[Query, StatedRows]:
     """What an SRPPPrivate computes on every data set, and its rows, checked."""
+    given = y
     if is_function(model.estimator):
+        query: Query = FunctionQuery(model.estimator)
         X, y = (
             each if each is None or hasattr(each, "shape") else np.asarray(each) for each in (X, y)
         )
-        return FunctionQuery(model.estimator), X, y
-    chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
-    X, y = checked_rows(model.estimator, X, y, fit_params)
-    return ModelQuery(model.estimator, chosen), X, y
+    else:
+        chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
+        X, y = checked_rows(model.estimator, X, y, fit_params)
+        query = ModelQuery(model.estimator, chosen)
+    column = _secret_column(model, scenario, X, y, given, secret)
+    return query, StatedRows(X, y, column, realized, model.secret_name)
 
 
-def secret_column(
+def _secret_column(
     model: Any, scenario: Scenario, X: Any, y: Any, given: Any, secret: Any
 ) -> SecretColumn | None:
     """Column that the secret is about: the one given, or a classifier's labels."""
@@ -125,17 +137,13 @@ def secret_column(
                 "classifiers have a default, how frequent their labels are."
             )
         return None
-    # The very object, though checks have made another one of y.
-    if secret is given:
-        return SecretColumn(np.asarray(y), "y")
-    if isinstance(secret, str):
-        if not hasattr(X, "columns") or secret not in X.columns:
-            raise ScenarioError(
-                f"secret={secret!r} is not a column of X; give a column's name of a "
-                "DataFrame, or one value a row."
-            )
-        return SecretColumn(np.asarray(X[secret]), secret)
-    return SecretColumn(np.asarray(secret))
+    return stated_column(
+        secret,
+        y,
+        given,
+        getattr(X, "columns", None),
+        lambda: SecretColumn(np.asarray(X[secret]), secret),
+    )
 
 
 def checked_epsilon(epsilon: Any) -> float:

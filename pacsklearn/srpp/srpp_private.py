@@ -11,7 +11,8 @@ from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from pacsklearn._sklearn_compat import features_of
-from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
+from pacsklearn.estimators.private_estimator import PrivateEstimator
+from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions
@@ -19,12 +20,11 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.universe import check_names, check_wrapped
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import sampler_for
-from pacsklearn.srpp.release.release import StatedRows, sliced_release
+from pacsklearn.srpp.release.release import sliced_release
 from pacsklearn.srpp.release.renyi_unit import check_secret_name, renyi_unit
 from pacsklearn.srpp.srpp_parameters import (
     CONSTRAINTS,
     is_function,
-    secret_column,
     sliced_options,
     sliced_query,
 )
@@ -204,7 +204,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         check_secret_name(self.secret_name, self.ledger)
         plugins = registry()
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
-        scenario = plugins.scenario(named)
+        scenario = plugins.make("scenario", named)
         if self.confidence is not None and scenario.redrawn:
             raise ValueError(
                 f"confidence is about tables drawn from stated laws; what {type(scenario).__name__}"
@@ -213,7 +213,6 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         provenance = [plugins.provenance("scenario", named)]
         routed = self._routed(fit_params)
         features: dict[str, Any] = {}
-        given = y
         methods: tuple[str, ...] = ()
         if not is_function(self.estimator):
             canonicalizer = self._canonicalizer()
@@ -226,17 +225,11 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             )
             check_names(X)
             features = features_of(X)
-        query, X, y = sliced_query(self, X, y, routed)
+        query, rows = sliced_query(self, scenario, X, y, routed, secret=secret, realized=realized)
         release = sliced_release(
             query,
             scenario,
-            StatedRows(
-                X,
-                y,
-                secret_column(self, scenario, X, y, given, secret),
-                realized,
-                self.secret_name,
-            ),
+            rows,
             options,
             fitting=FitOptions(routed, self.n_jobs),
             ledger=self._ledger(),
@@ -272,7 +265,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             order=options.order,
             aggregation=options.aggregation,
             profile=options.profile(n_numbers),
-            scenario=registry().scenario(named),
+            scenario=registry().make("scenario", named),
             secret_name=self.secret_name,
         )
 

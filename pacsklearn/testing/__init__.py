@@ -5,6 +5,7 @@ from pacsklearn.testing.canonicalizer_check import check_canonicalizer
 from pacsklearn.testing.criterion_check import check_criterion
 from pacsklearn.testing.example_games import AttackGames, example_games
 from pacsklearn.testing.ledger_check import check_ledger
+from pacsklearn.testing.ledger_scheme_check import check_ledger_scheme
 from pacsklearn.testing.noise_backend_check import check_noise_backend
 from pacsklearn.testing.scenario_check import check_scenario
 
@@ -14,6 +15,7 @@ __all__ = [
     "check_canonicalizer",
     "check_criterion",
     "check_ledger",
+    "check_ledger_scheme",
     "check_noise_backend",
     "check_scenario",
     "example_games",

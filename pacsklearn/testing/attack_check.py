@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.audit.attack import Attack, AttackResult
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game
+from pacsklearn.audit.roc_curve import RecordingGame
 from pacsklearn.testing.example_games import AttackGames, example_games
 from pacsklearn.testing.fingerprint import fingerprint
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
+
+_FORM = Rule("form")
+_GAME = Rule("game")
+_LEAKS = Rule("leaks")
+_PRIOR = Rule("prior")
+_SEED = Rule("seed")
+_TRUE_ALARMS = Rule("true alarms")
 
 _SILENT_RUNS = 6
 _CLOSE = 1e-9
@@ -65,26 +72,19 @@ def check_attack(
     --------
     >>> from pacsklearn.plugins import registry
     >>> from pacsklearn.testing import check_attack
-    >>> check_attack(registry().attack("identification"))
+    >>> check_attack(registry().make("attack", "identification"))
     """
-    require(
-        isinstance(attack, Attack),
-        "form",
-        f"An object of type {type(attack).__qualname__} is not an Attack.",
-        "give an instance of a subclass of pacsklearn.plugins.Attack.",
-    )
-    require(
+    _FORM.require_instance(attack, Attack)
+    _FORM.require(
         isinstance(getattr(attack, "name", None), str) and attack.name,
-        "form",
         "The attack has no name.",
         "set the class attribute name to the name of its record.",
     )
     played = example_games() if games is None else games
     seeds = [int(s) for s in np.random.SeedSequence(random_state).generate_state(_SILENT_RUNS)]
     first = _run(attack, "a sound mechanism", played.sound, n_trials, seeds[0])
-    require(
+    _TRUE_ALARMS.require(
         not first.result.violates(),
-        "true alarms",
         f"It refutes the bound of a sound mechanism: {first.result}.",
         _COUNT_ELSEWHERE,
     )
@@ -92,9 +92,8 @@ def check_attack(
     _check_prior(attack, played, n_trials, seeds)
     for name, leak in played.leaks.items():
         outcome = _run(attack, name, leak, n_trials, seeds[0]).result
-        require(
+        _LEAKS.require(
             outcome.violates(),
-            "leaks",
             f"It does not find a planted leak ({name}): {outcome}.",
             "use all that a round shows; an attack that overlooks this leak proves nothing by its "
             "silence.",
@@ -103,15 +102,13 @@ def check_attack(
 
 def _check_seed(attack: Attack, game: Game, n_trials: int, seeds: list[int], first: _Run) -> None:
     again, other = (_run(attack, "a sound mechanism", game, n_trials, seed) for seed in seeds[:2])
-    require(
+    _SEED.require(
         first.result == again.result and first.secrets == again.secrets,
-        "seed",
         "Two runs with the same seed differ.",
         "draw everything from numpy.random.default_rng(seed), and keep nothing between runs.",
     )
-    require(
+    _SEED.require(
         first.secrets != other.secrets,
-        "seed",
         "Two runs with different seeds play the same rounds.",
         "draw everything from numpy.random.default_rng(seed).",
     )
@@ -130,49 +127,17 @@ def _check_prior(attack: Attack, games: AttackGames, n_trials: int, seeds: list[
             None,
         )
         low, high = pooled.confidence_interval()
-        require(
+        _PRIOR.require(
             low <= pooled.prior,
-            "prior",
             f"On {where} it does better than the blind success it states: {pooled}.",
             _COUNT_ELSEWHERE,
         )
         # A weak attack need not know a skewed prior.
-        require(
+        _PRIOR.require(
             game is games.skewed or high >= pooled.prior,
-            "prior",
             f"On {where} it does worse than the blind success it states: {pooled}.",
             "state the success of the best blind guess at the same criterion, no more.",
         )
-
-
-@final
-class _Watched(Game):
-    """The same game, with the secrets of its rounds noted."""
-
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        self.secrets: list[int] = []
-
-    @property
-    def prior(self) -> NDArray[np.float64]:
-        return self._game.prior
-
-    @property
-    def members(self) -> NDArray[np.bool_] | None:
-        return self._game.members
-
-    def bound(self, blind: float) -> float | None:
-        return self._game.bound(blind)
-
-    def play(self, generator: np.random.Generator) -> Round:
-        played = self._game.play(generator)
-        self.secrets.append(played.secret)
-        return played
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_game":  # a copy under construction
-            raise AttributeError(name)
-        return getattr(self._game, name)
 
 
 class _Run(NamedTuple):
@@ -183,47 +148,38 @@ class _Run(NamedTuple):
 
 
 def _run(attack: Attack, where: str, game: Game, n_trials: int, seed: int) -> _Run:
-    watched, before = _Watched(game), fingerprint(game)
-    try:
+    watched, before = RecordingGame(game), fingerprint(game)
+    remedy = "play every game of its kind, or give games= that the attack can play."
+    with _FORM.completes(f"On {where} it fails", remedy):
         result: Any = attack.run(watched, n_trials, seed)
-    except Exception as error:
-        raise broken(
-            "form",
-            f"On {where} it fails: {type(error).__name__}: {error}.",
-            "play every game of its kind, or give games= that the attack can play.",
-        ) from error
-    require(
+    secrets = [played.secret for played in watched.rounds]
+    _FORM.require(
         isinstance(result, AttackResult),
-        "form",
         f"run returns an object of type {type(result).__qualname__}.",
         "return a pacsklearn.plugins.AttackResult.",
     )
-    require(
+    _FORM.require(
         result.attack == attack.name and result.n_trials == n_trials,
-        "form",
         f"On {where} the result is of {result.n_trials} trials of {result.attack!r}, not of "
         f"{n_trials} of {attack.name!r}.",
         "count n_trials rounds, and give the result the attack's name.",
     )
-    require(
-        len(watched.secrets) >= n_trials,
-        "form",
-        f"On {where} it plays {len(watched.secrets)} rounds and counts {n_trials}.",
+    _FORM.require(
+        len(secrets) >= n_trials,
+        f"On {where} it plays {len(secrets)} rounds and counts {n_trials}.",
         "play a round for every trial.",
     )
     bound = game.bound(result.prior)
-    require(
+    _FORM.require(
         (bound is None) == (result.bound is None)
         and (bound is None or abs(bound - result.bound) <= _CLOSE),
-        "form",
         f"On {where} the result's bound is {result.bound}, and the game promises {bound} for a "
         f"blind success of {result.prior}.",
         "give game.bound(prior) as the bound.",
     )
-    require(
+    _GAME.require(
         fingerprint(game) == before,
-        "game",
         f"On {where} the attack changes the game.",
         "copy arrays before you change them.",
     )
-    return _Run(result, watched.secrets)
+    return _Run(result, secrets)

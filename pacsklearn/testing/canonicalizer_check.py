@@ -29,9 +29,13 @@ from pacsklearn.testing.encode_rules import (
 )
 from pacsklearn.testing.fitted_candidates import FittedCandidates, take
 from pacsklearn.testing.one_history import OneHistory
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
 
-_RULE = "null budget"
+_RULE = Rule("null budget")
+_REPAIR = (
+    "repair impossible numbers in decode, by a function of the vector alone (a floor for a "
+    "variance, an order for thresholds)."
+)
 _DRAWS = 200
 _ROWS = 500
 
@@ -71,37 +75,31 @@ def check_null_budget(
     for scale in scales:
         noise = np.where(varying, scale * generator.normal(size=mean.shape), 0.0)
         noisy, around_zero = mean + noise, np.where(varying, noise, mean)
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                released = decoded(canonicalizer, noisy, layout, candidates)
-                behaviour = canonicalizer.behaviour(released, X)
-                predicted = released.predict(X) if scores else None
-                if scores and scale == swamping:
-                    unlearned = decoded(canonicalizer, around_zero, layout, candidates).predict(X)
-        except Exception as error:
-            raise broken(
-                _RULE,
-                f"A very noisy vector cannot be decoded and used: {type(error).__name__}: {error}.",
-                "repair impossible numbers in decode, by a function of the vector alone (a floor "
-                "for a variance, an order for thresholds).",
-            ) from error
+        with (
+            _RULE.completes("A very noisy vector cannot be decoded and used", _REPAIR),
+            warnings.catch_warnings(),
+            np.errstate(all="ignore"),
+        ):
+            warnings.simplefilter("ignore")
+            released = decoded(canonicalizer, noisy, layout, candidates)
+            behaviour = canonicalizer.behaviour(released, X)
+            predicted = released.predict(X) if scores else None
+            if scores and scale == swamping:
+                unlearned = decoded(canonicalizer, around_zero, layout, candidates).predict(X)
         changed = changed or not same_behaviour(behaviour, truth)
         if predicted is not None and scale == swamping:
             accuracies.append(float(np.mean(np.asarray(predicted) == candidates.y[rows])))
             gains.append(accuracies[-1] - float(np.mean(unlearned == candidates.y[rows])))
-    require(
+    _RULE.require(
         changed,
-        _RULE,
         "However large the noise, the estimator behaves as the one fitted on the first subset: "
         "behaviour does not see the model, or decode does not use the vector.",
         "let behaviour return what the model does, and decode take it from the vector.",
     )
     if accuracies:
         gain, doubt = float(np.mean(gains)), float(np.std(gains) / np.sqrt(len(gains)))
-        require(
+        _RULE.require(
             abs(gain) <= 4 * doubt + 1e-9,
-            _RULE,
             f"With nothing but noise the accuracy differs by {gain:+.3f} from that of the same "
             f"noise around zero (standard error {doubt:.3f}): what was learned still tells.",
             "let decode depend on the vector alone, without rounding or clipping around what was "
@@ -110,9 +108,8 @@ def check_null_budget(
         _, counts = np.unique(candidates.y[rows], return_counts=True)
         chance = float(counts.max() / counts.sum())
         deviation = float(np.std(accuracies) / np.sqrt(len(accuracies)))
-        require(
+        _RULE.require(
             np.mean(accuracies) <= chance + 4 * deviation + 1e-9,
-            _RULE,
             f"With nothing but noise the accuracy is {np.mean(accuracies):.3f}, above the "
             f"{chance:.3f} of the most frequent class (standard error {deviation:.3f}): something "
             "learned from the data bypasses the vector.",

@@ -10,7 +10,9 @@ from pacsklearn.kernel.budget.broken_promise import broken_promise
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
+
+_DECLARATIONS = Rule("declarations")
 
 
 def check_criterion(
@@ -60,20 +62,15 @@ def check_criterion(
     >>> check_criterion(identification, SecretSpace.balanced(40, n_subsets=16, seed=0))
     """
     made = criterion if isinstance(criterion, Criterion) else criterion(space)
-    require(
-        isinstance(made, Criterion),
-        "declarations",
-        f"An object of type {type(made).__qualname__} is not a Criterion.",
-        "give an instance of a subclass of pacsklearn.Criterion, or a function that makes one.",
-    )
+    _DECLARATIONS.require_instance(made, Criterion)
     for name in ("name", "statement"):
         text = getattr(made, name, None)
-        require(
+        _DECLARATIONS.require(
             isinstance(text, str) and text,
-            "declarations",
             f"{name} is {text!r}.",
             f"set {name} to a text; the guarantee quotes it.",
         )
     wrong = broken_promise(made, np.asarray(space.weights, dtype=np.float64), seed=random_state)
     if wrong is not None:
-        raise broken(*wrong)
+        name, finding, remedy = wrong
+        raise Rule(name).broken(finding, remedy)

@@ -18,12 +18,12 @@ from pacsklearn.testing.encode_rules import fresh_copy
 from pacsklearn.testing.fingerprint import differing_attributes
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.one_history import OneHistory
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
 
-_NOISED = "everything released is noised"
-_GAUGE = "gauge"
-_ROUND_TRIP = "round trip"
-_METRIC = "metric"
+_NOISED = Rule("everything released is noised")
+_GAUGE = Rule("gauge")
+_ROUND_TRIP = Rule("round trip")
+_METRIC = Rule("metric")
 _ON_ROWS = (
     "predict",
     "predict_proba",
@@ -48,9 +48,8 @@ def check_round_trip(
     for estimator, (vector, layout) in zip(candidates.estimators, encodings, strict=True):
         given = vector.copy()
         released = canonicalizer.decode(given, layout, clone(candidates.unfitted))
-        require(
+        _ROUND_TRIP.require(
             np.array_equal(given, vector),
-            _ROUND_TRIP,
             "decode changes the vector it is given.",
             "copy it, or use layout.unpack(vector), which does.",
         )
@@ -58,29 +57,22 @@ def check_round_trip(
             canonicalizer, candidates, released, estimator, _ROUND_TRIP, "decode(encode(...))"
         )
     offered = [name for name in canonicalizer.methods if hasattr(estimator, name)]
-    require(
+    _ROUND_TRIP.require(
         offered,
-        _ROUND_TRIP,
         f"The estimator has none of the declared methods {', '.join(canonicalizer.methods)}.",
         "declare in methods what the decoded estimator can do.",
     )
     for method in offered:
-        require(
+        _ROUND_TRIP.require(
             callable(getattr(released, method, None)),
-            _ROUND_TRIP,
             f"The decoded estimator lacks {method!r}, which is declared and which the fitted one "
             "has.",
             "set every fitted attribute the method needs, or take it out of methods.",
         )
         if method in _ON_ROWS:
-            try:
+            remedy = "set every fitted attribute the method needs, from the vector or the facts."
+            with _ROUND_TRIP.completes(f"{method} of the decoded estimator fails", remedy):
                 getattr(released, method)(candidates.X)
-            except Exception as error:
-                raise broken(
-                    _ROUND_TRIP,
-                    f"{method} of the decoded estimator fails: {type(error).__name__}: {error}.",
-                    "set every fitted attribute the method needs, from the vector or the facts.",
-                ) from error
 
 
 def check_everything_released_is_noised(
@@ -107,16 +99,14 @@ def check_everything_released_is_noised(
         released.append(worker.decode(noisy.copy(), public, template))
     released.append(decoded(fresh_copy(canonicalizer), noisy, layout, candidates))
     for again in released[1:]:
-        require(
+        _NOISED.require(
             again is not released[0],
-            _NOISED,
             "decode returns the same object twice.",
             "fill the template, a fresh unfitted clone, and return it.",
         )
         differing = differing_attributes(released[0], again)
-        require(
+        _NOISED.require(
             not differing,
-            _NOISED,
             "Decoding one and the same noisy vector gives different estimators, depending on the "
             f"subset that was encoded before: {', '.join(differing)} did not come out of the "
             "noisy vector.",
@@ -131,9 +121,8 @@ def check_everything_released_is_noised(
             for name in decodes[0].keys() | other.keys()
             if decodes[0].get(name) != other.get(name)
         )
-        require(
+        _NOISED.require(
             not differing,
-            _NOISED,
             "Decoding one and the same noisy vector gives different estimators in two processes "
             f"that encoded different subsets: {', '.join(differing)} did not come out of the noisy "
             "vector, and something is kept outside the canonicalizer.",
@@ -143,11 +132,10 @@ def check_everything_released_is_noised(
     # What the unfitted estimator holds is public, also where it looks like a row.
     public_bytes = pickle.dumps(candidates.unfitted)
     for name, thing in (("decoded estimator", released[0]), ("canonicalizer", canonicalizer)):
-        require(
+        _NOISED.require(
             not holds_training_rows(
                 pickle.dumps(thing), candidates.X, candidates.y, public=public_bytes
             ),
-            _NOISED,
             f"The pickle of the {name} holds rows of the data.",
             "keep no reference to the data; release an estimator that stores its training rows "
             "with release='responses' instead.",
@@ -160,24 +148,21 @@ def check_gauge(
     """Aligned vectors, each of which must behave as its own estimator."""
     given = vectors.copy()
     aligned = np.asarray(canonicalizer.align(given, layout))
-    require(
+    _GAUGE.require(
         np.array_equal(given, vectors),
-        _GAUGE,
         "align changes the array it is given.",
         "return a new array.",
     )
-    require(
+    _GAUGE.require(
         aligned.shape == vectors.shape
         and aligned.dtype == np.float64
         and np.all(np.isfinite(aligned)),
-        _GAUGE,
         f"align must return finite float64 numbers of shape {vectors.shape}, got "
         f"{aligned.dtype} of shape {aligned.shape}.",
         "return one representation for each row of the input.",
     )
-    require(
+    _GAUGE.require(
         np.array_equal(canonicalizer.align(given, layout), aligned),
-        _GAUGE,
         "Aligning the same vectors twice gives different results.",
         "use no randomness in align, or a fixed public seed.",
     )
@@ -193,19 +178,17 @@ def check_metric(
     """The metric measures vectors of this layout."""
     metric = canonicalizer.metric(layout, candidates.estimators[0], candidates.X, vectors)
     remedy = "return one of the metrics of pacsklearn.kernel.outputs.metric, of the layout's size."
-    require(
+    _METRIC.require(
         isinstance(metric, Metric),
-        _METRIC,
         f"metric returns an object of type {type(metric).__qualname__}.",
         remedy,
     )
     try:
         root = metric.root(vectors - vectors.mean(axis=0))
     except ValueError as error:
-        raise broken(_METRIC, f"It does not fit the vectors: {error}", remedy) from error
-    require(
+        raise _METRIC.broken(f"It does not fit the vectors: {error}", remedy) from error
+    _METRIC.require(
         root.shape[0] == vectors.shape[0] and np.all(np.isfinite(root)),
-        _METRIC,
         "It gives numbers that are not finite, or not one row for each candidate.",
         remedy,
     )
@@ -216,15 +199,14 @@ def _require_same_behaviour(
     candidates: FittedCandidates,
     released: Any,
     estimator: Any,
-    rule: str,
+    rule: Rule,
     where: str,
 ) -> None:
-    require(
+    rule.require(
         same_behaviour(
             canonicalizer.behaviour(released, candidates.X),
             canonicalizer.behaviour(estimator, candidates.X),
         ),
-        rule,
         f"After {where} the estimator does not behave as the one that was encoded.",
         "encode everything the predictions depend on; align may only choose between "
         "representations that behave identically on every input.",

@@ -14,30 +14,24 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Lay
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
 from pacsklearn.testing.fitted_candidates import FittedCandidates
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
 
-_DECLARATIONS = "declarations"
-_ENCODING = "encoding"
-_PUBLIC = "public structure"
-_SUBSET_ONLY = "S-only"
-_DETERMINISM = "determinism"
-_HYGIENE = "secret hygiene"
+_DECLARATIONS = Rule("declarations")
+_ENCODING = Rule("encoding")
+_PUBLIC = Rule("public structure")
+_SUBSET_ONLY = Rule("S-only")
+_DETERMINISM = Rule("determinism")
+_HYGIENE = Rule("secret hygiene")
 _ROUNDING = 1e-8
 
 
 def check_declarations(canonicalizer: Any) -> None:
     """It is a canonicalizer, says what it does, and can be sent to a worker process."""
-    require(
-        isinstance(canonicalizer, Canonicalizer),
-        _DECLARATIONS,
-        f"An object of type {type(canonicalizer).__qualname__} is not a Canonicalizer.",
-        "give an instance of a subclass of pacsklearn.plugins.Canonicalizer.",
-    )
+    _DECLARATIONS.require_instance(canonicalizer, Canonicalizer)
     for name in ("methods", "noised"):
         value = getattr(canonicalizer, name)
-        require(
+        _DECLARATIONS.require(
             isinstance(value, tuple) and all(isinstance(item, str) for item in value),
-            _DECLARATIONS,
             f"The attribute {name!r} is not a tuple of strings.",
             f"set it on the class, for instance {name} = {getattr(Canonicalizer, name)!r}.",
         )
@@ -46,17 +40,11 @@ def check_declarations(canonicalizer: Any) -> None:
 
 def fresh_copy(canonicalizer: Canonicalizer) -> Canonicalizer:
     """Copy as a worker process gets it."""
-    try:
+    remedy = "define its class at the top level of a module and keep only plain values in it."
+    with _DECLARATIONS.completes("The canonicalizer cannot be pickled", remedy):
         copy: Canonicalizer = pickle.loads(pickle.dumps(canonicalizer))  # noqa: S301 - made one line above
-    except Exception as error:
-        raise broken(
-            _DECLARATIONS,
-            f"The canonicalizer cannot be pickled ({type(error).__name__}: {error}).",
-            "define its class at the top level of a module and keep only plain values in it.",
-        ) from error
-    require(
+    _DECLARATIONS.require(
         type(copy) is type(canonicalizer),
-        _DECLARATIONS,
         "Pickling turns the canonicalizer into an object of another type.",
         "do not override __reduce__.",
     )
@@ -74,9 +62,8 @@ def encode_all(canonicalizer: Canonicalizer, candidates: FittedCandidates) -> li
         changed = sorted(
             name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
         )
-        require(
+        _SUBSET_ONLY.require(
             not changed,
-            _SUBSET_ONLY,
             f"encode changes the fitted estimator: {', '.join(changed)}.",
             "copy arrays before you change them, and set no attribute on the estimator.",
         )
@@ -86,28 +73,24 @@ def encode_all(canonicalizer: Canonicalizer, candidates: FittedCandidates) -> li
 
 def _checked(encoding: Any) -> Encoding:
     remedy = "return Encoding(layout.pack(arrays), layout) with layout = Layout.of(arrays, ...)."
-    require(
+    _ENCODING.require(
         isinstance(encoding, tuple) and len(encoding) == 2 and isinstance(encoding[1], Layout),
-        _ENCODING,
         f"encode returns an object of type {type(encoding).__qualname__}, not an Encoding.",
         remedy,
     )
     vector, layout = encoding
-    require(
+    _ENCODING.require(
         isinstance(vector, np.ndarray) and vector.dtype == np.float64 and vector.ndim == 1,
-        _ENCODING,
         "The vector is not a one-dimensional array of float64.",
         remedy,
     )
-    require(
+    _ENCODING.require(
         vector.shape[0] == layout.size,
-        _ENCODING,
         f"The vector has {vector.shape[0]} numbers, its layout says {layout.size}.",
         remedy,
     )
-    require(
+    _ENCODING.require(
         np.all(np.isfinite(vector)),
-        _ENCODING,
         "The vector holds nan or infinity.",
         "encode a finite quantity: a logarithm with a floor, a reciprocal, or a public constant "
         "in the layout's facts.",
@@ -118,17 +101,15 @@ def _checked(encoding: Any) -> Encoding:
 def check_layouts(canonicalizer: Canonicalizer, encodings: Sequence[Encoding]) -> Layout:
     """The layout, which must be the same for all candidates."""
     layout = encodings[0].layout
-    require(
+    _DECLARATIONS.require(
         canonicalizer.noised or not layout.size,
-        _DECLARATIONS,
         "The vector has numbers and the attribute 'noised' is empty.",
         "name in noised the fitted attributes that come out of the vector, for the guarantee.",
     )
     for encoding in encodings[1:]:
         differences = layout.differences(encoding.layout)
-        require(
+        _PUBLIC.require(
             not differences,
-            _PUBLIC,
             f"The layout depends on the subset: {'; '.join(differences)}.",
             "put numbers that depend on the rows into the vector; keep in the layout only what is "
             "public and equal for every subset, or raise StructureMismatchError.",
@@ -141,21 +122,19 @@ def check_subset_only(
 ) -> None:
     """What was encoded before, and how often, changes nothing."""
     first = encodings[0].vector
-    require(
+    _DETERMINISM.require(
         np.array_equal(
             fresh_copy(canonicalizer).encode(candidates.estimators[0], candidates.subset(0)).vector,
             first,
         ),
-        _DETERMINISM,
         "Encoding the same fitted estimator twice gives different vectors.",
         "use no randomness in encode, or a fixed public seed.",
     )
     refitted = candidates.refit(0)
-    require(
+    _DETERMINISM.require(
         np.array_equal(
             fresh_copy(canonicalizer).encode(refitted, candidates.subset(0)).vector, first
         ),
-        _DETERMINISM,
         "Two fits of the estimator on the same rows give different vectors: "
         f"{', '.join(differing_attributes(refitted, candidates.estimators[0])) or 'none'} differ.",
         "fix every source of randomness of the estimator by public parameters.",
@@ -165,9 +144,8 @@ def check_subset_only(
     for order in (range(candidates.n_subsets), reversed(range(candidates.n_subsets))):
         for index in order:
             again = seasoned.encode(candidates.estimators[index], candidates.subset(index))
-            require(
+            _SUBSET_ONLY.require(
                 np.array_equal(again.vector, encodings[index].vector),
-                _SUBSET_ONLY,
                 "The vector of a subset changes with the other subsets the canonicalizer saw, so "
                 "it depends on rows outside the subset.",
                 "compute encode from its two arguments alone and store nothing on self.",
@@ -188,9 +166,8 @@ def check_joint_encoding(
         and np.allclose(one.vector, other.vector, rtol=_ROUNDING, atol=_ROUNDING)
         for one, other in zip(encodings, together, strict=True)
     )
-    require(
+    _SUBSET_ONLY.require(
         same,
-        _SUBSET_ONLY,
         "encode_jointly gives other encodings than encode gives for each candidate and its rows.",
         "leave encode_jointly and reads_rows as they are inherited, or give rows outside a "
         "candidate no weight.",
@@ -209,9 +186,8 @@ def check_keeps_nothing(
     used.metric(layout, candidates.estimators[0], candidates.X, vectors.copy())
     released = used.decode(vectors[0].copy(), layout, clone(candidates.unfitted))
     used.behaviour(released, candidates.X)
-    require(
+    _HYGIENE.require(
         fingerprint(used) == before,
-        _HYGIENE,
         "Using the canonicalizer changes it: it remembers something about the estimators it saw.",
         "store nothing on self outside __init__; the layout carries what decode needs.",
     )

@@ -11,7 +11,12 @@ from scipy.special import logsumexp
 
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.testing.example_supports import Example
-from pacsklearn.testing.rule import require
+from pacsklearn.testing.rule import Rule
+
+_BOUND = Rule("bound")
+_EXACTNESS = Rule("exactness")
+_INTEGERS_ONLY = Rule("integers only")
+_POWER = Rule("power")
 
 _USE_LATTICE = "build the law with pacsklearn.kernel.noise.lattice.lattice_law or exact_law."
 
@@ -19,24 +24,22 @@ _USE_LATTICE = "build the law with pacsklearn.kernel.noise.lattice.lattice_law o
 def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
     """Form of the law, its bound and the powers it reports."""
     where = f"On {example.name}, at {budget:.4g} nats,"
-    require(
+    _BOUND.require(
         math.isfinite(law.bound) and 0 <= law.bound <= budget,
-        "bound",
         f"{where} the law's bound is {law.bound:.6g} nats.",
         "enlarge the noise until the bound, evaluated on the integer centres, is at most the "
         "budget.",
     )
     m, d = example.support.outputs.shape
     k = law.dimension
-    require(
+    _INTEGERS_ONLY.require(
         np.ndim(law.centres) == 2
         and np.issubdtype(law.centres.dtype, np.integer)
         and law.centres.shape == (m, k),
-        "integers only",
         f"{where} the centres are not an array of integers with one row for each candidate.",
         _USE_LATTICE,
     )
-    require(
+    _INTEGERS_ONLY.require(
         law.step.shape == (k,)
         and law.axes.shape == (k, d)
         and law.origin.shape == (d,)
@@ -44,27 +47,23 @@ def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
         and np.all(law.step > 0)
         and np.all(np.isfinite(law.axes))
         and np.all(np.isfinite(law.origin)),
-        "integers only",
         f"{where} step, axes and origin do not describe a lattice in the space of the outputs.",
         _USE_LATTICE,
     )
-    require(
+    _INTEGERS_ONLY.require(
         law.scale in (0, LATTICE_SCALE),
-        "integers only",
         f"{where} the scale is {law.scale}; the sampler draws noise of scale {LATTICE_SCALE}.",
         "set the amount of noise by the step, not by the scale.",
     )
-    require(
+    _BOUND.require(
         0 < law.confidence <= 1 and law.proof and law.backend,
-        "bound",
         f"{where} confidence, proof or backend is missing.",
         "say in proof why the bound holds, and with which confidence.",
     )
     added = float(np.sum(example.metric.root(law.axes * (law.step * law.scale)[:, None]) ** 2))
-    require(
+    _POWER.require(
         np.isclose(law.released_power, added, rtol=1e-6, atol=0.0)
         and law.noise_power >= law.released_power * (1 - 1e-9),
-        "power",
         f"{where} the law reports a power of {law.released_power:.6g} released, "
         f"{law.noise_power:.6g} in total; the noise it adds has a power of {added:.6g}.",
         "report the variances that are used, after every correction of the noise.",
@@ -73,9 +72,8 @@ def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
 
 def check_exact_law(law: NoiseLaw, example: Example) -> None:
     """A budget that covers the secret's entropy needs no noise."""
-    require(
+    _EXACTNESS.require(
         law.is_noiseless and law.noise_power == 0 and law.released_power == 0,
-        "exactness",
         f"On {example.name} the budget covers the entropy of the secret and noise is added.",
         "return pacsklearn.kernel.noise.lattice.exact_law when target.budget >= support.entropy.",
     )
@@ -83,9 +81,8 @@ def check_exact_law(law: NoiseLaw, example: Example) -> None:
     wanted = example.support.outputs[likely]
     released = np.stack([law.decode(centre) for centre in law.centres[likely]])
     largest = float(np.max(np.abs(example.metric.root(wanted)), initial=0.0))
-    require(
+    _EXACTNESS.require(
         np.allclose(example.metric.root(released - wanted), 0.0, rtol=0.0, atol=1e-9 * largest),
-        "exactness",
         f"On {example.name} the law without noise does not release the outputs.",
         _USE_LATTICE,
     )
@@ -101,24 +98,21 @@ def check_measured_information(
     exact = -np.sum(((law.centres - observed) / LATTICE_SCALE) ** 2, axis=1) / 2
     likelihood = law.log_likelihood(observed)
     if not law.is_noiseless:
-        require(
+        _INTEGERS_ONLY.require(
             np.allclose(likelihood - likelihood[0], exact - exact[0], rtol=1e-9, atol=1e-9),
-            "integers only",
             f"On {example.name} log_likelihood is not the one of the noise that is drawn.",
             _USE_LATTICE,
         )
     elif law.dimension:
-        require(
+        _BOUND.require(
             False,
-            "bound",
             f"On {example.name} outputs that differ are released without noise, below the entropy "
             "of the secret.",
             "add noise: the budget does not cover the secret.",
         )
     measured = measured_information(law, example.support.weights, generator)
-    require(
+    _BOUND.require(
         measured.nats <= law.bound + 4 * measured.standard_error + 1e-12,
-        "bound",
         f"On {example.name} the law claims at most {law.bound:.6g} nats and "
         f"{measured.nats:.6g} +- {measured.standard_error:.2g} are measured.",
         "the proof does not hold for this law; evaluate the bound on the centres and the scale "
@@ -134,9 +128,8 @@ def check_agreed_outputs_are_exact(
     agreed = np.ptp(outputs, axis=0) == 0
     noise = np.rint(generator.normal(0, LATTICE_SCALE, law.dimension)).astype(np.int64)
     released = law.decode(law.observe(0, noise))
-    require(
+    _EXACTNESS.require(
         np.array_equal(released[agreed], outputs[0, agreed]),
-        "exactness",
         f"On {example.name} outputs on which all candidates agree are not released exactly.",
         "work with support.deviations, which are exactly zero there.",
     )

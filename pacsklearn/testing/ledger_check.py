@@ -17,7 +17,10 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
+
+_CONCURRENCY = Rule("concurrency")
+_HANDLE = Rule("handle")
 
 _KEEP: Final = "write the event, or refuse it and change nothing."
 _LOCK: Final = "read, compare and write inside one transaction that locks the data set."
@@ -82,52 +85,33 @@ def _event(charge: float, **changes: Any) -> Event:
     return Event(**facts | changes)
 
 
-def _refused(
-    kind: type[Exception], rule: str, finding: str, call: Callable[[], object]
-) -> Exception:
-    try:
-        call()
-    except kind as error:
-        return error
-    except Exception as error:
-        raise broken(
-            rule, f"{finding}: {type(error).__name__} is raised.", f"raise {kind.__name__}."
-        ) from error
-    raise broken(rule, f"{finding}: it is accepted.", f"raise {kind.__name__}.")
-
-
 def _check_ceiling(make_ledger: Callable[..., Ledger]) -> None:
-    rule = "ceiling"
+    rule = Rule("ceiling")
     ledger = make_ledger(1.0)
     state = (ledger.ceiling, ledger.unit, ledger.spent, ledger.remaining, ledger.events)
-    require(
+    rule.require(
         state == (1.0, "nats", 0.0, 1.0, ()),
-        rule,
         f"A new ledger has (ceiling, unit, spent, remaining, events) = {state}.",
         "found it empty, with the ceiling it was given.",
     )
     # Added as doubles they make 0.9999999999999999, and the ledger would take a little more.
     charged = [ledger.charge(_event(0.1)) for _ in range(10)]
-    require(
+    rule.require(
         all(charged) and ledger.spent == 1.0,
-        rule,
         f"Ten charges of 0.1 under a ceiling of 1 give {charged} and {ledger.spent!r} spent.",
         "sum charges as fractions, and round the sum once.",
     )
     before = (ledger.events, ledger.spent)
-    error = _refused(
+    error = rule.refused(
         BudgetExhaustedError,
-        rule,
         "A charge of 1e-12 above a full ledger",
         lambda: ledger.charge(_event(1e-12)),
     )
-    assert isinstance(error, BudgetExhaustedError)
-    require(
+    rule.require(
         (error.spent, error.asked, error.ceiling) == (1.0, 1e-12, 1.0)
         and (ledger.events, ledger.spent) == before
         and not ledger.allows(1e-12)
         and ledger.allows(0.0),
-        rule,
         "A charge that was refused changed the ledger, or its error has other figures.",
         _KEEP,
     )
@@ -135,34 +119,30 @@ def _check_ceiling(make_ledger: Callable[..., Ledger]) -> None:
     # Added one by one as doubles, each of them is lost beside 1.
     for charge in [1.0] + [2.0**-58] * 64:
         small.charge(_event(charge))
-    require(
+    rule.require(
         small.spent == 1.0 + 2.0**-52,
-        rule,
         f"64 charges of 2**-58 after one of 1 vanish: {small.spent!r} is spent.",
         "sum charges as fractions, and round the sum once.",
     )
 
 
 def _check_once(ledger: Ledger) -> None:
-    rule = "once"
+    rule = Rule("once")
     event = _event(0.25, key="answer 1")
     first, again = ledger.charge(event), ledger.charge(event)
-    require(
+    rule.require(
         (first, again, ledger.spent) == (True, False, 0.25) and ledger.events == (event,),
-        rule,
         f"Charging one event twice gives {first}, {again} and {ledger.spent!r} spent.",
         "look the key up in the transaction that writes it.",
     )
-    require(
+    rule.require(
         ledger.find("answer 1") == event and ledger.find("answer 2") is None,
-        rule,
         "find does not give back the event that was charged.",
         "store the whole event.",
     )
     for change in ({"charge": 0.5}, {"n_outputs": 6}):
-        _refused(
+        rule.refused(
             LedgerMismatchError,
-            rule,
             f"A second event under one key, with another {next(iter(change))}",
             lambda change=change: ledger.charge(  # type: ignore[misc]
                 _event(**{"charge": 0.25, "key": "answer 1"} | change)
@@ -171,7 +151,7 @@ def _check_once(ledger: Ledger) -> None:
 
 
 def _check_types(ledger: Ledger) -> None:
-    rule = "types"
+    rule = Rule("types")
     for name, call in {
         "an event in another unit": lambda: ledger.charge(_event(0.1, unit="renyi")),
         "a negative charge": lambda: ledger.charge(_event(-0.1)),
@@ -182,109 +162,99 @@ def _check_types(ledger: Ledger) -> None:
         "a negative time": lambda: ledger.reserve(0.1, seconds=-1.0),
         "no amount": lambda: ledger.reserve(0.0),
     }.items():
-        _refused(PacsklearnError, rule, f"For {name}", call)
-    require(
+        rule.refused(PacsklearnError, f"For {name}", call)
+    rule.require(
         ledger.events == () and ledger.spent == 0,
-        rule,
         "A call that was refused changed the ledger.",
         _KEEP,
     )
     # Beyond Latin-1 and beyond two bytes, and with quotes for a store that builds its own SQL.
     odd = _event(0.0, key="schlüssel 鍵 🗝", kind="kind 'quoted'")
     ledger.charge(odd)
-    require(
-        ledger.events == (odd,), rule, "A text does not come back as it is.", "store Unicode texts."
+    rule.require(
+        ledger.events == (odd,), "A text does not come back as it is.", "store Unicode texts."
     )
 
 
 def _check_reservations(ledger: Ledger) -> None:
-    rule = "reservations"
+    rule = Rule("reservations")
     outer = ledger.reserve(0.75, note="search")
     inner = outer.reserve(0.5)
     inner.charge(_event(0.125))
     figures = (ledger.spent, ledger.remaining, outer.spent, outer.ceiling, inner.remaining)
-    require(
+    rule.require(
         figures == (0.75, 0.25, 0.5, 0.75, 0.375) and outer.note == "search",
-        rule,
         f"Reservations of 0.75 and 0.5 with 0.125 spent have the figures {figures}.",
         "charge a reservation to the account it is made in, at once.",
     )
-    _refused(
+    rule.refused(
         BudgetExhaustedError,
-        rule,
         "A charge that the reservation cannot bear",
         lambda: inner.charge(_event(0.5)),
     )
     returned = [outer.release_unspent(), inner.release_unspent(), inner.release_unspent()]
-    require(
+    rule.require(
         returned == [0.25, 0.375, 0.0] and ledger.spent == 0.125 and inner.is_closed,
-        rule,
         f"Closing both gives back {returned}, and {ledger.spent!r} stays spent.",
         "give back what was never charged, once, to the account above that is open.",
     )
-    _refused(
+    rule.refused(
         LedgerError,
-        rule,
         "A charge to a closed reservation",
         lambda: inner.charge(_event(0.0)),
     )
 
 
 def _check_expiry(ledger: Ledger) -> None:
-    rule = "reservations"
+    rule = Rule("reservations")
     short = ledger.reserve(0.75, seconds=0.5)
     short.charge(_event(0.25))
     lasting = ledger.reserve(0.125, seconds=1e6)
     time.sleep(0.55)
-    require(
+    rule.require(
         ledger.allows(0.625) and short.is_closed and not lasting.is_closed,
-        rule,
         "A reservation whose time is over keeps its budget.",
         "close such reservations before the next charge.",
     )
-    _refused(
-        LedgerError, rule, "A charge after the time is over", lambda: short.charge(_event(0.125))
+    rule.refused(
+        LedgerError, "A charge after the time is over", lambda: short.charge(_event(0.125))
     )
     ledger.charge(_event(0.625))
-    require(
+    rule.require(
         ledger.spent == 1.0,
-        rule,
         f"After 0.25 + 0.125 + 0.625 there is {ledger.spent!r} spent.",
         "give back what was not spent, and no more.",
     )
 
 
 def _check_owners(make_ledger: Callable[..., Ledger]) -> None:
-    rule = "owners"
+    rule = Rule("owners")
     ledger = make_ledger(1.0, per_user=0.5, per_project=0.625)
-    _refused(LedgerError, rule, "A charge without a user", lambda: ledger.charge(_event(0.1)))
+    rule.refused(LedgerError, "A charge without a user", lambda: ledger.charge(_event(0.1)))
     anna = ledger.on_behalf_of(user="anna", project="trial")
     ben = ledger.on_behalf_of(user="ben", project="trial")
     anna.reserve(0.5).charge(_event(0.25))
     figures = (anna.remaining, ben.remaining, ledger.spent, anna.allows(0.125), ben.allows(0.125))
-    require(
+    rule.require(
         figures == (0.0, 0.125, 0.5, False, True),
-        rule,
         f"After anna's reservation of 0.5 of a project's 0.625 the figures are {figures}.",
         "hold every charge against the ledger's, the user's and the project's ceiling.",
     )
     for who, account in (("user", anna), ("project", ben)):
-        _refused(
+        rule.refused(
             BudgetExhaustedError,
-            rule,
             f"A charge above the ceiling of a {who}",
             lambda account=account: account.charge(_event(0.25)),  # type: ignore[misc]
         )
     ben.on_behalf_of(project="other").charge(_event(0.5))
-    require(ledger.spent == 1.0, rule, "What fits is refused.", _KEEP)
+    rule.require(ledger.spent == 1.0, "What fits is refused.", _KEEP)
 
 
 def _check_handle(ledger: Ledger) -> None:
     for copied in (copy.copy, copy.deepcopy):
         copied(ledger).charge(_event(0.25))
-    require(
+    _HANDLE.require(
         ledger.spent == 0.5 and copy.deepcopy(ledger) == ledger,
-        "handle",
         "A copy of the ledger is an account of its own.",
         "let copies be handles to the same account.",
     )
@@ -309,9 +279,8 @@ def _check_concurrency(ledger: Ledger, clients: int, requests: int) -> None:
     with ThreadPoolExecutor(clients) as pool:
         granted = [key for keys in pool.map(client, range(clients)) for key in keys]
     recorded = [event.key for event in ledger.events]
-    require(
+    _CONCURRENCY.require(
         len(granted) == 3 and sorted(granted) == sorted(recorded) and ledger.spent == 3.0,
-        "concurrency",
         f"Under a ceiling of 3, {clients} clients with {requests} requests each were granted "
         f"{len(granted)}, and {len(recorded)} are recorded.",
         _LOCK,

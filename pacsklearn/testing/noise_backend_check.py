@@ -15,7 +15,12 @@ from pacsklearn.testing.law_rules import (
     check_law,
     check_measured_information,
 )
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
+
+_CALIBRATION = Rule("calibration")
+_DECLARATIONS = Rule("declarations")
+_NO_FAVOURITE = Rule("no favourite")
+_POWER = Rule("power")
 
 _BUDGETS = (1 / 256, 1 / 8, 0.5)
 _CLOSE = 1e-4
@@ -58,12 +63,7 @@ def check_noise_backend(backend: NoiseBackend, *, random_state: int = 0) -> None
     >>> from pacsklearn.testing import check_noise_backend
     >>> check_noise_backend(registry().noise_backend("logdet"))
     """
-    require(
-        isinstance(backend, NoiseBackend),
-        "declarations",
-        f"An object of type {type(backend).__qualname__} is not a NoiseBackend.",
-        "give an instance of a subclass of pacsklearn.plugins.NoiseBackend.",
-    )
+    _DECLARATIONS.require_instance(backend, NoiseBackend)
     generator = np.random.default_rng(random_state)
     for example in example_supports(generator):
         powers = []
@@ -80,9 +80,8 @@ def check_noise_backend(backend: NoiseBackend, *, random_state: int = 0) -> None
                 _check_order(backend, example, law, generator)
                 _check_scale(backend, example, law)
         if powers[0] > 0:
-            require(
+            _POWER.require(
                 all(later < earlier for earlier, later in itertools.pairwise(powers)),
-                "power",
                 f"On {example.name} the noise power does not fall as the budget grows.",
                 "calibrate to target.budget.",
             )
@@ -94,24 +93,17 @@ def check_noise_backend(backend: NoiseBackend, *, random_state: int = 0) -> None
 
 def _calibrate(backend: NoiseBackend, example: Example, budget: float) -> NoiseLaw:
     outputs, weights = example.support.outputs.copy(), example.support.weights.copy()
-    try:
+    remedy = "handle every support of finite outputs; see pacsklearn.kernel.noise for examples."
+    with _CALIBRATION.completes(f"On {example.name}, at {budget:.4g} nats, it fails", remedy):
         law = backend.calibrate(example.support, Target(budget), example.metric)
-    except Exception as error:
-        raise broken(
-            "calibration",
-            f"On {example.name}, at {budget:.4g} nats, it fails: {type(error).__name__}: {error}.",
-            "handle every support of finite outputs; see pacsklearn.kernel.noise for examples.",
-        ) from error
-    require(
+    _NO_FAVOURITE.require(
         np.array_equal(example.support.outputs, outputs)
         and np.array_equal(example.support.weights, weights),
-        "no favourite",
         f"On {example.name} calibrate changes the support.",
         "copy arrays before you change them.",
     )
-    require(
+    _CALIBRATION.require(
         isinstance(law, NoiseLaw),
-        "calibration",
         f"calibrate returns an object of type {type(law).__qualname__}.",
         "return a NoiseLaw, for instance that of pacsklearn.kernel.noise.lattice.lattice_law.",
     )
@@ -120,12 +112,11 @@ def _calibrate(backend: NoiseBackend, example: Example, budget: float) -> NoiseL
 
 def _check_repeatable(backend: NoiseBackend, example: Example, law: NoiseLaw) -> None:
     again = _calibrate(backend, example, _BUDGETS[1])
-    require(
+    _NO_FAVOURITE.require(
         all(
             np.array_equal(getattr(again, name), getattr(law, name))
             for name in ("centres", "step", "axes", "origin", "scale", "bound", "noise_power")
         ),
-        "no favourite",
         f"On {example.name} two calibrations differ.",
         "draw nothing at random in calibrate, or use a fixed public seed.",
     )
@@ -137,10 +128,9 @@ def _check_order(
     order = generator.permutation(example.support.n_candidates)
     support = type(example.support)(example.support.outputs[order], example.support.weights[order])
     other = _calibrate(backend, example._replace(support=support), _BUDGETS[1])
-    require(
+    _NO_FAVOURITE.require(
         np.isclose(other.noise_power, law.noise_power, rtol=_CLOSE, atol=0.0)
         and np.isclose(other.released_power, law.released_power, rtol=_CLOSE, atol=0.0),
-        "no favourite",
         f"On {example.name} the noise power depends on the order of the candidates.",
         "treat the candidates alike: the backend may not know which of them was drawn.",
     )
@@ -151,9 +141,8 @@ def _check_scale(backend: NoiseBackend, example: Example, law: NoiseLaw) -> None
         outputs = example.support.outputs * factor
         support = type(example.support)(outputs, example.support.weights)
         other = _calibrate(backend, example._replace(support=support), _BUDGETS[1])
-        require(
+        _POWER.require(
             np.isclose(other.noise_power, factor**2 * law.noise_power, rtol=_CLOSE, atol=0.0),
-            "power",
             f"On {example.name}, outputs {factor:g} times as large do not get "
             f"{factor**2:g} times the noise power.",
             "use no absolute thresholds or floors: compare with the largest variance.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -24,7 +26,13 @@ from pacsklearn.srpp.release.release import (
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, Query
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.testing.fingerprint import fingerprint
-from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.rule import Rule
+
+_FORM = Rule("form")
+_GUARANTEE = Rule("guarantee")
+_LAW = Rule("law")
+_LIST = Rule("list")
+_RELEASE = Rule("release")
 
 _TEXTS = ("protects", "releases", "description")
 _STRICT = "let worlds() depend on its arguments and on the scenario's parameters alone."
@@ -76,32 +84,30 @@ def check_scenario(
     >>> X = np.arange(80.0).reshape(40, 2)
     >>> check_scenario(PrevalenceScenario(n_draws=2), X, secret=np.arange(40) % 3 == 0)
     """
-    require(
-        isinstance(scenario, Scenario),
-        "form",
-        f"An object of type {type(scenario).__qualname__} is not a Scenario.",
-        "give an instance of a subclass of pacsklearn.Scenario.",
-    )
+    _FORM.require_instance(scenario, Scenario)
     _check_texts(scenario)
     column = None if secret is None else SecretColumn(np.asarray(secret))
     released = FunctionQuery(_column_means) if query is None else query
-    options = SlicedOptions(1.0, 4.0, "full", "isotropic", _profile, 1e-5)
-    first = _calibrated(scenario, released, X, y, column, options)
+    options = SlicedOptions(
+        1.0, 4.0, "full", "isotropic", partial(SliceProfile.uniform, n_slices=20), 1e-5
+    )
+    first = _calibrated(scenario, released, StatedRows(X, y, column), options)
     reference: str | None = None
     for secret_index, position in _forced(first.worlds):
         table = X, y
         if not scenario.redrawn:
             world = first.worlds.worlds[first.worlds.law(secret_index, 0).members[position]]
             table = world.data(*(scenario.reference or (None, None, None))[:2])
-        other = _calibrated(scenario, released, *table, column, options)
+        rows = StatedRows(*table, column)
+        other = _calibrated(scenario, released, rows, options)
         _check_list(first.worlds, other.worlds)
         _check_law(first, other)
+        if scenario.redrawn:
+            rows = replace(rows, realized=other.worlds.secrets[secret_index])
         release = sliced_release(
             released,
             scenario,
-            StatedRows(
-                *table, column, other.worlds.secrets[secret_index] if scenario.redrawn else None
-            ),
+            rows,
             options,
             fitting=FitOptions(),
             ledger=None,
@@ -110,9 +116,8 @@ def check_scenario(
         )
         printed = json.dumps(release.guarantee.to_dict(), sort_keys=True)
         reference = printed if reference is None else reference
-        require(
+        _GUARANTEE.require(
             printed == reference,
-            "guarantee",
             "What is printed differs between listed data sets forced to be the true one.",
             "print nothing that depends on which data set or secret is true.",
         )
@@ -123,30 +128,27 @@ def _check_texts(scenario: Scenario) -> None:
     other = copy.deepcopy(scenario)
     for name in _TEXTS:
         text = getattr(scenario, name, None)
-        require(
+        _FORM.require(
             isinstance(text, str) and text,
-            "form",
             f"{name} is {text!r}.",
             f"give {name} as a text that tells nothing about the rows.",
         )
-        require(
+        _FORM.require(
             getattr(other, name) == text,
-            "form",
             f"{name} differs between a scenario and its copy.",
             "derive it from the parameters alone.",
         )
 
 
 def _calibrated(
-    scenario: Scenario, query: Query, X: Any, y: Any, column: Any, options: SlicedOptions
+    scenario: Scenario, query: Query, rows: StatedRows, options: SlicedOptions
 ) -> CalibratedWorlds:
     try:
-        return calibrated_worlds(query, scenario, X, y, column, options)
+        return calibrated_worlds(query, scenario, rows, options)
     except ScenarioError:
         raise
     except Exception as error:
-        raise broken(
-            "form",
+        raise _FORM.broken(
             f"Its data sets cannot be released on: {type(error).__name__}: {error}.",
             "return Worlds over the rows given, as worlds() says; or give another query.",
         ) from error
@@ -154,16 +156,14 @@ def _calibrated(
 
 def _check_list(first: Worlds, other: Worlds) -> None:
     for name in ("secrets", "priors", "laws", "pairs", "values", "weights"):
-        require(
+        _LIST.require(
             getattr(first, name) == getattr(other, name),
-            "list",
             f"{name} of the list differ between two calls.",
             _STRICT,
         )
-    require(
+    _LIST.require(
         fingerprint([world.rows for world in first.worlds])
         == fingerprint([world.rows for world in other.worlds]),
-        "list",
         "The data sets listed differ between two calls.",
         _STRICT,
     )
@@ -172,16 +172,14 @@ def _check_list(first: Worlds, other: Worlds) -> None:
 def _check_law(first: CalibratedWorlds, other: CalibratedWorlds) -> None:
     for name in ("centres", "step", "axes", "origin"):
         mine, theirs = getattr(first.law, name), getattr(other.law, name)
-        require(
+        _LAW.require(
             mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes(),
-            "law",
             f"{name} of the law differ between listed data sets forced to be the true one: an "
             "adversary reads them off the released numbers.",
             _STRICT,
         )
-    require(
+    _LAW.require(
         (first.law.scale, first.law.costs) == (other.law.scale, other.law.costs),
-        "law",
         "The price differs between listed data sets forced to be the true one.",
         _STRICT,
     )
@@ -193,9 +191,8 @@ def _check_release(
     law = calibrated.law
     centre = law.centres[calibrated.worlds.law(secret, 0).members[position]]
     expected = query.decode(law.decode(centre), calibrated.outputs.first.layout)
-    require(
+    _RELEASE.require(
         fingerprint(value) == fingerprint(expected),
-        "release",
         "Without noise a release is not the output that the law has for the true data set.",
         "let World.data depend on its arguments alone.",
     )
@@ -227,7 +224,3 @@ class _Forced(Sampler):
 
 def _column_means(X: Any) -> Any:
     return np.asarray(X, dtype=np.float64).mean(axis=0)
-
-
-def _profile(dimension: int) -> SliceProfile:
-    return SliceProfile.uniform(dimension, n_slices=20)

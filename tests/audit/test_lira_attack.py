@@ -83,9 +83,9 @@ def test_the_contract_is_kept():
 
 
 def test_what_cannot_be_played_is_named():
-    with pytest.raises(ValueError, match="must release models"):
+    with pytest.raises(ValueError, match="models"):
         LiRAAttack().run(example_games().sound, 10, 0)
-    with pytest.raises(ValueError, match="one of the 3 units"):
+    with pytest.raises(ValueError, match="units"):
         LiRAAttack(unit=7).run(Confident([0, 0, 0]), 10, 0)
     with pytest.raises(ValueError, match="n_shadow"):
         LiRAAttack(n_shadow=1).run(Confident([0, 0, 0]), 10, 0)

@@ -11,7 +11,7 @@ from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile
 from pacsklearn.audit.map_attack import MapAttack
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
-from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 from pacsklearn.testing import check_attack
@@ -37,7 +37,7 @@ def calibrated(data, scenario, epsilon, aggregation="average", noise="isotropic"
     options = SlicedOptions(
         epsilon, 4.0, aggregation, noise, lambda d: SliceProfile.uniform(d, n_slices=50), 1e-5
     )
-    return calibrated_worlds(query, scenario, X, y, SecretColumn(group), options)
+    return calibrated_worlds(query, scenario, StatedRows(X, y, SecretColumn(group)), options)
 
 
 SCENARIOS = [
@@ -60,7 +60,7 @@ def test_no_released_mechanism_is_beaten(data, scenario, aggregation, noise):
         found = calibrated(data, scenario, epsilon, aggregation, noise)
         game = SlicedGame(found)
         for name in ("map", "identification"):
-            result = registry().attack(name).run(game, TRIALS // 3, seed=0)
+            result = registry().make("attack", name).run(game, TRIALS // 3, seed=0)
             assert not result.violates(), str(result)
 
 
@@ -93,7 +93,7 @@ def test_too_little_noise_is_found_out(data):
 def test_the_exact_attack_is_never_worse(data):
     found = calibrated(data, GroupScenario(n_draws=4), 30.0)
     game = SlicedGame(found)
-    exact = registry().attack("identification").run(game, TRIALS, seed=3)
+    exact = registry().make("attack", "identification").run(game, TRIALS, seed=3)
     gaussian = MapAttack().run(game, TRIALS, seed=3)
     assert exact.n_successes >= gaussian.n_successes - 4 * np.sqrt(TRIALS) / 2
 
@@ -101,7 +101,7 @@ def test_the_exact_attack_is_never_worse(data):
 def test_one_data_set_a_secret_makes_them_equal(data):
     found = calibrated(data, GroupScenario(n_draws=1), 3.0)
     game = SlicedGame(found, [0.5, 0.25, 0.25])
-    exact = registry().attack("identification").run(game, 300, seed=3)
+    exact = registry().make("attack", "identification").run(game, 300, seed=3)
     assert exact.n_successes == MapAttack().run(game, 300, seed=3).n_successes
 
 

@@ -52,7 +52,7 @@ def test_words_and_missing_numbers_are_equal_or_not():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="a unit for each of 60"):
+    with pytest.raises(ValueError, match="unit"):
         near_duplicates(X, [0, 1])
     with pytest.raises(ValueError, match="tolerance"):
         near_duplicates(X, tolerance=-1)

@@ -19,7 +19,7 @@ from pacsklearn import (
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.exceptions import AuditViolationError
 from pacsklearn.plugins import registry
-from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
@@ -43,7 +43,8 @@ def calibrated(data, scenario, epsilon=4.0):
     options = SlicedOptions(
         epsilon, 4.0, "full", "isotropic", lambda d: SliceProfile.uniform(d, n_slices=50), 1e-5
     )
-    return calibrated_worlds(FunctionQuery(mean), scenario, X, None, SecretColumn(group), options)
+    rows = StatedRows(X, None, SecretColumn(group))
+    return calibrated_worlds(FunctionQuery(mean), scenario, rows, options)
 
 
 def best_attack(found, asked, prior, n, seed, directions=None):
@@ -100,7 +101,7 @@ def test_a_leak_between_the_attack_and_the_information_is_caught(data):
     found = calibrated((X[sub], group[sub]), GroupScenario(n_draws=1), 4.0)
     sound = SlicedGame(found)
     leaking = SlicedGame(replace(found, law=replace(found.law, centres=found.law.centres * 3 // 2)))
-    attack = registry().attack("identification")
+    attack = registry().make("attack", "identification")
     honest = attack.run(sound, 3000, seed=0)
     assert not honest.violates(1 - 2e-4), str(honest)
     assert abs(honest.success - found.success.secret) < 0.04
@@ -157,7 +158,7 @@ def test_a_declared_prior_is_drawn_from_and_stated():
     assert 0.5 < found.pair < 0.55
     game = SlicedGame(
         calibrated_worlds(
-            FunctionQuery(lambda X: X[0, 0]), Biased(), np.zeros((2, 1)), None, None,
+            FunctionQuery(lambda X: X[0, 0]), Biased(), StatedRows(np.zeros((2, 1))),
             SlicedOptions(0.01, 4.0, "full", "isotropic", SliceProfile.uniform, 1e-5),
         )
     )  # fmt: skip

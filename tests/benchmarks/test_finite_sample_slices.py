@@ -46,7 +46,7 @@ def test_known_samples_have_no_margin():
 
 
 def test_too_few_draws():
-    with pytest.raises(ValueError, match=r"at least \d+ draws"):
+    with pytest.raises(ValueError, match="draws"):
         upper_slice_distances(np.ones((10, 2)), np.ones((10, 2)), np.eye(2), 0.01)
 
 
@@ -81,5 +81,5 @@ def test_theorem_4_8():
 
 
 def test_a_largest_distance_that_is_none():
-    with pytest.raises(ValueError, match="largest must bound"):
+    with pytest.raises(ValueError, match="largest"):
         finite_sample_average_variance(np.ones(3), ORDER, EPSILON, GAMMA, 0.5)

@@ -74,7 +74,7 @@ def test_results_are_kept_and_continued(tabular: Any, tmp_path: Path) -> None:
     again = tabular.Kept(tmp_path, "white wine", None)
     assert again.by_method() == {"auto": [[0.5, 0.6, 0.7], [0.7, 0.6, 0.5]]}
     assert again.n_rows == 100
-    with pytest.raises(SystemExit, match="holds samples of 100 rows"):
+    with pytest.raises(SystemExit, match="holds"):
         tabular.Kept(tmp_path, "white wine", 200)
 
 

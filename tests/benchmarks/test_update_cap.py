@@ -129,7 +129,7 @@ def test_noise_for_matrix_caps_costs_what_it_may():
         [np.linalg.eigvalsh(caps[0]).max()] * 5, order=4.0, epsilon=0.7
     )
     assert np.trace(same) < 3 * white**2
-    with pytest.raises(ValueError, match="square matrix"):
+    with pytest.raises(ValueError, match="square"):
         caps_of.matrix_update_cap(1.0, 1.0, 1.0, np.zeros((2, 3)))
 
 
@@ -188,7 +188,7 @@ def test_no_matrix_cap_of_a_ball_is_below_the_scalar_one():
 
 @pytest.mark.parametrize("bounds", [[1.0, 0.0], [1.0, np.inf], [[1.0]], [np.nan]])
 def test_a_box_has_positive_sides(bounds):
-    with pytest.raises(ValueError, match="positive finite numbers"):
+    with pytest.raises(ValueError, match="positive"):
         caps_of.box_matrix_cap(bounds)
-    with pytest.raises(ValueError, match="weights must be positive"):
+    with pytest.raises(ValueError, match="weights"):
         caps_of.box_matrix_cap([1.0, 2.0], [1.0, 0.0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -860,6 +860,13 @@ PREDICTORS += [*NETWORKS, *META, *MIXTURES, *FORESTS]
 TRANSFORMERS = [*DECOMPOSITIONS, *SCALERS, *STATELESS, *PREPROCESSING, *AXES, *FACTORISATIONS]
 CASES = [*PREDICTORS, *TRANSFORMERS]
 WITHOUT_CANONICALIZER = [SVC(), make_pipeline(StandardScaler(), SVC())]
+
+
+def families(case: Case, **others: Hashable) -> tuple[Hashable, ...]:
+    """Return what a sample of cases should hold: every kind, canonicalizer and estimator."""
+    kind = case.name.partition(":")[0]
+    estimator = type(case.template).__name__
+    return (kind, type(case.canonicalizer).__name__, estimator, *others.values())
 
 
 def names(cases: list[Case]) -> list[str]:

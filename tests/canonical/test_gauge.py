@@ -23,7 +23,7 @@ from sklearn.mixture import GaussianMixture
 
 from pacsklearn.canonical.gaussian_mixture import GaussianMixtureCanonicalizer
 from pacsklearn.kernel.outputs.subset_fitting import same_behaviour
-from tests.canonical.cases import CASES, Case, names
+from tests.canonical.cases import CASES, Case, families, names
 
 
 def dense(values: Any) -> NDArray[Any]:
@@ -105,11 +105,13 @@ def assert_same_clusters(released: Any, model: Any, X: Any) -> None:
     assert close(np.sort(released.transform(X)), np.sort(model.transform(X)))
 
 
+@pytest.mark.product(by=families)
 @pytest.mark.parametrize("case", CASES, ids=names(CASES))
 def test_decoded_it_says_the_same(case: Case) -> None:
     assert_same(case, case.decode(case.vectors[0]), case.models[0])
 
 
+@pytest.mark.product(by=families)
 @pytest.mark.parametrize("case", CASES, ids=names(CASES))
 def test_aligned_and_decoded_every_candidate_says_the_same(case: Case) -> None:
     before = case.vectors.copy()

@@ -28,7 +28,7 @@ from sklearn.metrics import adjusted_rand_score
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from tests.canonical.cases import CASES, STATELESS, Case, names
+from tests.canonical.cases import CASES, STATELESS, Case, families, names
 
 Scores = NDArray[np.float64]
 
@@ -75,6 +75,7 @@ def dense(X: Any) -> NDArray[Any]:
     return X.toarray() if hasattr(X, "toarray") else X
 
 
+@pytest.mark.product(by=families)
 @pytest.mark.parametrize("case", LEARNING, ids=names(LEARNING))
 def test_what_was_learnt_makes_no_difference(case: Case) -> None:
     law = null_law(case)
@@ -95,6 +96,7 @@ def at_chance(case: Case) -> bool:
 PREDICTORS = [case for case in CASES if at_chance(case)]
 
 
+@pytest.mark.product(by=families)
 @pytest.mark.parametrize("case", PREDICTORS, ids=names(PREDICTORS))
 def test_scores_are_at_chance(case: Case) -> None:
     told = released(CASES.index(case))

@@ -45,6 +45,6 @@ def released(call, folder):
     """Statement of a small release."""
     call(
         "release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier",
-        "--subsets", 16, "--budget", "1/16", "--output", "model.joblib", "--json",
+        "--subsets", 16, "--nats", "1/16", "--output", "model.joblib", "--json",
     )  # fmt: skip
     return json.loads((folder / "model.statement.json").read_text())

@@ -13,17 +13,15 @@ from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.cli.app import app
 from pacsklearn.kernel.ledger.log import VERSION
-from pacsklearn.kernel.plugins.discovery import PluginFailure
-from pacsklearn.kernel.plugins.registry import Registry
 from pacsklearn.plots.published_schema import check_document
-from pacsklearn.plugins import AttackRecord, NoiseBackendRecord, register, unregister
+from pacsklearn.plugins import Attack, PluginFailure, Registry, register, unregister
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 from tests.audit.broken import TooQuiet
 
 
 def test_curve_prints_saves_and_draws(call, folder):
     base = ("curve", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
-    small = ("--subsets", 16, "--releases", 5, "--budgets", "1/16,1", "--noise", "logdet,eigen")
+    small = ("--subsets", 16, "--releases", 5, "--nats", "1/16,1", "--noise", "logdet,eigen")
     result = call(*base, *small, "--output", "c.json", "--plot", "c.png")
     assert "logdet" in result.stdout
     assert (folder / "c.png").read_bytes().startswith(b"\x89PNG")
@@ -169,14 +167,20 @@ def test_a_ledger_is_shown_and_verified(call, folder):
 
 
 def test_plugins_are_listed_with_what_failed(call, monkeypatch):
-    record = register(AttackRecord("mine", "clinic.attacks:Mine", "of my own"))
+    class Mine(Attack):
+        name, description = "mine", "of my own"
+
+        def run(self, game, n_trials, seed):
+            raise NotImplementedError
+
+    register(Mine)
     failure = PluginFailure("pacsklearn-broken", "1.2", "ImportError", "no module named torch")
     monkeypatch.setattr(Registry, "failures", property(lambda _: (failure,)))
     try:
         text = call("plugins").stdout
         found = json.loads(call("plugins", "--json").stdout)
     finally:
-        unregister(record)
+        unregister(Mine)
     assert "pacsklearn-broken 1.2 (ImportError: no module named torch)" in text
     assert "mine" in text
     assert "mine" in [each["name"] for each in found["plugins"]["attack"]]
@@ -187,7 +191,7 @@ def test_a_student_is_published(call, folder):
     base = (
         "distill", "rows.csv", "public.csv", "--target", "kind", "--estimator",
         "sklearn.neighbors.KNeighborsClassifier", "--student", "LogisticRegression",
-        "--student-params", '{"max_iter": 500}', "--budget", "2", "--subsets", 16,
+        "--student-params", '{"max_iter": 500}', "--nats", "2", "--subsets", 16,
     )  # fmt: skip
     result = call(*base, "--output", "s.joblib", "--json")
     statement = json.loads(result.stdout)
@@ -230,8 +234,11 @@ def test_a_demonstration_names_its_port(call):
 
 def test_a_leaking_plugin_is_found_out(call):
     """A noise backend that scales its noise by 0.05; the exit code says so."""
-    record = NoiseBackendRecord("quiet", TooQuiet)
-    register(record)
+
+    class Quiet(TooQuiet):
+        name = "quiet"
+
+    register(Quiet)
     try:
         call(
             "release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--noise", "quiet",
@@ -242,5 +249,5 @@ def test_a_leaking_plugin_is_found_out(call):
             300, code=1,
         )  # fmt: skip
     finally:
-        unregister(record)
+        unregister(Quiet)
     assert "VIOLATED" in done.output

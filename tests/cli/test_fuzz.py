@@ -12,7 +12,7 @@ from pacsklearn.cli.app import app
 WORDS = st.sampled_from(
     [
         *("release", "ledger", "found", "verify", "budget", "plugins", "audit", "schema", "report"),
-        *("--budget", "--nats", "--target", "--output", "--ceiling", "--estimator", "--json"),
+        *("--nats", "--membership", "--target", "--output", "--ceiling", "--estimator", "--json"),
         *("sqlite:///x.db", "postgresql://u:secret@127.0.0.1:1/x", "nan", "1/0", "2^-8", "-1", ""),
         *("Ridge", "os.system", "rows.csv", "/", ".", "\x00", "\ud800", "1e400", "x" * 3000),
     ]

@@ -49,7 +49,7 @@ def test_a_disk_that_fails_after_the_charge_keeps_the_model_elsewhere(tmp_path, 
     monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path / "spare"))
     (tmp_path / "spare").mkdir()
     with (
-        pytest.raises(OSError, match="The release is charged") as caught,
+        pytest.raises(OSError, match="charged") as caught,
         publication(tmp_path / "m.joblib", None) as place,
     ):
         place.write([1, 2], {"said": True})
@@ -63,12 +63,12 @@ def test_a_full_disk_charges_nothing(tmp_path, irises, monkeypatch):
     from typer.testing import CliRunner
 
     from pacsklearn.cli.app import app
-    from pacsklearn.kernel.ledger.open_ledger import found_ledger
+    from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
     ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
-    account = found_ledger(ledger, 1.0)
+    account = SharedLedger.found(ledger, 1.0)
     arguments = [
-        *("release", str(irises), "--target", "y", "--budget", "1/16", "--subsets", "16"),
+        *("release", str(irises), "--target", "y", "--nats", "1/16", "--subsets", "16"),
         *("--estimator", "sklearn.linear_model.RidgeClassifier", "--ledger", ledger),
         *("--output", str(tmp_path / "model.joblib")),
     ]
@@ -97,7 +97,7 @@ def test_a_model_that_cannot_be_written_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path / "spare"))
     (tmp_path / "spare").mkdir()
     with (
-        pytest.raises(BundleError, match="The release is charged; its model") as caught,
+        pytest.raises(BundleError, match="charged") as caught,
         publication(tmp_path / "m.pac", None, key=tmp_path / "curator.key") as place,
     ):
         place.write(["a model"], {"said": True})

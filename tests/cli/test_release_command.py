@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 
 def test_a_model_and_its_statement_come_out(released, folder, table):
@@ -38,7 +38,7 @@ def test_parquet_groups_and_a_ledger(call, folder, table):
         "release", "rows.parquet", "--target", "kind", "--groups", "person", "--estimator",
         "Ridge", "--subsets", 16, "--output", "m.joblib", "--ledger", "sqlite:///l.db",
     )  # fmt: skip
-    ledger = SQLiteLedger("sqlite:///l.db")
+    ledger = SharedLedger("sqlite:///l.db")
     assert len(ledger.events) == 1
     statement = json.loads((folder / "m.statement.json").read_text())
     assert statement["guarantee"]["secret"]["unit"] == "group"
@@ -48,7 +48,7 @@ def test_parquet_groups_and_a_ledger(call, folder, table):
 def test_releases_of_a_file_are_counted_beside_the_output(call, folder):
     words = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
     assert "Warning" not in call(*words, "--output", "a.joblib").stderr
-    second = call(*words, "--output", "b.joblib", "--budget", "1/8", "--json")
+    second = call(*words, "--output", "b.joblib", "--nats", "1/8", "--json")
     assert "release 2 of rows.csv" in second.stderr
     assert "about its release alone" in second.stderr
     shown = call("ledger", "show", "pacsklearn-ledger.db", "--dataset", "rows.csv", "--json")
@@ -57,9 +57,11 @@ def test_releases_of_a_file_are_counted_beside_the_output(call, folder):
     statement = json.loads(second.stdout)
     assert statement["promise"].startswith("This release alone.")
     assert str(folder) not in json.dumps(statement)
-    capped = ("--criterion", "membership", "--budget", "0.7")
-    assert "Warning" not in call(*words, *capped, "--output", "c.joblib").stderr
-    assert "do not add" in call(*words, *capped, "--output", "d.joblib").stderr
+    capped = call(*words, "--membership", "70%", "--output", "c.joblib", "--json")
+    assert "release 3 of rows.csv" in capped.stderr
+    certified = json.loads(capped.stdout)["guarantee"]["mutual_information"]
+    shown = call("ledger", "show", "pacsklearn-ledger.db", "--dataset", "rows.csv", "--json")
+    assert json.loads(shown.stdout)["spent"] == pytest.approx(3 / 16 + certified)
     assert "Warning" not in call(*words, "--ledger", "none", "--output", "e.joblib").stderr
 
 
@@ -89,8 +91,13 @@ BASE = ("release", "rows.csv", "--output", "m.joblib", "--subsets", "16")
             ("--target", "kind", "--estimator", "Ridge + Ridge", "--params", '{"memory": "/tmp"}'),
             "disk cache",
         ),
-        (("--target", "kind", "--estimator", "Ridge", "--budget", "much"), "budget must be"),
-        (("--target", "kind", "--estimator", "Ridge", "--budget", "0"), "positive"),
+        (("--target", "kind", "--estimator", "Ridge", "--nats", "much"), "nats must be"),
+        (("--target", "kind", "--estimator", "Ridge", "--membership", "60"), "60 % is 0.60"),
+        (
+            ("--target", "kind", "--estimator", "Ridge", "--membership", "60%", "--nats", "1/4"),
+            "Give one of --nats, --membership",
+        ),
+        (("--target", "kind", "--estimator", "Ridge", "--nats", "0"), "positive"),
         (("--target", "kind", "--estimator", "Ridge", "--noise", "loud"), "No noise backend"),
         (
             ("--target", "kind", "--estimator", "sklearn.neighbors.KNeighborsClassifier"),
@@ -148,7 +155,7 @@ def test_a_release_is_charged_to_who_asked_for_it(call, folder):
     )  # fmt: skip
     base = (
         "release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
-        "--budget", "1/8", "--output",
+        "--nats", "1/8", "--output",
     )  # fmt: skip
     ours = ("--ledger", "l.db", "--dataset", "ward")
     assert "on_behalf_of(user=" in call(*base, "one.joblib", *ours, code=2).stderr
@@ -157,13 +164,13 @@ def test_a_release_is_charged_to_who_asked_for_it(call, folder):
     assert "budget of user 'ann' is exhausted: 0.125 nats are spent" in refused
     assert "the ceiling is 0.125" in refused
     call(*base, "two.joblib", *ours, "--user", "bob")
-    assert SQLiteLedger("sqlite:///l.db", dataset="ward").spent == pytest.approx(0.25)
+    assert SharedLedger("sqlite:///l.db", dataset="ward").spent == pytest.approx(0.25)
     assert "name the ledger" in call(*base, "three.joblib", "--user", "ann", code=2).stderr
 
 
 def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
     call(
-        "release", "rows.csv", "--target", "kind", "--auto", "--subsets", 8, "--budget", 1,
+        "release", "rows.csv", "--target", "kind", "--auto", "--subsets", 8, "--nats", 1,
         "--subset-seed", 0, "--output", "m.joblib",
     )  # fmt: skip
     statement = json.loads((folder / "m.statement.json").read_text())
@@ -180,7 +187,7 @@ def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
 def test_a_chosen_constant_and_a_number(call, folder, table):
     call(
         "release", "rows.csv", "--target", "d", "--drop", "kind", "--auto", "--regression",
-        "--constant", 1.5, "--budget", 1e-9, "--subsets", 16, "--output", "m.joblib",
+        "--constant", 1.5, "--nats", 1e-9, "--subsets", 16, "--output", "m.joblib",
     )  # fmt: skip
     statement = json.loads((folder / "m.statement.json").read_text())
     assert statement["recipe"]["estimator"] == "a constant"

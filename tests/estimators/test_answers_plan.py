@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pacsklearn import PACPrivate
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -73,7 +73,7 @@ def test_numbers_that_are_noise_warn_and_those_of_a_large_budget_do_not() -> Non
     how = {"release": "responses", "value_range": (-2.0, 2.0), "n_subsets": 16}
     with pytest.warns(UtilityWarning, match=POOR.format("DecisionTreeRegressor")):
         PACPrivate(tree, budget=1e-6, **how).fit(X, y)
-    assert warned(PACPrivate(tree, budget=2.0, max_answers=50, **how), X, y) == []
+    assert warned(PACPrivate(tree, budget=Nats(2.0), max_answers=50, **how), X, y) == []
 
 
 def test_rows_that_get_no_answer_fail_no_fit() -> None:
@@ -83,7 +83,7 @@ def test_rows_that_get_no_answer_fail_no_fit() -> None:
     near = RadiusNeighborsRegressor(radius=3.0)
     for model in (far, near, IsotonicRegression()):
         private = PACPrivate(
-            model, release="responses", n_subsets=8, value_range=(0.0, 60.0), budget=1.5
+            model, release="responses", n_subsets=8, value_range=(0.0, 60.0), budget=Nats(1.5)
         )
         with warnings.catch_warnings():
             warnings.simplefilter(
@@ -98,7 +98,7 @@ def test_rows_that_get_no_answer_fail_no_fit() -> None:
     words = draw.choice(list("pqrst"), (300, 2)).astype(object)
     words[-1] = "x"  # in half of the subsets
     strict = make_pipeline(OrdinalEncoder(), KNeighborsClassifier(1))
-    private = PACPrivate(strict, release="responses", n_subsets=8, budget=1.5)
+    private = PACPrivate(strict, release="responses", n_subsets=8, budget=Nats(1.5))
     assert private.fit(words, draw.integers(0, 2, 300)).predict(words[:2]).shape == (2,)
 
 

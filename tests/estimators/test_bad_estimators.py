@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -19,7 +20,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from pacsklearn import Canonicalizer, Encoding, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import (
+    Canonicalizer,
+    Encoding,
+    Nats,
+    PACPrivate,
+    PrivacySession,
+    SRPPPrivate,
+)
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.exceptions import (
     BudgetError,
@@ -117,6 +125,10 @@ def refused(error: type[Exception], words: list[str], model: Any, **params: Any)
 )
 def test_what_is_no_estimator(model: Any, given: str) -> None:
     refused(TypeError, ["estimator must be", "fit and get_params", given], model)
+    with PrivacySession(X, Y, budget=0.1, n_subsets=8) as session:
+        for release in (session.release, session.prepare, partial(session.respond, X=X)):
+            with pytest.raises(TypeError, match="estimator must be"):
+                release(model)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +165,9 @@ def test_budgets_that_are_no_number(budget: Any) -> None:
 @pytest.mark.parametrize("budget", [math.log(8), np.float32(3), 100])
 def test_budgets_above_the_entropy_need_no_noise_and_say_so(budget: float) -> None:
     guarantee = (
-        PACPrivate(LinearSVC(), n_subsets=8, budget=budget, allow_exact=True).fit(X, Y).guarantee_
+        PACPrivate(LinearSVC(), n_subsets=8, budget=Nats(budget, allow_exact=True))
+        .fit(X, Y)
+        .guarantee_
     )
     assert guarantee.noiseless
     assert guarantee.spent == pytest.approx(math.log(8))
@@ -294,7 +308,7 @@ def test_what_was_fitted_outside_the_subsets(model: Any) -> None:
     [
         lambda model: PACPrivate(model).fit(X, Y),
         lambda model: SRPPPrivate(model, epsilon=1.0).fit(X, Y, secret=Y),
-        lambda model: PrivacySession(X, Y, budget=1.0).release(model),
+        lambda model: PrivacySession(X, Y, budget=Nats(1.0)).release(model),
     ],
     ids=["PACPrivate", "SRPPPrivate", "PrivacySession"],
 )

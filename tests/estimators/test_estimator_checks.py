@@ -12,10 +12,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from pacsklearn import PACPrivate
-from tests.estimators.check_name import check_name
+from pacsklearn import Nats, PACPrivate
+from tests.scikit_learn_checks import Checks, checks_of, run
 
 LINEAR = LinearSVC()
 WRAPPED = [
@@ -35,16 +34,15 @@ pytestmark = [
 ]
 
 
-def every_check(random_state: int | None) -> dict[str, tuple[Any, Any]]:
-    """As ``parametrize_with_checks``, whose generator of 1.6 newer versions of pytest refuse."""
-    pairs = {}
-    for model in WRAPPED:
-        # Some checks give so few rows that seven distinct subsets are left, less than two nats.
-        options = {"budget": 2.0, "n_subsets": 8, "allow_exact": True, "certify": model is LINEAR}
-        estimator = PACPrivate(clone(model), random_state=random_state, **options)
-        for pair in estimator_checks_generator(estimator):
-            pairs[f"{type(model).__name__}-{check_name(pair[1])}"] = pair
-    return pairs
+def every_check(random_state: int | None) -> Checks:
+    # Some checks give so few rows that seven distinct subsets are left, less than two nats.
+    options = {"budget": Nats(2.0, allow_exact=True), "n_subsets": 8, "random_state": random_state}
+    return checks_of(
+        {
+            type(model).__name__: PACPrivate(clone(model), certify=model is LINEAR, **options)
+            for model in WRAPPED
+        }
+    )
 
 
 SECURE, SEEDED = every_check(None), every_check(0)
@@ -58,12 +56,12 @@ ONCE_MORE = {
 
 
 # A check that fails is repaired in the code, never excused here.
-@pytest.mark.parametrize(("estimator", "check"), ONCE_MORE.values(), ids=ONCE_MORE)
+@run(ONCE_MORE)
 def test_seeded_noise_passes_every_check(estimator: PACPrivate, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize(("estimator", "check"), SECURE.values(), ids=SECURE)
+@run(SECURE)
 def test_secure_noise_passes_every_check(estimator: PACPrivate, check: Any) -> None:
     check(estimator)
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from pacsklearn import PACPrivate, PrivateGridSearchCV, SRPPPrivate, distill
+from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV, SRPPPrivate, distill
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, NoCanonicalizerError
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -119,7 +119,7 @@ def test_a_constant_for_missing_values_is_public_and_releases_a_model():
     X, y = (array.copy() for array in IRIS)
     X[::7, 0] = np.nan
     model = make_pipeline(SimpleImputer(strategy="constant", fill_value=5.0), LogisticRegression())
-    private = PACPrivate(model, budget=2.0, n_subsets=16).fit(X, y)
+    private = PACPrivate(model, budget=Nats(2.0), n_subsets=16).fit(X, y)
     assert private.released_estimator_[0].statistics_.tolist() == [5.0] * 4
     assert "statistics_" in private.guarantee_.public
     assert private.predict(X).shape == y.shape

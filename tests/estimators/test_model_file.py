@@ -17,7 +17,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from pacsklearn import PACPrivate
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.estimators.model_file import TRUSTED, from_file, to_file
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.model_digest import model_digest
@@ -27,7 +27,7 @@ from tests.canonical.cases import CASES
 @pytest.fixture(scope="module")
 def private():
     model = make_pipeline(StandardScaler(), RidgeClassifier())
-    return PACPrivate(model, budget=1.0, n_subsets=16).fit(*load_iris(return_X_y=True))
+    return PACPrivate(model, budget=Nats(1.0), n_subsets=16).fit(*load_iris(return_X_y=True))
 
 
 def test_a_released_model_comes_back_without_its_marks(private):
@@ -150,12 +150,16 @@ for content, digest in pickle.loads(Path(sys.argv[1]).read_bytes()):
 """
 
 
-def test_whatever_is_decoded_can_be_read_where_the_original_never_was(tmp_path):
+# One process reads many: a tenth of the cases in the ordinary run, the others in the long one.
+@pytest.mark.parametrize(
+    "part", [pytest.param(k, marks=[pytest.mark.soak] if k else []) for k in range(10)]
+)
+def test_whatever_is_decoded_can_be_read_where_the_original_never_was(part, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # deprecated estimators are cases too
         models = [
             case.canonicalizer.decode(case.vectors[0].copy(), case.layout, case.blank())
-            for case in CASES
+            for case in CASES[part::10]
         ]
         written = [(to_file(model), model_digest(model)) for model in models]
     files = tmp_path / "files"

@@ -21,10 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import PACPrivate
-from pacsklearn.estimators import row_fit
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
+from pacsklearn.plugins import registry
 
 RELEASES = 200
 NOTHING = 1e-9
@@ -56,7 +56,7 @@ def fit_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ]:
         monkeypatch.setattr(module, name, computed_once(getattr(module, name)))
     # Whether a release is worth its noise is tried by releases that nobody looks at here.
-    monkeypatch.setattr(row_fit, "warn_of_poor_release", lambda *_: None)
+    monkeypatch.setattr(registry().load("advice", "parameters"), "before", lambda *_: None)
 
 
 def measured(
@@ -70,10 +70,9 @@ def measured(
 ) -> Any:
     estimator = PACPrivate(
         model,
-        budget=budget,
+        budget=Nats(budget, allow_exact=True),
         noise=noise,
         n_subsets=8,
-        allow_exact=True,
         certify=False,
         random_state=np.random.RandomState(7),
     )

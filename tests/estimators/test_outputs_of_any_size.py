@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import (
     GroupScenario,
+    Nats,
     PACPrivate,
     PoissonSubsets,
     PrivacySession,
@@ -133,7 +134,7 @@ def test_a_function_of_a_listed_secret(exponent: int) -> None:
         means.append(X.mean(axis=0))
         return np.ldexp(means[-1], exponent)
 
-    session = PrivacySession(X, budget=1.0, n_subsets=16)
+    session = PrivacySession(X, budget=Nats(1.0), n_subsets=16)
     release = session.release_function(mean, budget=0.25)
     assert 0.24 < release.guarantee.spent <= 0.25
     value = np.ldexp(release.value, -exponent)
@@ -161,7 +162,7 @@ def test_a_function_of_a_sampled_secret(exponent: int) -> None:
 def test_a_model(estimator: Any, exponent: int) -> None:
     y = np.ldexp(Y, exponent)
     bounds = tuple(np.ldexp([-8.0, 8.0], exponent))
-    model = PACPrivate(estimator, budget=1.0, n_subsets=16, value_range=bounds).fit(X, y)
+    model = PACPrivate(estimator, budget=Nats(1.0), n_subsets=16, value_range=bounds).fit(X, y)
     assert 0.9 < model.guarantee_.spent <= 1.0
     assert np.corrcoef(np.ldexp(model.predict(X), -exponent), Y)[0, 1] > 0.8
 
@@ -169,7 +170,7 @@ def test_a_model(estimator: Any, exponent: int) -> None:
 @BY_ITS_OWN
 @pytest.mark.parametrize("exponent", EXPONENTS)
 def test_answers_of_values(exponent: int) -> None:
-    session = PrivacySession(X, np.ldexp(Y, exponent), budget=1.0, n_subsets=16)
+    session = PrivacySession(X, np.ldexp(Y, exponent), budget=Nats(1.0), n_subsets=16)
     responder = session.responder(
         LinearRegression(),
         query_budget=1 / 16,

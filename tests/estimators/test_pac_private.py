@@ -25,7 +25,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
-from pacsklearn import PACPrivate
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import DesignWarning
 
 METHODS = (
@@ -67,7 +67,7 @@ def name(case: Any) -> str | None:
 
 
 def private(model: Any, **params: Any) -> PACPrivate:
-    return PACPrivate(clone(model), **{"n_subsets": 8, "budget": 1.0, **params})
+    return PACPrivate(clone(model), **{"n_subsets": 8, "budget": Nats(1.0), **params})
 
 
 def works(model: Any, method: str, X: Any, y: Any) -> bool:
@@ -208,23 +208,27 @@ def test_it_is_a_step_like_any_other(iris: Any) -> None:
     # A private transformer before a public model: targets are passed along and not looked at.
     pipeline = make_pipeline(private(StandardScaler()), private(PCA(2)), LogisticRegression())
     assert pipeline.fit(X, labels).score(X, labels) > 1 / 3
-    scores = cross_val_score(private(LinearSVC(), budget=50.0, allow_exact=True), X, labels, cv=3)
+    scores = cross_val_score(
+        private(LinearSVC(), budget=Nats(50.0, allow_exact=True)), X, labels, cv=3
+    )
     assert scores.min() > 0.8
 
 
 @pytest.mark.filterwarnings("ignore:Pipeline steps before:pacsklearn.exceptions.PrivacyLeakWarning")
 def test_budget_and_the_wrapped_parameters_are_searched(iris: Any) -> None:
     X, y = iris
-    grid = {"budget": [1e-6, 50.0], "estimator__C": [0.1, 1.0]}
-    search = GridSearchCV(private(LinearSVC(), allow_exact=True), grid, cv=3).fit(X, y)
-    assert search.best_params_["budget"] == 50.0
+    exact = Nats(50.0, allow_exact=True)
+    grid = {"budget": [1e-6, exact], "estimator__C": [0.1, 1.0]}
+    search = GridSearchCV(private(LinearSVC()), grid, cv=3).fit(X, y)
+    assert search.best_params_["budget"] == exact
     assert search.best_score_ > 0.8
     inner = make_pipeline(
-        MinMaxScaler(), private(make_pipeline(PCA(2), LinearSVC()), allow_exact=True)
+        MinMaxScaler(),
+        private(make_pipeline(PCA(2), LinearSVC())),
     )
-    grid = {"pacprivate__budget": [1e-6, 50.0], "pacprivate__estimator__linearsvc__C": [1.0]}
+    grid = {"pacprivate__budget": [1e-6, exact], "pacprivate__estimator__linearsvc__C": [1.0]}
     search = GridSearchCV(inner, grid, cv=3).fit(X, y)
-    assert search.best_params_["pacprivate__budget"] == 50.0
+    assert search.best_params_["pacprivate__budget"] == exact
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate
+from pacsklearn import Nats, PACPrivate
 
 pl = pytest.importorskip("polars")
 
@@ -26,10 +26,10 @@ def rows():
 )
 def test_names_are_kept_through_predict(rows, estimator, release):
     X, y = rows
-    model = PACPrivate(estimator, release=release, budget=2, n_subsets=8).fit(X, y)
+    model = PACPrivate(estimator, release=release, budget=Nats(2), n_subsets=8).fit(X, y)
     assert model.feature_names_in_.tolist() == ["age", "dose"]
     assert model.predict(X[:5]).shape == (5,)
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(ValueError, match="feature"):
         model.predict(X.select(["dose", "age"]))
     if release == "parameters":
         assert model.released_estimator_.feature_names_in_.tolist() == ["age", "dose"]
@@ -42,5 +42,5 @@ def test_transformers_name_what_comes_out(rows):
 
 
 def test_a_table_that_is_not_computed_yet_is_refused(rows):
-    with pytest.raises(TypeError, match=r"X is a LazyFrame, .*X\.collect\(\)"):
+    with pytest.raises(TypeError, match="LazyFrame"):
         PACPrivate(LogisticRegression(), n_subsets=8).fit(rows[0].lazy(), rows[1])

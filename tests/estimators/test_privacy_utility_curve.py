@@ -74,14 +74,14 @@ def test_frame_without_pandas_names_the_extra(
     curve: PrivacyUtilityCurve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pacsklearn\[plot\]"):
+    with pytest.raises(ImportError, match=r"\[plot\]"):
         curve.to_frame()
 
 
 def test_results_are_frozen(curve: PrivacyUtilityCurve) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         curve.noiseless_score = 1.0  # type: ignore[misc]
-    with pytest.raises(ValueError, match="noise must be one of logdet, diagonal"):
+    with pytest.raises(ValueError, match="noise"):
         curve.of("eigen")
 
 

@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 from pacsklearn import (
     AutoPrivateClassifier,
     AutoPrivateRegressor,
+    Nats,
     PACPrivate,
     PrivateGridSearchCV,
     SRPPPrivate,
@@ -30,7 +31,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 def private(estimator: Any) -> PACPrivate:
-    return PACPrivate(estimator, budget=1, n_subsets=8, certify=False)
+    return PACPrivate(estimator, budget=Nats(1), n_subsets=8, certify=False)
 
 
 def told(estimator: Any) -> list[str]:
@@ -55,7 +56,7 @@ def test_a_step_that_saw_all_rows_is_named(before: Any, wrap: str) -> None:
     ("last", "inside"),
     [
         (
-            AutoPrivateClassifier(families=[RidgeClassifier()], budget=1, n_subsets=8),
+            AutoPrivateClassifier(families=[RidgeClassifier()], budget=Nats(1), n_subsets=8),
             "AutoPrivateClassifier(families=[make_pipeline(...)])",
         ),
         (

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.svm import LinearSVC
 
-from pacsklearn import PACPrivate
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.noise.sampler import SecureSampler
 
@@ -79,7 +79,7 @@ def test_secret_and_noise_come_from_the_operating_system(
 
 
 def test_random_state_repeats_a_fit_and_warns_where_it_is_called(iris: Any) -> None:
-    with pytest.warns(PrivacyLeakWarning, match="NOT private") as caught:
+    with pytest.warns(PrivacyLeakWarning, match="private") as caught:
         first = private(random_state=3).fit(*iris)
     assert Path(caught[0].filename) == Path(__file__)
     np.testing.assert_array_equal(first.released_estimator_.coef_, quiet_fit(clone(first), *iris))
@@ -111,7 +111,7 @@ def test_reproducible_noise_is_not_for_release(iris: Any) -> None:
 
 
 def test_no_noise_and_reproducible_is_not_for_release_either(iris: Any) -> None:
-    estimator = private(random_state=0, budget=50.0, allow_exact=True)
+    estimator = private(random_state=0, budget=Nats(50.0, allow_exact=True))
     quiet_fit(estimator, *iris)
     assert estimator.guarantee_.noiseless
     assert estimator.guarantee_.status.kind == "not for release"
@@ -119,7 +119,9 @@ def test_no_noise_and_reproducible_is_not_for_release_either(iris: Any) -> None:
 
 def test_the_design_is_public_and_does_not_depend_on_the_noise(iris: Any) -> None:
     exact = [
-        quiet_fit(private(random_state=0, budget=50.0, allow_exact=True, subset_seed=seed), *iris)
+        quiet_fit(
+            private(random_state=0, budget=Nats(50.0, allow_exact=True), subset_seed=seed), *iris
+        )
         for seed in (0, 0, 1)
     ]
     np.testing.assert_array_equal(exact[0], exact[1])

@@ -25,14 +25,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from pacsklearn import PACPrivate, PrivateGridSearchCV, SecretSpace
+from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV, SecretSpace
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.answers import ledger_answers
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
+from tests.inside import answers_of
 from tests.kernel.ledger.raw_database import raw
 
 M = 8
@@ -44,7 +45,7 @@ def rows() -> tuple[Any, Any]:
 
 
 def answering(**params: Any) -> PACPrivate:
-    defaults = {"budget": 1.0, "max_answers": 200, "n_subsets": M}
+    defaults = {"budget": Nats(1.0), "max_answers": 200, "n_subsets": M}
     return PACPrivate(KNeighborsClassifier(1), **defaults | params)
 
 
@@ -68,7 +69,7 @@ def test_answers_are_counted_and_charged(fitted: PACPrivate, rows: Any) -> None:
     assert fitted.guarantee_.spent == 1.0
     assert fitted.released_methods_ == ("predict",)
     assert not hasattr(fitted, "predict_proba")
-    with pytest.raises(BudgetExhaustedError, match=r"the ceiling is 0.01"):
+    with pytest.raises(BudgetExhaustedError, match="ceiling"):
         answering(budget=0.01, max_answers=3).fit(X[:100], y[:100]).predict(X)
 
 
@@ -76,14 +77,14 @@ def test_answers_in_the_ledgers_database(
     rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = rows
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=5.0)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=5.0)
     monkeypatch.setattr(ledger_answers, "_MOST_HELD", 8)
     model = answering(ledger=ledger, store="ledger").fit(X[:100], y[:100])
     told = model.predict(X[100:])
     spent = ledger.spent
     assert spent == pytest.approx(1.0 - model.remaining_budget_)
     assert spent > 0
-    assert len(model.responder()._stored) == 8
+    assert len(answers_of(model.responder())) == 8
     np.testing.assert_array_equal(model.predict(X[100:]), told)
     assert ledger.spent == spent
 
@@ -113,7 +114,7 @@ def test_probabilities_and_values(rows: Any) -> None:
 def test_validation_works_and_is_charged(rows: Any, tmp_path: Path) -> None:
     X, y = rows
     uri = f"sqlite:///{tmp_path}/ledger.db"
-    ledger = SQLiteLedger.found(uri, ceiling=50.0)
+    ledger = SharedLedger.found(uri, ceiling=50.0)
     scores = cross_val_score(answering(ledger=uri), X, y, cv=2, error_score="raise")
     assert np.isfinite(scores).all()
     after = ledger.spent
@@ -135,7 +136,7 @@ def test_validation_works_and_is_charged(rows: Any, tmp_path: Path) -> None:
 
 def test_a_private_search_keeps_its_reservation_for_answers(rows: Any, tmp_path: Path) -> None:
     X, y = rows
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=10.0)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=10.0)
     search = PrivateGridSearchCV(
         answering(), {"estimator__n_neighbors": [1, 5]}, ledger=ledger, cv=2
     ).fit(X, y)
@@ -205,10 +206,10 @@ def test_nothing_secret_leaves(rows: Any) -> None:
 STEP = 2.0**-10
 
 
-def answer_for_ever(X: Any, y: Any, ledger: SQLiteLedger, told: Path, run: int) -> None:
+def answer_for_ever(X: Any, y: Any, ledger: SharedLedger, told: Path, run: int) -> None:
     """Answer batch after batch; note how many rows have been charged-for answers."""
     session = PrivacySession(
-        X[:100], y[:100], budget=500.0, n_subsets=M, allow_exact=True, ledger=ledger
+        X[:100], y[:100], budget=Nats(500.0, allow_exact=True), n_subsets=M, ledger=ledger
     )
     responder = session.responder(KNeighborsClassifier(1), query_budget=STEP)
     with told.open("ab", buffering=0) as file:
@@ -221,12 +222,12 @@ def answer_for_ever(X: Any, y: Any, ledger: SQLiteLedger, told: Path, run: int) 
 
 def test_no_answer_leaves_uncharged_when_it_is_killed(rows: Any, tmp_path: Path) -> None:
     X, y = rows
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=1000.0)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=1000.0)
     told = tmp_path / "told"
     told.touch()
     generator, fork = random.Random(5), multiprocessing.get_context("fork")
     # Compiled here, so that the children begin at once.
-    session = PrivacySession(X[:100], y[:100], budget=500.0, n_subsets=M, allow_exact=True)
+    session = PrivacySession(X[:100], y[:100], budget=Nats(500.0, allow_exact=True), n_subsets=M)
     session.respond(KNeighborsClassifier(1), X[:5], query_budget=STEP)
     for run in range(10):
         before, size = len(ledger.events), told.stat().st_size

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate, SecretSpace
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
 from pacsklearn.kernel.outputs.candidates import Candidates
@@ -237,7 +237,7 @@ def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
 
 def test_a_noiseless_release_is_one_candidates_model_and_says_so(universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(LinearSVC(), budget=50.0, n_subsets=M, allow_exact=True).fit(X, y)
+    estimator = PACPrivate(LinearSVC(), budget=Nats(50.0, allow_exact=True), n_subsets=M).fit(X, y)
     vectors = refitted(LinearSVC(), X, y)[1].vectors
     model = estimator.released_estimator_
     released = np.append(model.coef_, model.intercept_)

@@ -13,13 +13,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pacsklearn import PrevalenceScenario, Scenario, SRPPPrivate
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.srpp.scenarios.row_world import RowWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
-from tests.estimators.check_name import check_name
+from tests.scikit_learn_checks import Checks, checks_of, run
 
 
 @dataclass(frozen=True)
@@ -55,34 +54,28 @@ SECURE = [
 ]
 
 pytestmark = [
+    pytest.mark.usefixtures("few_draws"),
     pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 
 
-def every_check(wrapped: list[Any], random_state: int | None) -> pytest.MarkDecorator:
-    pairs, names = [], []
-    for model, scenario in wrapped:
-        estimator = SRPPPrivate(
-            model,
-            scenario=scenario,
-            epsilon=1e6,
-            n_slices=20,
-            random_state=random_state,
-            allow_exact=True,
-        )
-        for pair in estimator_checks_generator(estimator):
-            pairs.append(pair)
-            names.append(f"{type(model).__name__}-{check_name(pair[1])}")
-    return pytest.mark.parametrize(("estimator", "check"), pairs, ids=names)
+def every_check(wrapped: list[Any], random_state: int | None) -> Checks:
+    options = {"epsilon": 1e6, "n_slices": 20, "random_state": random_state, "allow_exact": True}
+    return checks_of(
+        {
+            type(model).__name__: SRPPPrivate(model, scenario=scenario, **options)
+            for model, scenario in wrapped
+        }
+    )
 
 
 # A check that fails is repaired in the code, never excused here.
-@every_check(SEEDED, random_state=0)
+@run(every_check(SEEDED, random_state=0))
 def test_seeded_noise_passes_every_check(estimator: SRPPPrivate, check: Any) -> None:
     check(estimator)
 
 
-@every_check(SECURE, random_state=None)
+@run(every_check(SECURE, random_state=None))
 def test_secure_noise_passes_every_check(estimator: SRPPPrivate, check: Any) -> None:
     check(estimator)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pacsklearn_bigdata import Table
 from pacsklearn_publish import load_bundle, publish
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
@@ -233,6 +234,18 @@ def _released(release: Any) -> Figures:
         yield from _array("value", release.value)
 
 
+def _budget(amount: float, criterion: Any = None, allow_exact: bool = False) -> Any:
+    """Budget as users spell it; calls name the criterion, and say where nothing is hidden."""
+    if criterion is None:
+        return ps.Nats(amount, allow_exact=allow_exact)
+    if not isinstance(criterion, str):
+        return ps.Success(criterion, amount)
+    caps = {"membership": ps.Membership, "identification": ps.Identification}
+    if criterion in caps:
+        return caps[criterion](amount)
+    return ps.KOfN(int(criterion.partition("_")[0]), amount)
+
+
 def _model(model: str, table: str, **params: Any) -> Figures:
     X, y = _table(table)
     if params.get("groups") is not None:
@@ -242,6 +255,8 @@ def _model(model: str, table: str, **params: Any) -> Figures:
         fit_params = {}
     if "tune" in params:
         params["tune"] = {"estimator__logisticregression__C": list(params["tune"])}
+    stated = {name: params.pop(name) for name in ("criterion", "allow_exact") if name in params}
+    params["budget"] = _budget(params.get("budget", 1 / 16), **stated)
     params = {"n_subsets": 32, **SEEDED, **params}
     private = ps.PACPrivate(MODELS[model](), **params).fit(X, y, **fit_params)
     yield from _promise(private.guarantee_)
@@ -259,7 +274,7 @@ def _session(
 ) -> Figures:
     X, y = _table(table)
     with ps.PrivacySession(
-        X, y, budget=budget, criterion=criterion, n_subsets=32, **SEEDED
+        X, y, budget=_budget(budget, criterion), n_subsets=32, **SEEDED
     ) as session:
         for number, step in enumerate(script):
             for name, value in _step(session, X, step):
@@ -325,7 +340,7 @@ def _over(candidates: str, function: str, noise: str, weights: Any, budget: floa
     prior = (
         None if weights is None else np.arange(1, len(listed) + 1) / sum(range(1, len(listed) + 1))
     )
-    with ps.PrivacySession.over(listed, prior, budget=budget, random_state=0) as session:
+    with ps.PrivacySession.over(listed, prior, budget=_budget(budget), random_state=0) as session:
         yield from _released(session.release_function(VALUES[function], noise=noise))
 
 
@@ -394,11 +409,10 @@ def _sampled(function: str, budget: float) -> Figures:
         ps.release_sampled(
             lambda secret: FUNCTIONS[function](*secret),
             _subset,
-            budget=budget,
+            budget=_budget(budget, allow_exact=True),
             n_calibration=60,
             n_certificate=600,
             random_state=0,
-            allow_exact=True,
         )
     )
 
@@ -406,8 +420,10 @@ def _sampled(function: str, budget: float) -> Figures:
 def _batches(model: str, budget: float) -> Figures:
     X, y = _table("classes" if model == "gaussian_nb" else "numbers")
     rows = np.column_stack([X, y])
-    table = ps.Table(lambda: iter(np.array_split(rows, 3)), target=X.shape[1])
-    private = ps.PACPrivate(MODELS[model](), budget=budget, n_subsets=32, **SEEDED).fit(table)
+    table = Table(lambda: iter(np.array_split(rows, 3)), target=X.shape[1])
+    private = ps.PACPrivate(MODELS[model](), budget=_budget(budget), n_subsets=32, **SEEDED).fit(
+        table
+    )
     yield from _promise(private.guarantee_)
     yield from _array("noise_variances", private.noise_variances_)
     yield from _learned(private.released_estimator_)
@@ -420,7 +436,7 @@ def _codebook(model: str, budget: float) -> Figures:
     columns = ranges(X)
     frame = pd.DataFrame(X, columns=[column.name for column in columns])
     private = ps.PACPrivate(
-        CODEBOOK_MODELS[model](ps.Schema(columns)), budget=budget, n_subsets=32, **SEEDED
+        CODEBOOK_MODELS[model](ps.Schema(columns)), budget=_budget(budget), n_subsets=32, **SEEDED
     ).fit(frame, y)
     yield from _promise(private.guarantee_)
     yield from _array("noise_variances", private.noise_variances_)
@@ -433,7 +449,7 @@ def _automatic(table: str, budget: float, constant: Any) -> Figures:
     models = ("lda", "scaler_logistic") if table == "binary" else ("ridge", "scaler_ridge")
     private = kind(
         families=[MODELS[each]() for each in models],
-        budget=budget,
+        budget=_budget(budget),
         constant=constant,
         n_subsets=16,
         **SEEDED,
@@ -451,7 +467,7 @@ def _student(queries: str, budget: float) -> Figures:
         release="student",
         student=LogisticRegression(C=0.1),
         queries=X[150:] if queries == "public" else ps.Schema(columns),
-        budget=budget,
+        budget=_budget(budget),
         n_subsets=16,
         **SEEDED,
     ).fit(X[:150], y[:150])

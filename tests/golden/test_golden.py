@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from tests.golden.adapter import processor, taken
 from tests.golden.calls import Call, calls
+from tests.references import by_reference
 
 RECORD = json.loads(Path(__file__).with_name("record.json").read_text(encoding="utf-8"))
 CALLS = list(calls())
@@ -39,6 +41,17 @@ def agree(stored: Any, found: Any, tolerance: float) -> bool:
 def test_the_record_holds_every_call_and_no_other() -> None:
     assert len(CALLS) >= 250
     assert [call.name for call in CALLS] == list(RECORD)
+
+
+def kind(call: Call) -> tuple[str, ...]:
+    """First word of a call's name; one of each is in the sample."""
+    return (call.name.split()[0],)
+
+
+@pytest.mark.product(by=kind)
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_figures_are_the_same_bits_without_numba(call: Call) -> None:
+    assert repr(by_reference(partial(taken, call))) == repr(taken(call))
 
 
 @pytest.mark.skipif(

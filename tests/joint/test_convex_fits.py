@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate, SecretSpace
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.joint import convex_fitter
 from pacsklearn.joint.generalised_linear import Tweedie
@@ -407,7 +407,9 @@ def test_the_release_is_the_same_with_and_without(estimator: Any) -> None:
     X, y = data(estimator)
     released = []
     for fast_fit in (True, False):
-        private = PACPrivate(estimator, n_subsets=M, budget=1.0, random_state=0, fast_fit=fast_fit)
+        private = PACPrivate(
+            estimator, n_subsets=M, budget=Nats(1.0), random_state=0, fast_fit=fast_fit
+        )
         with pytest.warns(UserWarning, match="predict"):
             private.fit(X, y)
         released.append(private.released_estimator_.coef_)

@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier
 from pacsklearn import (
     FixedStructureForestClassifier,
     FixedStructureForestRegressor,
+    Nats,
     PACPrivate,
     SecretSpace,
 )
@@ -137,6 +138,6 @@ def test_encoded_together(estimator: Any) -> None:
 
 def test_a_release_of_a_frame() -> None:
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(P)])
-    model = PACPrivate(CLASSIFIER(), budget=1.0, n_subsets=M).fit(frame, LABELS)
+    model = PACPrivate(CLASSIFIER(), budget=Nats(1.0), n_subsets=M).fit(frame, LABELS)
     assert model.fit_report_.together == M
     assert list(model.feature_names_in_) == list(frame.columns)

@@ -15,6 +15,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pacsklearn import (
     Column,
+    Nats,
     PACPrivate,
     Schema,
     SchemaEncoder,
@@ -123,7 +124,7 @@ def test_steps_that_learn_are_no_encoders(table: Any) -> None:
 def test_a_release_checks_the_joint_fit(table: Any) -> None:
     X, schema, y = table
     estimator = make_pipeline(SchemaEncoder(schema), StepwiseClassifier(2))
-    joint = PACPrivate(estimator, n_subsets=M, subset_seed=0, random_state=0, budget=1.0)
+    joint = PACPrivate(estimator, n_subsets=M, subset_seed=0, random_state=0, budget=Nats(1.0))
     single = clone(joint).set_params(fast_fit=False)
     with pytest.warns(PrivacyLeakWarning):
         one, other = joint.fit(X, y), single.fit(X, y)

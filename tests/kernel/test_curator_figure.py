@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from pacsklearn.kernel.release.curator_figure import CuratorFigure
+from pacsklearn.estimators.curator_figure import CuratorFigure
 
 FIGURE = CuratorFigure(
     blind=0.5,
@@ -38,5 +38,5 @@ def test_every_figure_is_shown_and_rounded_up() -> None:
 
 def test_it_stays_with_the_curator() -> None:
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="curator's eyes"):
+        with pytest.raises(TypeError, match="curator"):
             leave(FIGURE)

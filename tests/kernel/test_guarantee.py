@@ -15,7 +15,7 @@ from pacsklearn import Guarantee
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.ledger.event import Provenance
-from pacsklearn.kernel.secret.stated_secret import SampledSecret
+from pacsklearn.sampled.sampled_secret import SampledSecret
 
 Make = Callable[..., Guarantee]
 
@@ -39,7 +39,7 @@ def test_derived_bounds_are_never_read_from_the_text(make_guarantee: Make) -> No
 
 
 def test_no_text_for_numbers_json_does_not_have(make_guarantee: Make) -> None:
-    with pytest.raises(ValueError, match="JSON compliant"):
+    with pytest.raises(ValueError, match="JSON"):
         make_guarantee(spent=math.inf).to_json()
 
 

@@ -68,7 +68,7 @@ def test_a_fork_that_ran_no_hook_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("leave", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_it_is_neither_pickled_nor_copied(leave: Callable[[Any], Any]) -> None:
-    with pytest.raises(TypeError, match=r"This account.*neither pickled nor copied"):
+    with pytest.raises(TypeError, match="neither"):
         leave(HomeProcess("This account"))
 
 

@@ -96,7 +96,7 @@ def test_budgets(budget: float) -> None:
     "budget", [0, -1, np.nan, np.inf, "1", None, True, 1j, [1.0], np.array([1.0])]
 )
 def test_everything_else(budget: object) -> None:
-    with pytest.raises(BudgetError, match="budget must be a positive"):
+    with pytest.raises(BudgetError, match="budget"):
         Target(budget)  # type: ignore[arg-type]
 
 
@@ -244,15 +244,15 @@ def test_entropy_of_the_belief() -> None:
 @pytest.mark.parametrize(
     ("outputs", "weights", "message"),
     [
-        ([1.0, 2.0], None, "n_candidates >= 2, n_outputs"),
-        ([[1.0, 2.0]], None, "n_candidates >= 2"),
-        ([[1.0], [np.nan]], None, "nan or infinite"),
-        ([[1.0], [np.inf]], None, "nan or infinite"),
-        ([[1.0], [2.0]], [1.0, 1.0, 1.0], "2 finite numbers >= 0"),
-        ([[1.0], [2.0]], [1.0, -1.0], "2 finite numbers >= 0"),
-        ([[1.0], [2.0]], [0.0, 0.0], "2 finite numbers >= 0"),
-        ([[1.0], [2.0]], [1.0, np.nan], "2 finite numbers >= 0"),
-        ([[1.0], [2.0]], [1.0, np.inf], "2 finite numbers >= 0"),
+        ([1.0, 2.0], None, "n_outputs"),
+        ([[1.0, 2.0]], None, "n_candidates"),
+        ([[1.0], [np.nan]], None, "infinite"),
+        ([[1.0], [np.inf]], None, "infinite"),
+        ([[1.0], [2.0]], [1.0, 1.0, 1.0], "finite"),
+        ([[1.0], [2.0]], [1.0, -1.0], "finite"),
+        ([[1.0], [2.0]], [0.0, 0.0], "finite"),
+        ([[1.0], [2.0]], [1.0, np.nan], "finite"),
+        ([[1.0], [2.0]], [1.0, np.inf], "finite"),
     ],
 )
 def test_errors_name_the_argument(outputs: Any, weights: Any, message: str) -> None:

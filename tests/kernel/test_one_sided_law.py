@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.noise.one_sided import OneSidedBackend
-from pacsklearn.kernel.noise.one_sided_law import OneSidedLaw
+from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.padding.one_sided_law import OneSidedLaw
 
 VALUES = np.array([3.0, 1.0, 3.0, 7.0, 2.0])
 WEIGHTS = np.array([0.1, 0.3, 0.2, 0.2, 0.2])
@@ -20,14 +20,14 @@ def law_of(budget: float) -> OneSidedLaw:
 @pytest.mark.parametrize("budget", [0.05, 0.2, 9.0])
 def test_every_candidate_is_padded_and_tells_what_is_stated(budget: float) -> None:
     law = law_of(budget)
-    channel = np.array([law.shares(index) for index in range(5)])
+    channel = np.array([law.channel[index] for index in range(5)])
     assert channel.sum(axis=1) == pytest.approx(np.ones(5), abs=1e-15)
     levels = [law.decode(level) for level in range(channel.shape[1])]
     assert {type(level) for level in levels} == {int}
     padding = np.array(levels) - VALUES[:, None]
     assert padding[channel > 0].min() >= 0
     assert law.expected_padding == pytest.approx(WEIGHTS @ (channel * padding).sum(axis=1))
-    assert law.padding_power == pytest.approx(WEIGHTS @ (channel * padding**2).sum(axis=1))
+    assert law.noise_power == pytest.approx(WEIGHTS @ (channel * padding**2).sum(axis=1))
     # Mutual information by its definition.
     shares = WEIGHTS @ channel
     ratio = np.divide(channel, shares, out=np.ones_like(channel), where=channel > 0)

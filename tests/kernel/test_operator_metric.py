@@ -36,9 +36,9 @@ def test_users_give_operators_as_they_are() -> None:
 
 
 def test_bad_operators() -> None:
-    with pytest.raises(TypeError, match="operator must be a scipy LinearOperator"):
+    with pytest.raises(TypeError, match="operator"):
         OperatorMetric("no operator")
-    with pytest.raises(ValueError, match="operator must be real"):
+    with pytest.raises(ValueError, match="operator"):
         OperatorMetric(np.array([[1j]]))
     for wrong in (ROWS[:, :2], ROWS[:, [0, 1, 2, 2]]):
         with pytest.raises(
@@ -46,5 +46,5 @@ def test_bad_operators() -> None:
         ):
             OperatorMetric(L).root(wrong)
     broken = LinearOperator((1, 3), matvec=lambda b: np.array([np.nan]), dtype=np.float64)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="finite"):
         OperatorMetric(broken).root(ROWS)

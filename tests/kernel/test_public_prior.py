@@ -7,15 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pacsklearn.canonical.block_metric import ScaledMetric
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.metric import (
-    DiagonalMetric,
-    IdentityMetric,
-    MatrixMetric,
-    ScaledMetric,
-)
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric, MatrixMetric
 from pacsklearn.kernel.outputs.public_prior import Constant, PublicPrior
 
 
@@ -30,14 +26,14 @@ def test_what_a_user_states() -> None:
 @pytest.mark.parametrize(
     ("mean", "ends", "message"),
     [
-        (0, None, r"prior_mean=0 .* give value_range"),
-        (np.nan, None, "finite number"),
-        ("much", None, "finite number"),
+        (0, None, "prior_mean"),
+        (np.nan, None, "finite"),
+        ("much", None, "finite"),
         (None, (3, 1), "increasing"),
         (None, (3, 3), "increasing"),
         (None, (-np.inf, 3), "finite"),
         (None, (3, np.inf), "finite"),
-        (None, 7, "two numbers"),
+        (None, 7, "numbers"),
     ],
 )
 def test_what_cannot_be_meant(mean: object, ends: object, message: str) -> None:

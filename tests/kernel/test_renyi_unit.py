@@ -46,16 +46,16 @@ def test_the_full_view_has_no_slices():
 
 
 def test_mutual_information_is_something_else():
-    with pytest.raises(LedgerMismatchError, match="bound different things and are never added"):
+    with pytest.raises(LedgerMismatchError, match="bound"):
         check_unit("nats", renyi_unit(**BASE))
 
 
 def test_a_shared_ledger_asks_for_the_secrets_name():
     check_secret_name(None, None)
     check_secret_name("clinic", object())
-    with pytest.raises(ValueError, match="give secret_name="):
+    with pytest.raises(ValueError, match="secret_name"):
         check_secret_name(None, object())
-    with pytest.raises(ValueError, match="must not be empty"):
+    with pytest.raises(ValueError, match="empty"):
         check_secret_name(" ", None)
-    with pytest.raises(TypeError, match="secret_name must be a text"):
+    with pytest.raises(TypeError, match="secret_name"):
         check_secret_name(3, None)

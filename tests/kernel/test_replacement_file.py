@@ -47,7 +47,7 @@ def test_a_full_disk_shows_before_the_block(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
     with (
-        pytest.raises(OSError, match="No room of 1 bytes"),
+        pytest.raises(OSError, match="room"),
         replacement_file(tmp_path / "m", room=1),
     ):
         pytest.fail("the block ran")
@@ -55,7 +55,7 @@ def test_a_full_disk_shows_before_the_block(tmp_path, monkeypatch):
 
 
 def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(IsADirectoryError, match="Is a folder"), replacement_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="folder"), replacement_file(tmp_path):
         pytest.fail("the block ran")
 
 

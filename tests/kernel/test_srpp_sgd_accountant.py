@@ -157,7 +157,7 @@ def test_moments_alone():
     found = accountant("subsampling-aware", cap)
     square = 50 * 0.01 * 0.99 + 0.25
     assert found.cost(5.0) == pytest.approx(8 * square * 0.16, rel=1e-4)
-    with pytest.raises(ValueError, match="needs the law of the number"):
+    with pytest.raises(ValueError, match="needs"):
         accountant("secret-batches", cap)
 
 
@@ -198,9 +198,9 @@ def test_layers_cost_as_published_along_slices():
     # The whole vector moves by two clipping norms in every layer.
     assert found.cost(50.0, "full") == pytest.approx(8 * 2 * (2 * 20 / 50.0) ** 2, rel=slack)
     assert found.cost(50.0) <= found.cost(50.0, "full")
-    with pytest.raises(ValueError, match="needs a slice profile"):
+    with pytest.raises(ValueError, match="needs"):
         accountant(aggregation="joint")
-    with pytest.raises(ValueError, match="6 dimensions"):
+    with pytest.raises(ValueError, match="dimensions"):
         accountant(aggregation="joint", profile=profile).cost(5.0)
 
 
@@ -360,17 +360,17 @@ def test_a_law_covers_another_where_every_number_of_rows_is_as_likely_to_be_reac
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="accounting must be one of"):
+    with pytest.raises(ValueError, match="accounting"):
         accountant("moments")
-    with pytest.raises(ValueError, match="order must be above 1"):
+    with pytest.raises(ValueError, match="order"):
         accountant(order=1.0)
-    with pytest.raises(ValueError, match="clip_norm must be between"):
+    with pytest.raises(ValueError, match="clip_norm"):
         GradientClipping((0.0,), (3,))
-    with pytest.raises(ValueError, match="noise_multiplier must be at least"):
+    with pytest.raises(ValueError, match="noise_multiplier"):
         CLIPPING.grid(1e-9, 512)
-    with pytest.raises(ValueError, match="too small for"):
+    with pytest.raises(ValueError, match="small"):
         accountant().noise_multiplier(1e-9, 10**6)
-    with pytest.raises(ValueError, match="nothing to hide"):
+    with pytest.raises(ValueError, match="hide"):
         accountant(cap=DiscrepancyCap.differing(10, 0, 5)).noise_multiplier(1.0, 10)
 
 

@@ -9,7 +9,8 @@ import pytest
 from pacsklearn import Guarantee, PrivacySession
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.secret.secret_rows import SecretRows
-from pacsklearn.kernel.secret.stated_secret import Bounds, SampledSecret
+from pacsklearn.kernel.secret.stated_secret import Bounds
+from pacsklearn.sampled.sampled_secret import SampledSecret
 
 
 @pytest.fixture

@@ -87,14 +87,14 @@ def test_pages_and_data_are_saved(guarantee, tmp_path):
     assert "&lt;b&gt;A model" in page
     assert "Decision" in page
     check_document(json.loads(check.save(tmp_path / "check.json").read_text()))
-    with pytest.raises(ValueError, match=r"\.html or \.json"):
+    with pytest.raises(ValueError, match="html"):
         check.save(tmp_path / "check.pdf")
 
 
 def test_a_limit_on_membership_needs_membership_to_be_the_secret():
     model = SRPPPrivate(Ridge(), epsilon=1.0).fit(X[:, :3], X[:, 3], secret=y)
     assert output_checklist(model, title="x").passed
-    with pytest.raises(ValueError, match="secret of this release is another"):
+    with pytest.raises(ValueError, match="secret"):
         output_checklist(model, title="x", largest_success=0.9)
 
 

@@ -74,9 +74,9 @@ def worlds_of(scenario, X, group):
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="must have shape"):
+    with pytest.raises(ValueError, match="shape"):
         SliceProfileDisplay.from_outputs(np.ones((3, 4)), np.ones((3, 4)), PROFILE, sigma=1)
-    with pytest.raises(ValueError, match="sigma must be"):
+    with pytest.raises(ValueError, match="sigma"):
         SliceProfileDisplay.from_outputs(LEFT, LEFT, PROFILE, sigma=0)
     with pytest.raises(ValueError, match="polar"):
         SliceProfileDisplay.from_outputs(LEFT, LEFT, PROFILE, sigma=1, ax=plt.subplots()[1])

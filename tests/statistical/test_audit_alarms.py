@@ -9,7 +9,7 @@ from scipy.stats import binom
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.run_audit import run_audit
-from pacsklearn.plugins import AttackRecord, register, unregister
+from pacsklearn.plugins import register, unregister
 
 pytestmark = pytest.mark.statistical
 
@@ -40,9 +40,9 @@ class Counting(Attack):
 
 @pytest.fixture
 def registered():
-    record = register(AttackRecord("counting", Counting))
+    register(Counting)
     yield
-    unregister(record)
+    unregister(Counting)
 
 
 @pytest.mark.parametrize("n_attacks", [1, 3])

@@ -7,11 +7,12 @@ import warnings
 import numpy as np
 import pytest
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.noise.one_sided import OneSidedBackend
+from pacsklearn.padding.one_sided import OneSidedBackend
+from tests.inside import secret_of
 
 pytestmark = pytest.mark.statistical
 
@@ -28,7 +29,7 @@ def outputs(name: str) -> np.ndarray:
 def test_no_guess_beats_the_promised_success(name, budget):
     support = Support(outputs(name))
     law = OneSidedBackend().calibrate(support, Target(budget))
-    channel = np.stack([law.shares(index) for index in range(support.n_candidates)])
+    channel = np.stack([law.channel[index] for index in range(support.n_candidates)])
     m = support.n_candidates
     naming = channel.max(axis=0).sum() / m
     assert naming <= posterior_success(law.bound, 1 / m)
@@ -44,7 +45,7 @@ def test_no_guess_beats_the_promised_success(name, budget):
 def test_at_a_null_budget_the_release_is_nearly_constant():
     support = Support(outputs("heavy tail"))
     law = OneSidedBackend().calibrate(support, Target(1e-9))
-    channel = np.stack([law.shares(index) for index in range(support.n_candidates)])
+    channel = np.stack([law.channel[index] for index in range(support.n_candidates)])
     assert channel[:, -1].min() > 1 - 1e-4
 
 
@@ -55,10 +56,10 @@ def test_what_sessions_reveal_on_average_is_what_was_promised():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         for seed in range(100):
-            session = PrivacySession.over(range(16), budget=0.6, random_state=seed)
+            session = PrivacySession.over(range(16), budget=Nats(0.6), random_state=seed)
             for _ in range(2):
                 session.release_function(int.bit_count, noise="one_sided", budget=0.3)
-            gains.append(session._secret.log_belief[session._secret.index] + np.log(16))
+            gains.append(secret_of(session).log_belief[secret_of(session).index] + np.log(16))
             assert np.isfinite(gains[-1])
     error = np.std(gains) / np.sqrt(len(gains))
     assert np.mean(gains) <= 0.6 + 5 * error

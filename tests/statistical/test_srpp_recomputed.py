@@ -18,7 +18,7 @@ from pacsklearn import (
     SliceProfile,
     SRPPSGDRegressor,
 )
-from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
@@ -172,7 +172,7 @@ def test_the_distribution_aware_mechanism_by_linear_programming(scenario, epsilo
     X[group == "a"] += 0.5
     options = SlicedOptions(epsilon, ORDER, "full", "isotropic", SliceProfile.uniform, 1e-5)
     query = FunctionQuery(lambda X: X.mean(axis=0))
-    found = calibrated_worlds(query, scenario, X, None, SecretColumn(group), options)
+    found = calibrated_worlds(query, scenario, StatedRows(X, None, SecretColumn(group)), options)
     released = found.law.centres / found.law.scale
     sides = [
         (released[list(left.members)], released[list(right.members)])

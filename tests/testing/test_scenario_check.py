@@ -126,5 +126,5 @@ def test_broken_plugins_are_named(scenario, rule):
 
 
 def test_what_is_no_scenario():
-    with pytest.raises(AssertionError, match="not a Scenario"):
+    with pytest.raises(AssertionError, match="Scenario"):
         check_scenario({}, X)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from functools import partial
 from scipy.optimize import brentq
 from scipy.special import betaln, xlog1py, xlogy
 
-from pacsklearn._validation import as_count
+from pacsklearn._validation import as_count, as_inner_share
 
 # Outward slack for the root finder and the rounding of the logarithms.
 _SLACK = 1e-9
@@ -53,8 +53,7 @@ def confidence_sequence(n_successes: int, n_trials: int, level: float) -> tuple[
     right = as_count("n_successes", n_successes, minimum=0)
     if right > trials:
         raise ValueError(f"n_successes must be at most n_trials={trials}, got {right}.")
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+    level = as_inner_share("level", level)
     wrong = trials - right
     # Where the log of the ratio, without the part that depends on p, leaves the interval.
     most = betaln(right + 0.5, wrong + 0.5) - math.log(math.pi) + math.log(1 - level)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import binom
 
-from pacsklearn._validation import as_count, as_probability
+from pacsklearn._validation import as_count, as_inner_share, as_probability
 
 
 def one_run_p_value(
@@ -80,8 +80,7 @@ def one_run_epsilon(
     float
         0.0 when nothing is refuted.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+    level = as_inner_share("level", level)
 
     def refuted(epsilon: float) -> bool:
         return one_run_p_value(epsilon, delta, n_coins, n_guesses, n_right) < 1 - level

@@ -1,23 +1,19 @@
-"""Private labels at speed: Algorithm 1 over distinct labels, compiled."""
+"""Private labels at speed: Algorithm 1 over distinct labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacsklearn.kernel.answers import label_kernel
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 
 Integers = NDArray[np.int64]
-
-LARGEST_CENTRE: Final = 2**26
-"""Cap on a label's centre, in grid steps: 64 noise scales tell it from zero but for one release in
-exp(500). A cap only ever means more noise than the budget asks for. It matters only for labels of
-vanishing mass among three or more, and with it the likelihoods are exact integers."""
 
 # The kernel keeps a table with a place for each.
 _MOST_CODES = 2**24
@@ -169,13 +165,13 @@ def answer_labels(
       one label, plus 0 for the other, with the largest a whose bound is within the budget.
     * More labels: one coordinate each, noise variances as ``diagonal`` (Efficient-PAC).
 
-    The charge is :func:`~pacsklearn.kernel.bounds.linear_bound` of the integer centres, so it holds
+    The charge is :func:`~pacsklearn.bounds.linear_bound` of the integer centres, so it holds
     exactly for the integers that are released; labels and margins are public functions of those.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.kernel.bounds import uniform_belief
+    >>> from pacsklearn.bounds import uniform_belief
     >>> from pacsklearn.kernel.answers.label_engine import answer_labels
     >>> codes = np.array([[2, 2, 2, 2], [0, 0, 1, 1]], dtype=np.uint8)
     >>> step = answer_labels(codes, 3, uniform_belief(4), 1 / 16, np.array([0]))
@@ -187,9 +183,6 @@ def answer_labels(
     step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
     answers = np.empty(n, dtype=table.dtype)
     charges, margins = np.empty(n), np.empty(n)
-    # numba is imported, and its cache read, by the first session that answers.
-    from pacsklearn.kernel.answers import label_kernel
-
     rows, used, stop = label_kernel.answer_rows(
         table,
         step.secret,
@@ -243,8 +236,6 @@ def contested_rows(codes: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]
     """
     table = _as_codes(codes)
     belief = check_belief(log_belief, table.shape[1])
-    from pacsklearn.kernel.answers import label_kernel
-
     result = np.empty(table.shape[0], dtype=np.bool_)
     label_kernel.contested(table, np.ascontiguousarray(belief), result)
     return result

@@ -1,18 +1,23 @@
-"""Compiled rows of the label engine, operation by operation as the reference.
+"""Rows of the label engine, one after the other.
 
-Importing this module imports numba. Numba's cache notices changes of the file that holds an entry
-point only: whoever changes ``first_alive`` or ``masses_of`` removes the cache of the value kernel.
+Whoever changes ``first_alive``, ``masses_of``, ``entropy_of`` or ``others`` removes numba's cache
+of the value kernel, which calls them.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 
-from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE
-from pacsklearn.kernel.bounds.compiled import compiled
+from pacsklearn.kernel.bounds.compiled import compiled, exponentials, summed
 from pacsklearn.kernel.bounds.rounding import OUTWARD
+
+LARGEST_CENTRE: Final = 2**26
+"""Cap on a label's centre, in grid steps: 64 noise scales tell it from zero but for one release in
+exp(500). A cap only ever means more noise than the budget asks for. It matters only for labels of
+vanishing mass among three or more, and with it the likelihoods are exact integers."""
 
 
 @compiled()
@@ -52,13 +57,23 @@ def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, cha
             used += width
             answer, margin = _observe(answer, centres, units, width, scale, observed)
             _gains(observed, centres, width, logs[:count], log_total, scale, terms, work)
-        for i in range(m):
-            belief[i] += work[slots[i]]
+        _add_gains(belief, work, slots)
         first = first_alive(belief)
         answers[row] = labels[answer]
         charges[row] = charge
         margins[row] = margin
     return n, used, 0
+
+
+@compiled()
+def _add_gains(belief, gains, slots):
+    for i in range(belief.shape[0]):
+        belief[i] += gains[slots[i]]
+
+
+@_add_gains.in_numpy
+def _add_gains_in_numpy(belief, gains, slots):
+    belief += gains[slots]
 
 
 @compiled()
@@ -76,6 +91,11 @@ def _agree(row, belief, first):
         if row[i] != row[first] and math.isfinite(belief[i]):
             return False
     return True
+
+
+@_agree.in_numpy
+def _agree_in_numpy(row, belief, first):
+    return not np.any((row != row[first]) & np.isfinite(belief))
 
 
 @compiled()
@@ -99,15 +119,18 @@ def _collect(row, belief, table, labels, slots):
     return count
 
 
+@_collect.in_numpy
+def _collect_in_numpy(row, belief, _table, labels, slots):
+    distinct = np.unique(row[np.isfinite(belief)])
+    labels[: distinct.size] = distinct
+    slots[:] = np.minimum(np.searchsorted(distinct, row), distinct.size - 1)
+    return distinct.size
+
+
 @compiled()
 def masses_of(belief, slots, count, logs, work):
     """Normalised log-masses; the index of the largest and the log of the belief's total."""
-    logs[:count] = -math.inf
-    work[:count] = 0.0
-    for i in range(belief.shape[0]):
-        logs[slots[i]] = max(logs[slots[i]], belief[i])
-    for i in range(belief.shape[0]):
-        work[slots[i]] += math.exp(belief[i] - logs[slots[i]])
+    _peaks_and_sums(belief, slots, count, logs, work)
     for k in range(count):
         logs[k] += math.log(work[k])
     best = np.argmax(logs[:count])
@@ -115,6 +138,25 @@ def masses_of(belief, slots, count, logs, work):
     for k in range(count):
         logs[k] = (logs[k] - top) - shift
     return best, top + shift
+
+
+@compiled()
+def _peaks_and_sums(belief, slots, count, logs, sums):
+    """Largest log-weight of each label, and the sum of its weights in units of that one."""
+    logs[:count] = -math.inf
+    sums[:count] = 0.0
+    for i in range(belief.shape[0]):
+        logs[slots[i]] = max(logs[slots[i]], belief[i])
+    for i in range(belief.shape[0]):
+        sums[slots[i]] += math.exp(belief[i] - logs[slots[i]])
+
+
+@_peaks_and_sums.in_numpy
+def _peaks_and_sums_in_numpy(belief, slots, count, logs, sums):
+    logs[:count] = -math.inf
+    np.maximum.at(logs, slots, belief)
+    # Adds one after the other, as the loop does.
+    sums[:count] = np.bincount(slots, exponentials(belief - logs[slots]), count)
 
 
 @compiled()
@@ -128,6 +170,13 @@ def others(logs, best):
         if k != best:
             rest += math.exp(logs[k] - logs[best])
     return rest
+
+
+@others.in_numpy
+def _others_in_numpy(logs, best):
+    weights = exponentials(logs - logs[best])
+    weights[best] = 0.0
+    return summed(weights)
 
 
 @compiled()

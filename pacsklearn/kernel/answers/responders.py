@@ -8,9 +8,11 @@ from typing import Any, final
 import joblib
 
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.stored_answers import ResponderState
+from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
 from pacsklearn.kernel.noise.sampler import NoisePool
@@ -48,7 +50,23 @@ class Responders:
         max_answers: int | None,
         kind: AnswerKind,
     ) -> Responder:
-        """Responder for these arguments, with its step budget and its stored answers."""
+        """Responder for these arguments, with its step budget and its stored answers.
+
+        Raises
+        ------
+        BudgetError, BudgetExhaustedError, ValueError
+        """
+        criterion = self._procedure.terms.criterion
+        if criterion is not None:
+            cap = self._account.own.ceiling
+            blind = float(criterion.prior(candidates.space.weights).max())
+            nats = mutual_information_for_success(cap, blind)
+            raise BudgetError(
+                f"A cap of {cap:.6g} on {criterion.name} allows one release, and every private "
+                f"answer is one: successes do not add up. Nats({nats:.3g}) imply the same one "
+                "over all answers together; or ask for all labels at once: respond_together."
+            )
+        self._procedure.need_consent()
         self._account.home.check()
         with self._procedure.lock:
             fitted = _name_of(candidates.estimator, candidates.options.fit_params)
@@ -108,6 +126,18 @@ class Responders:
         )
         # A hair less, so that rounding cannot refuse the last answer.
         return self._account.check(None) / count * (1 - 1e-12)
+
+
+def answer_table(procedure: ReleaseProcedure, key: bytes | None) -> AnswerTable | None:
+    """Where answers are stored in the ledger's database, sealed with a key; None without one.
+
+    Raises
+    ------
+    LedgerError
+        When the ledger is in no database.
+    """
+    account = procedure.account
+    return None if key is None else AnswerTable(account.shared, account.session, key)
 
 
 def _name_of(estimator: Any, fit_params: Mapping[str, Any]) -> str:

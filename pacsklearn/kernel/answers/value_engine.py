@@ -1,21 +1,14 @@
-"""Private real-valued responses at speed: Algorithm 1 with independent noise, compiled."""
+"""Private real-valued responses at speed: Algorithm 1 with independent noise."""
 
 from __future__ import annotations
-
-from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacsklearn.kernel.answers import value_kernel
 from pacsklearn.kernel.answers.label_engine import Step, StepAnswers, Stop, check_belief
 from pacsklearn.kernel.bounds.binary_scale import exponents_of, scaled_by
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
-
-LARGEST_OFFSET: Final = 2.0**40
-"""Cap on the distance of a centre from the mean, in grid steps: beyond it integers would soon not
-be exact doubles. A cap only ever means more noise than the budget asks for."""
-
-TINIEST_STEP: Final = 2.0**-1022
 
 # Differences of what lies below, and their sums, stay finite.
 _LARGEST_VALUE = 2.0**1010
@@ -70,7 +63,7 @@ def answer_values(
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.kernel.bounds import uniform_belief
+    >>> from pacsklearn.bounds import uniform_belief
     >>> from pacsklearn.kernel.answers.value_engine import answer_values
     >>> values = np.array([[[1.0, 0.25], [1.0, 0.75]]])
     >>> step = answer_values(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
@@ -85,9 +78,6 @@ def answer_values(
     table = scaled_by(table, -units[:, None, None])
     step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
     answers, deviations, charges = np.empty((n, width)), np.zeros((n, width)), np.empty(n)
-    # numba is imported, and its cache read, by the first session that answers.
-    from pacsklearn.kernel.answers import value_kernel
-
     rows, used, stop = value_kernel.answer_rows(
         table,
         step.secret,
@@ -140,8 +130,6 @@ def contested_rows(values: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_
     """
     table = _as_values(values)
     belief = check_belief(log_belief, table.shape[1])
-    from pacsklearn.kernel.answers import value_kernel
-
     result = np.empty(table.shape[0], dtype=np.bool_)
     value_kernel.contested(table, np.ascontiguousarray(belief), result)
     return result

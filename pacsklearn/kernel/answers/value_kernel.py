@@ -1,18 +1,21 @@
-"""Compiled rows of the value engine, operation by operation as the reference.
-
-Importing this module imports numba.
-"""
+"""Rows of the value engine, one after the other."""
 
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 
 from pacsklearn.kernel.answers.label_kernel import entropy_of, first_alive, masses_of, others
-from pacsklearn.kernel.answers.value_engine import LARGEST_OFFSET, TINIEST_STEP
-from pacsklearn.kernel.bounds.compiled import compiled
+from pacsklearn.kernel.bounds.compiled import compiled, exponentials, summed
 from pacsklearn.kernel.bounds.rounding import OUTWARD
+
+LARGEST_OFFSET: Final = 2.0**40
+"""Cap on the distance of a centre from the mean, in grid steps: beyond it integers would soon not
+be exact doubles. A cap only ever means more noise than the budget asks for."""
+
+TINIEST_STEP: Final = 2.0**-1022
 
 
 @compiled()
@@ -29,7 +32,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
     """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m, width = values.shape
     slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
-    logs, work = np.empty(m), np.empty(m)
+    logs, work, weights = np.empty(m), np.empty(m), np.empty(m)
     means, steps, centres = np.empty(width), np.empty(width), np.empty((m, width))
     used = 0
     for row in range(n):
@@ -42,9 +45,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
         # Written so that NaN takes the noise.
         if not charge <= budget:
             count = _differing(rows, belief, first_alive(belief), noisy)
-            # The largest is one before they are divided: none is lost that a double can hold.
-            weights = np.exp(belief - belief.max())
-            weights /= weights.sum()
+            _fill_weights(belief, weights)
             charge = _calibrate(
                 rows, belief, weights, budget, scale, noisy[:count], means, steps, centres
             )
@@ -66,6 +67,24 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
 
 
 @compiled()
+def _fill_weights(belief, weights):
+    """Weights of the candidates, which add up to one."""
+    # The largest is one before they are divided: none is lost that a double can hold.
+    top, total = belief.max(), 0.0
+    for i in range(belief.shape[0]):
+        weights[i] = math.exp(belief[i] - top)
+        total += weights[i]
+    for i in range(belief.shape[0]):
+        weights[i] /= total
+
+
+@_fill_weights.in_numpy
+def _fill_weights_in_numpy(belief, weights):
+    weights[:] = exponentials(belief - belief.max())
+    weights /= summed(weights)
+
+
+@compiled()
 def _learn(belief, observed, centres, scale):
     for i in range(belief.shape[0]):
         total = 0.0
@@ -73,6 +92,13 @@ def _learn(belief, observed, centres, scale):
             distance = (observed[k] - centres[i, k]) / scale
             total += distance * distance
         belief[i] += -0.5 * total
+    _normalise(belief)
+
+
+@_learn.in_numpy
+def _learn_in_numpy(belief, observed, centres, scale):
+    distances = (observed - centres[:, : observed.size]) / scale
+    belief += -0.5 * summed(distances * distances)
     _normalise(belief)
 
 
@@ -111,6 +137,18 @@ def _group(rows, belief, slots, heads):
     return count
 
 
+@_group.in_numpy
+def _group_in_numpy(rows, belief, slots, heads):
+    numbers: dict[tuple[float, ...], int] = {}
+    slots[:] = 0
+    for i in np.flatnonzero(np.isfinite(belief)):
+        own = tuple(rows[i].tolist())  # 0.0 and -0.0 are one key, as they are equal
+        if own not in numbers:
+            heads[len(numbers)] = i
+        slots[i] = numbers.setdefault(own, len(numbers))
+    return len(numbers)
+
+
 @compiled()
 def _differing(rows, belief, first, noisy):
     count = 0
@@ -121,6 +159,13 @@ def _differing(rows, belief, first, noisy):
                 count += 1
                 break
     return count
+
+
+@_differing.in_numpy
+def _differing_in_numpy(rows, belief, first, noisy):
+    differing = np.flatnonzero((rows[np.isfinite(belief)] != rows[first]).any(axis=0))
+    noisy[: differing.size] = differing
+    return differing.size
 
 
 @compiled()
@@ -140,6 +185,17 @@ def _moments(rows, j, weights, belief):
             share = (rows[i, j] - mean) / reach
             square += weights[i] * share * share
     return mean, reach * math.sqrt(square), reach
+
+
+@_moments.in_numpy
+def _moments_in_numpy(rows, j, weights, belief):
+    column, alive = rows[:, j], np.isfinite(belief)
+    anchor = column[np.argmax(weights)]
+    mean = anchor + summed(weights * (column - anchor))
+    gaps = column[alive] - mean
+    reach = np.max(np.abs(gaps))
+    share = gaps / reach
+    return mean, reach * math.sqrt(summed(weights[alive] * share * share)), reach
 
 
 @compiled()
@@ -183,9 +239,17 @@ def _round(rows, j, belief, weights, mean, step, centres):
     return bound
 
 
+@_round.in_numpy
+def _round_in_numpy(rows, j, belief, weights, mean, step, centres):
+    alive = np.isfinite(belief)
+    centres[:] = 0.0
+    centres[alive] = np.rint((rows[alive, j] - mean) / step)
+    distances = centres - np.rint(summed(weights * centres))
+    return summed(weights * distances * distances)
+
+
 @compiled()
 def _normalise(belief):
     best = np.argmax(belief)
     top, shift = belief[best], math.log1p(others(belief, best))
-    for i in range(belief.shape[0]):
-        belief[i] = (belief[i] - top) - shift
+    belief[:] = (belief - top) - shift

@@ -84,7 +84,7 @@ def balanced_design(
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.kernel.bounds import balanced_design
+    >>> from pacsklearn.bounds import balanced_design
     >>> packed = balanced_design(1000, 128, 64, seed=1)
     >>> packed.shape
     (1000, 16)
@@ -133,7 +133,7 @@ def unpack_subset(packed: Bytes, i: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.kernel.bounds import unpack_subset
+    >>> from pacsklearn.bounds import unpack_subset
     >>> unpack_subset(np.packbits([[1, 0], [1, 1], [0, 1]], axis=1), 1)
     array([1, 2])
     """
@@ -158,7 +158,7 @@ def inclusion_counts(packed: Bytes) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import balanced_design, inclusion_counts
+    >>> from pacsklearn.bounds import balanced_design, inclusion_counts
     >>> inclusion_counts(balanced_design(4, 16, 8))
     array([8, 8, 8, 8])
     """

@@ -1,24 +1,109 @@
-"""How functions on arrays are compiled; importing this module imports numba."""
+"""Loops over arrays: compiled where numba is installed, by their numpy references elsewhere.
+
+Whether numba is there changes how long a loop takes and nothing that leaves it: a loop and its
+reference add the same numbers in the same order, and take exponentials and logarithms from the C
+library, one number at a time. NumPy's own sums and exponentials round in another way on every kind
+of processor.
+"""
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, final
 
-from numba import njit
+import numpy as np
+
+from pacsklearn.kernel.bounds.arrays import Floats
+
+Function = Callable[..., Any]
 
 
-def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile without the interpreter lock; cached on disk where a folder can be written.
+@final
+class Loop:
+    """A function on arrays, which is compiled when it is first called.
 
-    Numba's cache notices changes of the file that holds the function only: it stays what it was
-    when a function changes that it calls in another file.
+    Compiled without the interpreter lock; cached on disk where a folder can be written. Numba's
+    cache notices changes of the file that holds the function only: it stays what it was when a
+    function changes that it calls in another file.
+
+    Parameters
+    ----------
+    text : callable
+        The loop, in the part of Python that numba compiles.
+    options : dict
+        Of ``numba.njit``.
+
+    Attributes
+    ----------
+    reference : callable
+        What gives the same numbers without numba: the loop itself where nothing else is given.
     """
 
-    def compile_function(function: Callable[..., Any]) -> Any:
-        try:
-            return njit(nogil=True, cache=True, **options)(function)
-        except RuntimeError:  # no folder for the cache
-            return njit(nogil=True, **options)(function)
+    def __init__(self, text: Function, options: dict[str, Any]) -> None:
+        self.__doc__, self.__name__ = text.__doc__, text.__name__
+        self._text, self.reference, self._options = text, text, options
 
-    return compile_function
+    def in_numpy(self, reference: Function) -> Function:
+        """Decorate the reference, where the loop itself would take too long uncompiled."""
+        self.reference = reference
+        return reference
+
+    @cached_property
+    def running(self) -> Function:
+        """What is called: the compiled loop, or its reference."""
+        njit = compiler()
+        if njit is None:
+            return self.reference
+        try:
+            made: Function = njit(nogil=True, cache=True, **self._options)(self._text)
+        except RuntimeError:  # no folder for the cache
+            made = njit(nogil=True, **self._options)(self._text)
+        return made
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.running(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """By which numba knows a function that a compiled one calls."""
+        return self.running._numba_type_  # type: ignore[attr-defined]
+
+
+def compiled(**options: Any) -> Callable[[Function], Loop]:
+    """Decorate a loop over arrays; options are those of ``numba.njit``."""
+    return lambda text: Loop(text, options)
+
+
+@cache
+def compiler() -> Any:
+    """Numba's decorator; None where loops run by their references."""
+    try:
+        from numba import config, njit
+    except ModuleNotFoundError as missing:
+        if missing.name == "numba":
+            return None
+        reason = str(missing)
+    except ImportError as error:  # made for another numpy
+        reason = str(error)
+    else:
+        if not getattr(config, "USING_SVML", False):
+            return njit
+        # Intel's exponentials differ from the C library's in the last bit.
+        reason = "it uses Intel's short vector mathematics; set NUMBA_DISABLE_INTEL_SVML=1"
+    message = f"numba is installed and not used, loops run uncompiled: {reason}"
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return None
+
+
+def exponentials(numbers: Floats) -> Floats:
+    """Exponentials by the C library, as in compiled loops; NumPy's may differ in the last bit."""
+    return np.array([math.exp(number) for number in numbers.tolist()])
+
+
+def summed(numbers: Floats) -> Any:
+    """Sums along the last axis, one number after the other as in a loop."""
+    # A loop begins with 0.0, and so never ends with -0.0.
+    return np.add.accumulate(numbers, axis=-1)[..., -1] + 0.0

@@ -37,7 +37,7 @@ def dp_epsilon(success: float, delta: float = 0.0) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import dp_epsilon
+    >>> from pacsklearn.bounds import dp_epsilon
     >>> round(dp_epsilon(0.58815), 2)
     0.36
     """
@@ -86,7 +86,7 @@ def dp_success(epsilon: float, delta: float = 0.0, prior: float = 0.5) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import dp_success
+    >>> from pacsklearn.bounds import dp_success
     >>> round(dp_success(1.0, 1e-5), 4)
     0.7311
     >>> dp_success(0.1, prior=0.9)
@@ -129,7 +129,7 @@ def answers_until(success: float, nats_per_answer: float, prior: float = 0.5) ->
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import answers_until, dp_success
+    >>> from pacsklearn.bounds import answers_until, dp_success
     >>> answers_until(dp_success(1.0, 1e-5), 2**-8)
     28
     """

@@ -172,7 +172,7 @@ def linear_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import linear_bound
+    >>> from pacsklearn.bounds import linear_bound
     >>> round(linear_bound([[0], [1024]], [0.5, 0.5], 1024), 6)
     0.125
     """
@@ -228,7 +228,7 @@ def logdet_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import logdet_bound
+    >>> from pacsklearn.bounds import logdet_bound
     >>> round(logdet_bound([[-1024], [1024]], [0.5, 0.5], 1024), 6)
     0.346574
     """

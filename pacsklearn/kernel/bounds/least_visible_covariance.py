@@ -35,7 +35,7 @@ def least_visible_covariance(directions: Floats, *, max_iterations: int = 60) ->
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.kernel.bounds import least_visible_covariance
+    >>> from pacsklearn.bounds import least_visible_covariance
     >>> least_visible_covariance(np.array([[3.0, 0.0], [0.0, 1.0], [0.1, 0.1]])).round(1)
     array([[9., 0.],
            [0., 1.]])

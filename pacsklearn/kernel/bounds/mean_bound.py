@@ -63,7 +63,7 @@ def upper_mean_bound(samples: ArrayLike, low: float, high: float, gamma: float) 
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.kernel.bounds import upper_mean_bound
+    >>> from pacsklearn.bounds import upper_mean_bound
     >>> round(upper_mean_bound(np.zeros(1000), 0.0, 1.0, 0.05), 5)
     0.00506
     """
@@ -131,7 +131,7 @@ def upper_mean_bounds(
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import upper_mean_bounds
+    >>> from pacsklearn.bounds import upper_mean_bounds
     >>> upper_mean_bounds([0.0, 500.0], [0.0, 500.0], 1000, 0.0, 1.0, 0.05).round(4)
     array([0.0054, 0.5573])
     """

@@ -237,7 +237,7 @@ def uniform_belief(m: int) -> Floats:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import uniform_belief
+    >>> from pacsklearn.bounds import uniform_belief
     >>> uniform_belief(2)
     array([-0.69314718, -0.69314718])
     """
@@ -274,7 +274,7 @@ def update_belief(log_weights: ArrayLike, log_likelihood: ArrayLike) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.kernel.bounds import uniform_belief, update_belief
+    >>> from pacsklearn.bounds import uniform_belief, update_belief
     >>> np.exp(update_belief(uniform_belief(2), np.log([0.75, 0.25])))
     array([0.75, 0.25])
     >>> update_belief(uniform_belief(2), [0.0, -5000.0])
@@ -314,7 +314,7 @@ def belief_entropy(log_weights: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import belief_entropy, uniform_belief
+    >>> from pacsklearn.bounds import belief_entropy, uniform_belief
     >>> round(belief_entropy(uniform_belief(128)), 4)
     4.852
     """

@@ -45,7 +45,7 @@ def posterior_success(mutual_information: float, prior: float = 0.5) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import posterior_success
+    >>> from pacsklearn.bounds import posterior_success
     >>> round(posterior_success(1 / 64), 5)
     0.58816
     >>> round(posterior_success(1 / 64, prior=0.01), 5)
@@ -95,7 +95,7 @@ def mutual_information_for_success(success: float, prior: float = 0.5) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import mutual_information_for_success
+    >>> from pacsklearn.bounds import mutual_information_for_success
     >>> round(mutual_information_for_success(0.75), 4)
     0.1308
     """
@@ -137,7 +137,7 @@ def binary_kl(r: float, q: float) -> float:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import binary_kl
+    >>> from pacsklearn.bounds import binary_kl
     >>> round(binary_kl(1.0, 0.5), 6)
     0.693147
     >>> f"{binary_kl(0.5 + 1e-12, 0.5):.3e}"

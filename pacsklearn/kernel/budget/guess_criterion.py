@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import NAMING_AIM, Criterion
 from pacsklearn.kernel.budget.membership_criterion import has_units
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+if TYPE_CHECKING:
+    from pacsklearn.kernel.secret.space import Space
 
 
 @final
@@ -63,7 +64,7 @@ class GuessCriterion(Criterion):
         yield self.table
 
 
-def identification(space: SecretSpace | CandidateSpace) -> GuessCriterion:
+def identification(space: Space) -> GuessCriterion:
     """Naming the secret candidate."""
     return GuessCriterion(
         np.eye(space.n_candidates),
@@ -73,7 +74,7 @@ def identification(space: SecretSpace | CandidateSpace) -> GuessCriterion:
     )
 
 
-def k_of_n(space: SecretSpace | CandidateSpace, k: int) -> GuessCriterion:
+def k_of_n(space: Space, k: int) -> GuessCriterion:
     """Naming as many units as a subset holds, ``k`` of them right.
 
     Parameters
@@ -94,8 +95,8 @@ def k_of_n(space: SecretSpace | CandidateSpace, k: int) -> GuessCriterion:
     -----
     Source: pac-private-algorithms, section 8.2 and equation 6, on an enumerated space.
     """
-    space = has_units(space, f"{k}_of_n")
-    members = space.membership().T.astype(np.float64)
+    listed = has_units(space, f"{k}_of_n")
+    members = listed.membership().T.astype(np.float64)
     size = int(members.sum(axis=1).max())
     if not 1 <= k <= size:
         raise ValueError(f"k must lie between 1 and the {size} units of a subset, got {k!r}.")
@@ -103,5 +104,5 @@ def k_of_n(space: SecretSpace | CandidateSpace, k: int) -> GuessCriterion:
     # A small candidate may not share so much even with itself; a guess succeeds against one anyway.
     np.fill_diagonal(reachable, 1.0)
     return GuessCriterion(
-        reachable, f"{k}-of-{space.n_units}", f"name {size} units, {k} of them right"
+        reachable, f"{k}-of-{listed.n_units}", f"name {size} units, {k} of them right"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,10 @@ from scipy import sparse
 
 from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, Criterion
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+if TYPE_CHECKING:  # spaces state what is known of their units by what is here
+    from pacsklearn.kernel.secret.secret_space import SecretSpace
+    from pacsklearn.kernel.secret.space import Space
 
 
 @final
@@ -28,15 +30,16 @@ class MembershipCriterion(Criterion):
     """
 
     name = "membership"
+    description = "telling whether any one unit was used"
     statement = "tell whether any one unit was used"
     lowest = 0.5
     aim = MEMBERSHIP_AIM
 
-    def __init__(self, space: SecretSpace | CandidateSpace) -> None:
-        space = has_units(space, self.name)
-        inclusion = space.inclusion()
+    def __init__(self, space: Space) -> None:
+        listed = has_units(space, self.name)
+        inclusion = listed.inclusion()
         protected = np.flatnonzero((inclusion > 0) & (inclusion < 1))
-        self._members = space.membership()[protected]
+        self._members = listed.membership()[protected]
 
     @property
     def n_targets(self) -> int:
@@ -75,13 +78,13 @@ class MembershipCriterion(Criterion):
         )
 
 
-def has_units(space: SecretSpace | CandidateSpace, name: str) -> SecretSpace:
+def has_units(space: Space, name: str) -> SecretSpace:
     """Refuse a criterion about units where the secret is one of a list of inputs."""
-    if isinstance(space, SecretSpace):
-        return space
+    if space.has_members:
+        return space.row_subsets()
     raise ValueError(
-        f"criterion={name!r} is about units of a data set, and the secret of this session is one "
-        "of a list of inputs; use criterion='identification'."
+        f"A cap on {name} is about units of a data set, and the secret of this session is one of "
+        "a list of inputs; cap its Identification."
     )
 
 

@@ -11,9 +11,8 @@ from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
-from pacsklearn.kernel.secret.drawn_rows import DrawnRows
-from pacsklearn.kernel.secret.secret_rows import KnownRows, RowsSecret, SecretRows
-from pacsklearn.kernel.secret.stated_secret import Bounds, PACSecret, SampledSecret, SecretCandidate
+from pacsklearn.kernel.secret.secret_rows import KnownRows, RowsSecret
+from pacsklearn.kernel.secret.stated_secret import Bounds, PACSecret
 
 
 @final
@@ -34,7 +33,7 @@ class Guarantee(Statement):
         Why the spent figure is a bound.
     confidence : float
         Probability that the bound holds; 1.0 when it is a proof.
-    secret : SecretRows, DrawnRows, SecretCandidate or SampledSecret
+    secret : PACSecret
         What is secret: which subset of the rows was used, of a list or of all balanced ones,
         which input of a list, or what a sampler drew.
     released : tuple of str
@@ -90,7 +89,13 @@ class Guarantee(Statement):
     certified_confidence: float | None = None
 
     framework = "PAC privacy"
-    _secrets = (SecretRows, DrawnRows, SecretCandidate, SampledSecret)
+
+    @classmethod
+    def secret_kinds(cls) -> tuple[type[PACSecret], ...]:
+        """Kinds of secret that such a guarantee may be about, those of rings and plugins too."""
+        from pacsklearn.kernel.plugins.registry import registry
+
+        return tuple(each.made for each in registry().registrations("stated_secret"))
 
     @property
     def n_subsets(self) -> int | None:

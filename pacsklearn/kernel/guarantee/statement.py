@@ -21,7 +21,6 @@ class Statement(ABC):
     """
 
     framework: ClassVar[str]
-    _secrets: ClassVar[tuple[type[StatedSecret], ...]]
 
     definition: str
     budget: float
@@ -109,7 +108,7 @@ class Statement(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary with the derived bounds added, for JSON."""
-        secret = {"kind": self.secret.kind, **asdict(self)["secret"]}
+        secret = {"kind": self.secret.name, **asdict(self)["secret"]}
         return {
             "scope": self.scope,
             "framework": self.framework,
@@ -121,6 +120,11 @@ class Statement(ABC):
     def to_json(self, **options: Any) -> str:
         """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    @classmethod
+    @abstractmethod
+    def secret_kinds(cls) -> tuple[type[StatedSecret], ...]:
+        """Kinds of secret that such a guarantee may be about."""
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -135,7 +139,7 @@ class Statement(ABC):
         # A text of an earlier version lacks newer fields, which keep their defaults.
         facts = {one.name: _tuples(data[one.name]) for one in fields(cls) if one.name in data}
         secret = dict(facts.get("secret") or {})
-        kinds = {kind.kind: kind for kind in cls._secrets}
+        kinds = {kind.name: kind for kind in cls.secret_kinds()}
         kind = secret.pop("kind", None)
         if kind not in kinds:
             raise ValueError(

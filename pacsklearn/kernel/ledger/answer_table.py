@@ -15,7 +15,7 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRoll
 from pacsklearn.kernel.ledger.ledger import Ledger
 
 if TYPE_CHECKING:  # the databases' clients are loaded when a ledger is opened
-    from pacsklearn.kernel.ledger.store import Book
+    from pacsklearn.kernel.ledger.store import LogBook
 
 Belief = tuple[int, NDArray[np.float64]]
 """How many events the session had, and log-weights of its candidates after them."""
@@ -114,7 +114,7 @@ class AnswerTable:
             lines.append((responder, *parts, self._seal(b"answer", responder.encode(), *parts)))
         facts = self._facts(responder, n_charged, log_belief)
 
-        def write(book: Book) -> None:
+        def write(book: LogBook) -> None:
             # In the transaction that stores: no other process can go on in between.
             if book.find(f"{self._session}/{n_charged}") is not None:
                 raise SessionRolledBackError(
@@ -135,11 +135,13 @@ class AnswerTable:
             When it is not what was written.
         """
 
-        def read(book: Book) -> dict[str, Any] | None:
+        def read(book: LogBook) -> dict[str, Any] | None:
             dataset, number = book.fold.founding.dataset, book.fold.beliefs.get(self._session)
             for responder, count in book.fold.n_answers.items():
                 if book.log.n_stored(dataset, responder) != count:
-                    raise LedgerCorruptedError(book.position.sequence, "has lost stored answers")
+                    raise LedgerCorruptedError(
+                        book.fold.position.sequence, "has lost stored answers"
+                    )
             row = None if number is None else book.log.row(dataset, number)
             return None if row is None else row.facts()["stored"]
 

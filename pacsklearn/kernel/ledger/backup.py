@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
@@ -12,9 +10,9 @@ from pacsklearn.kernel.ledger.fold import Beside, Fold, verified
 from pacsklearn.kernel.ledger.founding import append_founding
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log
-from pacsklearn.kernel.ledger.new_file import new_file
 from pacsklearn.kernel.ledger.row import Founding, Position
-from pacsklearn.kernel.ledger.sqlite_log import SQLITE, SQLiteLog
+from pacsklearn.kernel.ledger.sqlite_file import address_of
+from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
 
 
@@ -42,8 +40,8 @@ def backup(source: Path | str, target: Path) -> dict[str, Position]:
     LedgerCorruptedError
         When a row is wrong; no copy is left then.
     """
-    with new_file(target) as draft:
-        _copy(source, draft)
+    with SQLiteLog.new(target) as draft:
+        run(address_of(source), lambda log: _copy(log, draft))
         return {name: fold.position for name, fold in _verified(draft).items()}
 
 
@@ -84,8 +82,7 @@ def restore(
     LedgerCorruptedError
         When it is behind its high-water file.
     """
-    source = SQLITE + str(copy)
-
+    source = address_of(copy)
     # Before anything is written: a backup that is behind is not put anywhere.
     for name, position in heads:
         row = run(source, lambda log: log.row(name, position.sequence))  # noqa: B023
@@ -96,8 +93,8 @@ def restore(
                 "be spent again. Restore a newer one."
             )
     if isinstance(target, Path):
-        with new_file(target) as draft:
-            _copy(copy, draft)
+        with SQLiteLog.new(target) as draft:
+            run(source, lambda log: _copy(log, draft))
             return _settled(draft, _verified(draft), new_start=new_start)
 
     def write(log: Log) -> dict[str, Position]:
@@ -131,26 +128,10 @@ def _settled(log: Log, folds: dict[str, Fold], *, new_start: bool) -> dict[str, 
     return positions
 
 
-def _copy(source: Path | str, draft: SQLiteLog) -> None:
-    if isinstance(source, Path):
-        if not source.exists():
-            raise LedgerError(f"There is no ledger at {source}.")
-        reader = SQLiteLog(SQLITE + str(source))
-        try:
-            reader.check_version()
-            with closing(sqlite3.connect(draft.path)) as copy:
-                reader.copy_to(copy)
-                copy.execute("PRAGMA journal_mode = WAL")
-            reader.rest()
-        finally:
-            reader.close()
-        return
-
-    def read(log: Log) -> None:
+def _copy(source: Log, draft: Log) -> None:
+    if not source.copy_file(draft):
         draft.migrate()
-        _write(log, _verified(log), draft)
-
-    run(source, read)
+        _write(source, _verified(source), draft)
 
 
 def _verified(log: Log) -> dict[str, Fold]:
@@ -192,9 +173,7 @@ def mark(address: str, dataset: str) -> Position:
     def write(log: Log) -> Position:
         if not Founding.of(log.founding(dataset)).high_water:
             raise LedgerError("The ledger was founded without a high-water file.")
-        with log.snapshot():
-            log.check()
-            fold = verified(log.table(dataset), log.answers(dataset))
+        fold = _verified(log)[dataset]
         HighWater(fold.founding).create(fold.position)
         return fold.position
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
@@ -13,9 +12,8 @@ from pacsklearn.kernel.ledger.row import (
     Position,
     Row,
     answers_digest,
-    json_text,
+    posting_facts,
     posting_of,
-    posting_text,
     row_of,
 )
 
@@ -96,10 +94,7 @@ class Fold:
         if facts["previous"] != previous:
             return "does not follow the row before it"
         if "event" in facts:
-            # The key has a column of its own, which is what is looked up.
             posting = posting_of(facts)
-            if posting.event.key != row.key:
-                return "does not say what its event says"
             # Ceilings before sums: a row that should have been refused is named itself.
             if wrong := self.accounts.wrong(posting):
                 return wrong
@@ -128,18 +123,16 @@ class Fold:
 
     def post(self, posting: Posting, time: str) -> Row:
         """Count a posting that was checked; the row that says so."""
-        start = self._start(time)
+        facts = self._start(time) | posting_facts(posting)
         self.accounts.add(posting)
-        sums = self.accounts.stated(posting)
-        return self._made(posting.event.key, f"{start}{posting_text(posting)}", sums)
+        return self._made(posting.event.key, facts, self.accounts.stated(posting))
 
     def store(self, stored: dict[str, Any], answers: tuple[Any, ...], time: str) -> Row:
         """Count stored answers and the belief after them; the row that says so."""
         # The answers' digest is under the row's hash: none is taken out, or changed, unseen.
         facts = stored | {"count": len(answers), "digest": answers_digest(answers)}
-        start = self._start(time)
         sums = {"ledger": exact_text(self.accounts.total(""))}
-        row = self._made(None, f'{start}"stored":{json_text(facts)}', sums)
+        row = self._made(None, self._start(time) | {"stored": facts}, sums)
         self._count_answers(row, facts)
         return row._replace(answers=answers)
 
@@ -152,20 +145,18 @@ class Fold:
         self.last = before
         return True
 
-    def _start(self, time: str) -> str:
+    def _start(self, time: str) -> dict[str, Any]:
         # A checkpoint holds every sum: it waits for as many rows, so that a row's share of the
         # space stays the same.
         due = self.last.number + 1 - self._checkpoint
         if due < max(CHECKPOINT, self.accounts.size + len(self.beliefs) + len(self.n_answers)):
-            return f'"checkpoint":{self._checkpoint},"time":{_quoted(time)},'
-        state = json_text(self.state())
+            return {"checkpoint": self._checkpoint, "time": time}
         self._checkpoint = self.last.number + 1
-        return f'"checkpoint":{self._checkpoint},"state":{state},"time":{_quoted(time)},'
+        return {"checkpoint": self._checkpoint, "state": self.state(), "time": time}
 
-    def _made(self, key: str | None, content: str, sums: dict[str, str]) -> Row:
-        text = f'{content},"sums":{json_text(sums)}'
-        number = self.last.number + 1
-        row = row_of(self.founding.dataset, number, key, self.last.hash, text)
+    def _made(self, key: str | None, facts: dict[str, Any], sums: dict[str, str]) -> Row:
+        number, previous = self.last.number + 1, self.last.hash
+        row = row_of(self.founding.dataset, number, key, previous, facts | {"sums": sums})
         self.last = row
         return row
 

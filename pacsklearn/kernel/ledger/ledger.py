@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn, Self, TypeVar, final
 
 from pacsklearn._validation import check_budget
@@ -22,87 +20,75 @@ from pacsklearn.kernel.ledger.accounts import (
     largest_refund,
     nearest,
 )
+from pacsklearn.kernel.ledger.book import Book, Store, time_text
 from pacsklearn.kernel.ledger.event import LONGEST_NOTE, Event, ledger_number, ledger_text
-from pacsklearn.kernel.ledger.ledger_interface import Ledger, OpenBook, Reservation, Store
 from pacsklearn.kernel.secret.home_process import HomeProcess
 
-__all__ = ["Ledger", "MemoryLedger", "MemoryReservation", "Reservation", "checked_terms"]
+__all__ = ["Ledger", "MemoryLedger", "Reservation", "checked_terms"]
 
 T = TypeVar("T")
 _LONGEST: Final = 1e10
 """Seconds that a reservation may last."""
 
 
-class BookedLedger(Ledger):
-    """Account of a store.
+class Ledger:
+    """A ceiling and the events charged against it.
+
+    ``charge`` is atomic and comes before the noise: a crash can lose an answer, never a charge.
 
     Parameters
     ----------
     store : Store
-    account : str
+    account : str, default=""
         Empty for the ledger itself, else the key of a reservation.
     user, project : str, optional
-        On whose behalf charges are made.
+        On whose behalf charges are made, and for which project.
+
+    Notes
+    -----
+    Charges are summed exactly (every double is a fraction), so the order of the charges does not
+    matter and no error builds up. A charge fits when the exact sum, rounded to the nearest double,
+    is not above the ceiling: the true sum passes the ceiling by half a unit in the last place at
+    most, once, however many charges there are. Rounding the sum up instead would refuse the tenth
+    of ten charges of 0.1 under a ceiling of 1.
     """
 
     def __init__(
-        self,
-        store: Store,
-        account: str = "",
-        user: str | None = None,
-        project: str | None = None,
+        self, store: Store, account: str = "", user: str | None = None, project: str | None = None
     ) -> None:
         self._store = store
         self._account = account
-        self._user = user
-        self._project = project
-
-    @property
-    def user(self) -> str | None:
-        """On whose behalf charges are made, if on anybody's."""
-        return self._user
-
-    @property
-    def project(self) -> str | None:
-        """For which project, if for any."""
-        return self._project
+        self.user = user
+        self.project = project
 
     @property
     def unit(self) -> str:
+        """Unit of the ceiling and of every charge."""
         return self._store.terms.unit
 
     @property
     def ceiling(self) -> float:
+        """Most that may ever be charged."""
         if not self._account:
             return self._store.terms.ceiling
         ceiling: float = self._store.read(lambda book: book.accounts.ceiling(self._account))
         return ceiling
 
     @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything charged so far, in order."""
+        return self._store.read(lambda book: tuple(book.events(self._account)))
+
+    @property
     def spent(self) -> float:
+        """Sum of the charges, the nearest double to the exact one."""
         return self._store.read(lambda book: nearest(book.accounts.total(self._account)))
 
     @property
     def remaining(self) -> float:
+        """What may still be charged, rounded down; :meth:`allows` is exact."""
         limits = self._settled(self._limits)
         return min((largest_refund(each.ceiling, each.total) for each in limits), default=0.0)
-
-    def allows(self, amount: float) -> bool:
-        amount = _amount(amount)
-        limits = self._settled(self._limits)
-        return bool(limits) and all(fits(each.total, amount, each.ceiling) for each in limits)
-
-    def check(self, amount: float) -> None:
-        amount = _amount(amount)
-        limits = self._settled(self._limits)
-        for each in limits:
-            each.check(amount)
-        if not limits:
-            raise BudgetExhaustedError(self.spent, amount, self.ceiling)
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return self._store.read(lambda book: tuple(book.events(self._account)))
 
     @property
     def reservations(self) -> tuple[Reservation, ...]:
@@ -114,35 +100,107 @@ class BookedLedger(Ledger):
         )
         return tuple(self._reservation(made) for made in open_rows)
 
+    @property
+    def head(self) -> str:
+        """``"<dataset> <rows>:<digest of the last one>"`` when this process last looked.
+
+        For a statement; empty for a ledger that is in no database.
+        """
+        return self._store.head
+
+    def allows(self, amount: float) -> bool:
+        """Whether a charge of ``amount`` would fit now.
+
+        ``amount <= remaining`` asks for less than that: after nine charges of 0.1 under a ceiling
+        of 1 what remains is a little below 0.1, and a tenth one fits.
+        """
+        amount = _amount(amount)
+        limits = self._settled(self._limits)
+        return bool(limits) and all(fits(each.total, amount, each.ceiling) for each in limits)
+
+    def check(self, amount: float) -> None:
+        """Raise BudgetExhaustedError, with the ceiling that is in the way, where it would not."""
+        amount = _amount(amount)
+        limits = self._settled(self._limits)
+        for each in limits:
+            each.check(amount)
+        if not limits:
+            raise BudgetExhaustedError(self.spent, amount, self.ceiling)
+
+    def charge(self, event: Event) -> bool:
+        """Append ``event`` if its charge fits under the ceiling.
+
+        Returns
+        -------
+        bool
+            False when this very event had been charged before; nothing changes then, and nothing
+            new may be released for it.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When it does not fit; nothing changes then.
+        LedgerMismatchError
+            When the event is in another unit, or its key was charged for something else.
+        """
+        check_event(event, self.unit)
+        posting = Posting(self._account, event, user=self.user, project=self.project)
+        is_new: bool = self._store.write(lambda book: book.charge(posting))
+        return is_new
+
     def find(self, key: str) -> Event | None:
+        """Event that was charged under an idempotency key, None when there is none."""
         key = ledger_text("key", key)
         row: Posting | None = self._store.read(lambda book: book.find(key))
         return None if row is None else row.event
 
-    def charge(self, event: Event) -> bool:
-        check_event(event, self.unit)
-        return self._store.charge(
-            Posting(self._account, event, user=self._user, project=self._project)
-        )
-
     def reserve(
         self, amount: float, *, note: str = "", seconds: float | None = None
     ) -> Reservation:
+        """Charge ``amount`` at once, to be spent later through the returned account.
+
+        Parameters
+        ----------
+        amount : float
+            Ceiling of the reservation, in the ledger's unit.
+        note : str
+            What it is for.
+        seconds : float, optional
+            After this time the reservation takes no more charges, and the next charge to the
+            ledger gives back what was not spent. Without it a reservation stays until it is closed.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When it does not fit; nothing changes then.
+        """
         amount = check_budget(budget=amount, name="amount")
         note = ledger_text("note", note, LONGEST_NOTE)
         event = bookkeeping_event("reservation", amount, self.unit, uuid.uuid4().hex)
-        made = Posting(self._account, event, note, self._user, self._project)
+        made = Posting(self._account, event, note, self.user, self.project)
         lasting = _lasting(seconds)
 
-        def reserve(book: OpenBook) -> None:
+        def reserve(book: Book) -> None:
             # By the clock of the store: those of its clients differ.
             expires = None if lasting is None else time_text(lasting, book.time)
-            charge_posting(book, made._replace(expires=expires))
+            book.charge(made._replace(expires=expires))
 
         self._store.write(reserve)
         return self._reservation(made)
 
     def on_behalf_of(self, *, user: str | None = None, project: str | None = None) -> Self:
+        """Return a handle whose charges count for a user, a project or both.
+
+        Parameters
+        ----------
+        user, project : str, optional
+            What is not given stays as it is here.
+
+        Returns
+        -------
+        Ledger
+            Its ``remaining`` and ``allows`` heed the ceilings of the user and of the project too.
+        """
         if self._account:
             raise LedgerMismatchError(
                 "A reservation is charged on behalf of whoever made it; call on_behalf_of on the "
@@ -151,25 +209,24 @@ class BookedLedger(Ledger):
         # Not by __init__, which would open the ledger, and read its terms, a second time.
         handle: Self = type(self).__new__(type(self))
         vars(handle).update(vars(self))
-        handle._user = self._user if user is None else ledger_text("user", user)
-        handle._project = self._project if project is None else ledger_text("project", project)
+        handle.user = self.user if user is None else ledger_text("user", user)
+        handle.project = self.project if project is None else ledger_text("project", project)
         return handle
 
-    @abstractmethod
     def _reservation(self, made: Posting) -> Reservation:
-        """Handle to a reservation."""
+        return Reservation(self._store, made.event.key, made.user, made.project)
 
-    def _limits(self, book: OpenBook) -> list[Limit]:
+    def _limits(self, book: Book) -> list[Limit]:
         """Every ceiling of this account; none for one that is closed."""
         if book.accounts.is_closed(self._account):
             return []
-        return book.accounts.limits(self._account, self._user, self._project)
+        return book.accounts.limits(self._account, self.user, self.project)
 
-    def _settled(self, question: Callable[[OpenBook], T]) -> T:
+    def _settled(self, question: Callable[[Book], T]) -> T:
         """Answer of a book in which no reservation is open whose time is over."""
 
-        def settle_first(book: OpenBook) -> tuple[T]:
-            settle(book)
+        def settle_first(book: Book) -> tuple[T]:
+            book.settle()
             return (question(book),)
 
         # Writing needs the store's lock: only where some reservation's time is over.
@@ -178,16 +235,18 @@ class BookedLedger(Ledger):
         )
         return (answer or self._store.write(settle_first))[0]
 
+    def _identity(self) -> tuple[object, ...]:
+        return self._store, self._account, self.user, self.project
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BookedLedger):
-            return NotImplemented
-        return self._identity() == other._identity()
+        return isinstance(other, Ledger) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
         return hash(self._identity())
 
-    def _identity(self) -> tuple[object, ...]:
-        return self._store, self._account, self._user, self._project
+    def __repr__(self) -> str:
+        key = f", key={self._account!r}" if self._account else ""
+        return f"{type(self).__name__}({self._store!r}{key})"
 
     def __copy__(self) -> Self:
         return self
@@ -196,175 +255,44 @@ class BookedLedger(Ledger):
         return self
 
 
-class BookedReservation(BookedLedger, Reservation):
-    """Reservation of a store."""
+@final
+class Reservation(Ledger):
+    """Part of a ledger's budget, set aside: what is charged here was charged there before.
+
+    A handle as well; made by :meth:`Ledger.reserve`. Once closed its ceiling is what had been
+    spent.
+    """
 
     @property
     def note(self) -> str:
+        """What it is for."""
         return self._store.read(lambda book: str(book.accounts.made(self._account).note))
 
     @property
     def is_closed(self) -> bool:
+        """Whether it refuses every charge."""
         return self._settled(lambda book: book.accounts.is_closed(self._account))
 
     def release_unspent(self) -> float:
+        """Close the reservation for good and give back what was never charged.
+
+        Sound because charges come before answers and closing is atomic: whatever was released
+        under the reservation has been charged by then, and nothing can be charged afterwards.
+
+        Returns
+        -------
+        float
+            What the ledger got back; 0 when the reservation was closed already.
+        """
         return self._store.write(
             lambda book: (
-                0.0 if book.accounts.is_closed(self._account) else _close(book, self._account)
+                0.0 if book.accounts.is_closed(self._account) else book.close(self._account)
             )
         )
 
 
-def charge_posting(book: OpenBook, posting: Posting) -> bool:
-    """Charge inside a transaction; False when this very posting is in the book.
-
-    Raises
-    ------
-    BudgetExhaustedError
-        When it does not fit; nothing changes then.
-    LedgerMismatchError
-        When the key was charged for something else.
-    """
-    # Before any ceiling: a charge repeated because its reply was lost must not be refused.
-    known = book.find(posting.event.key)
-    if known is not None:
-        if known != posting:
-            raise LedgerMismatchError(
-                f"The key {posting.event.key!r} was charged for another event or another account."
-            )
-        return False
-    settle(book)
-    # After expired reservations gave back what they held.
-    book.accounts.check(posting)
-    book.append(posting)
-    return True
-
-
-def settle(book: OpenBook) -> None:
-    """Close the reservations whose time is over."""
-    for key in book.accounts.expired(book.time):
-        _close(book, key)
-
-
-def time_text(seconds: float = 0.0, after: str | None = None) -> str:
-    """Time in UTC, so many seconds from now, or after another; texts sort as times do."""
-    start = datetime.now(UTC) if after is None else datetime.fromisoformat(after)
-    return (start + timedelta(seconds=seconds)).isoformat(timespec="microseconds")
-
-
-def _close(book: OpenBook, account: str) -> float:
-    closed, returned = book.accounts.closing(account)
-    # In this order: a return is right only for a reservation that is closed.
-    book.append(closed)
-    book.append(returned)
-    return 0.0 - returned.event.charge
-
-
-def _amount(amount: object) -> float:
-    number = ledger_number("amount", amount)
-    if number < 0:
-        raise LedgerMismatchError(f"amount must be a number, finite and >= 0, got {number!r}.")
-    return number
-
-
-def _lasting(seconds: float | None) -> float | None:
-    if seconds is None:
-        return None
-    number = ledger_number("seconds", seconds)
-    if not 0 < number <= _LONGEST:
-        raise LedgerMismatchError(
-            f"seconds must be None or a positive number, at most {_LONGEST:.0e}, got {number!r}."
-        )
-    return number
-
-
 @final
-class _MemoryBook(OpenBook):
-    def __init__(self, terms: Terms) -> None:
-        self.lock = threading.RLock()
-        self.home = HomeProcess("This account")
-        self._accounts = Accounts(terms)
-        self._by_key: dict[str, Posting] = {}
-        self._is_adding = False
-
-    @property
-    def accounts(self) -> Accounts:
-        if self._is_adding and self.lock.acquire(blocking=False):
-            try:
-                self._add_up_again()
-            finally:
-                self.lock.release()
-        return self._accounts
-
-    @property
-    def time(self) -> str:
-        return time_text()
-
-    def find(self, key: str) -> Posting | None:
-        return self._by_key.get(key)
-
-    def append(self, posting: Posting) -> None:
-        # A posting counts from when it has its key; an interrupt after that leaves sums that do
-        # not hold it, or half of it, and a mark that says so.
-        accounts = self.accounts
-        self._is_adding = True
-        self._by_key[posting.event.key] = posting
-        accounts.add(posting)
-        self._is_adding = False
-
-    def _add_up_again(self) -> None:
-        accounts = Accounts(self._accounts.terms)
-        for posting in list(self._by_key.values()):
-            accounts.add(posting)
-        self._accounts, self._is_adding = accounts, False
-
-    def events(self, account: str) -> Iterable[Event]:
-        self.home.check()
-        with self.lock:
-            return [each.event for each in self._by_key.values() if each.account == account]
-
-
-@final
-class _MemoryStore(Store):
-    def __init__(self, terms: Terms) -> None:
-        self._terms, self._book = terms, _MemoryBook(terms)
-
-    @property
-    def terms(self) -> Terms:
-        return self._terms
-
-    def read(self, question: Callable[[OpenBook], T]) -> T:
-        # A single number may be read whatever the lock's owner does.
-        return question(self._book)
-
-    def write(self, change: Callable[[OpenBook], T]) -> T:
-        self._book.home.check()
-        with self._book.lock:
-            return change(self._book)
-
-    def charge(self, posting: Posting) -> bool:
-        return self.write(lambda book: charge_posting(book, posting))
-
-
-class _OfOneProcess(BookedLedger):
-    """Account in memory, which cannot be pickled."""
-
-    def _reservation(self, made: Posting) -> Reservation:
-        return MemoryReservation(self._store, made.event.key, made.user, made.project)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(ceiling={self.ceiling:.6g}, unit={self.unit!r})"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            f"A {type(self).__name__} lives in one process and cannot be pickled: a copy could "
-            "spend the budget a second time. Processes share a ledger in a database: "
-            "ledger='sqlite:///path'."
-        )
-
-
-@final
-class MemoryLedger(_OfOneProcess):
+class MemoryLedger(Ledger):
     """Ledger of one process.
 
     It is a handle: ``copy``, ``deepcopy`` and ``clone`` give the same account, and it cannot be
@@ -387,12 +315,91 @@ class MemoryLedger(_OfOneProcess):
         per_user: float | None = None,
         per_project: float | None = None,
     ) -> None:
-        super().__init__(_MemoryStore(checked_terms(ceiling, unit, per_user, per_project)))
+        super().__init__(MemoryBook(checked_terms(ceiling, unit, per_user, per_project)))
 
 
-@final
-class MemoryReservation(_OfOneProcess, BookedReservation):
-    """Reservation in a :class:`MemoryLedger`; made by its ``reserve``."""
+class MemoryBook(Book, Store):
+    """Book of one process, which is its own store and cannot be pickled."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._lock = threading.RLock()
+        self._home = HomeProcess("This account")
+        self._terms, self._accounts = terms, Accounts(terms)
+        self._by_key: dict[str, Posting] = {}
+        self._is_adding = False
+
+    @property
+    def terms(self) -> Terms:
+        return self._terms
+
+    def read(self, question: Callable[[Book], T]) -> T:
+        # A single number may be read whatever the lock's owner does.
+        return question(self)
+
+    def write(self, change: Callable[[Book], T]) -> T:
+        self._home.check()
+        with self._lock:
+            return change(self)
+
+    @property
+    def accounts(self) -> Accounts:
+        if self._is_adding and self._lock.acquire(blocking=False):
+            try:  # to add up again, after an interrupt
+                accounts = Accounts(self._terms)
+                for posting in list(self._by_key.values()):
+                    accounts.add(posting)
+                self._accounts, self._is_adding = accounts, False
+            finally:
+                self._lock.release()
+        return self._accounts
+
+    @property
+    def time(self) -> str:
+        return time_text()
+
+    def find(self, key: str) -> Posting | None:
+        return self._by_key.get(key)
+
+    def append(self, posting: Posting) -> None:
+        # A posting counts from when it has its key; an interrupt after that leaves sums that do
+        # not hold it, or half of it, and a mark that says so.
+        accounts = self.accounts
+        self._is_adding = True
+        self._by_key[posting.event.key] = posting
+        accounts.add(posting)
+        self._is_adding = False
+
+    def events(self, account: str) -> Iterable[Event]:
+        self._home.check()
+        with self._lock:
+            return [each.event for each in self._by_key.values() if each.account == account]
+
+    def __repr__(self) -> str:
+        return f"ceiling={self._terms.ceiling:.6g}, unit={self._terms.unit!r}"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A ledger in memory lives in one process and cannot be pickled: a copy could spend the "
+            "budget a second time. Processes share a ledger in a database: ledger='sqlite:///path'."
+        )
+
+
+def _amount(amount: object) -> float:
+    number = ledger_number("amount", amount)
+    if number < 0:
+        raise LedgerMismatchError(f"amount must be a number, finite and >= 0, got {number!r}.")
+    return number
+
+
+def _lasting(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    number = ledger_number("seconds", seconds)
+    if not 0 < number <= _LONGEST:
+        raise LedgerMismatchError(
+            f"seconds must be None or a positive number, at most {_LONGEST:.0e}, got {number!r}."
+        )
+    return number
 
 
 def checked_terms(

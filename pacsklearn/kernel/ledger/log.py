@@ -7,13 +7,16 @@ import secrets
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, TypeVar, final
 from urllib.parse import unquote
 
-from pacsklearn.exceptions import LedgerError, LedgerMismatchError
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError, UnknownNameError
 from pacsklearn.kernel.ledger.row import Position, Row
+from pacsklearn.kernel.plugins.elsewhere import install_hint
+
+T = TypeVar("T")
 
 PATIENCE = 120.0
 """Seconds to wait for other processes, or for a server, before giving up."""
@@ -55,19 +58,104 @@ class DoubtError(LedgerError):
 class Log(ABC):
     """Logs of the data sets of one database; used by the thread of that database only.
 
+    A kind of database is a subclass, found by the word that its addresses begin with.
+
     Parameters
     ----------
     address : str
+        As :meth:`own_address` gives it.
+
+    Attributes
+    ----------
+    name : str
+        What comes before ``://``.
+    description : str
+    scripts : Path
+        Folder of the numbered scripts that make the tables.
+    errors : tuple of type
+        What the driver raises when the database cannot be used.
     """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    scripts: ClassVar[Path]
+    errors: ClassVar[tuple[type[Exception], ...]]
 
     def __init__(self, address: str) -> None:
         self.address = address
+
+    @staticmethod
+    @abstractmethod
+    def own_address(uri: str) -> str:
+        """Return the one address of a database that its connections are kept by.
+
+        Raises
+        ------
+        LedgerError
+            When it is none.
+        """
 
     @abstractmethod
     def ask(self, question: str, *values: object) -> list[Any]:
         """Lines that a question gives; ``?`` stands for each value."""
 
     @abstractmethod
+    def settle(self, dataset: str) -> None:
+        """Wait for the end of a transaction in doubt; what can be read then is durable."""
+
+    @abstractmethod
+    def table(self, dataset: str) -> Iterator[Row]:
+        """All rows, read from the table and through no index."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Have the database check itself, and compare tables and triggers with the scripts.
+
+        Raises
+        ------
+        LedgerCorruptedError
+        """
+
+    @abstractmethod
+    def version(self) -> int:
+        """Version of the tables, 0 for none."""
+
+    @abstractmethod
+    def time(self) -> str:
+        """Time by the clock that all who write here share."""
+
+    @abstractmethod
+    def rest(self) -> None:
+        """Nothing is asked for the moment: what may not be kept open is closed."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the connection back."""
+
+    @abstractmethod
+    def _begin(self, *, write: bool) -> None:
+        """Begin a transaction; one that reads sees everything as of one moment."""
+
+    @abstractmethod
+    def _insert(self, dataset: str, expected: Position | None, rows: Sequence[Row]) -> None:
+        """Write rows after the expected head, and see that they were kept; or raise MovedError."""
+
+    @abstractmethod
+    def _commit(self) -> None:
+        """Commit, or raise DoubtError when that is not seen."""
+
+    @abstractmethod
+    def _roll_back(self) -> None:
+        """End a transaction without a trace, and without an error."""
+
+    @abstractmethod
+    def _make_tables(self) -> None:
+        """Run the scripts that are missing, inside a transaction."""
+
+    @abstractmethod
+    def _named(self, error: Exception) -> LedgerError:
+        """What an error of the driver says about the ledger."""
+
     def append(
         self,
         dataset: str,
@@ -95,47 +183,55 @@ class Log(ABC):
         LedgerError
             When it cannot be written; nothing is.
         """
+        with self._transaction(write=True):
+            self._insert(dataset, expected, rows)
+            if before_commit is not None:
+                before_commit()
 
-    @abstractmethod
-    def settle(self, dataset: str) -> None:
-        """Wait for the end of a transaction in doubt; what can be read then is durable."""
-
-    @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
         """Block in which everything is read as of one moment."""
+        return self._transaction(write=False)
 
-    @abstractmethod
-    def table(self, dataset: str) -> Iterator[Row]:
-        """All rows, read from the table and through no index."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Have the database check itself, and compare tables and triggers with the scripts.
-
-        Raises
-        ------
-        LedgerCorruptedError
-        """
-
-    @abstractmethod
-    def version(self) -> int:
-        """Version of the tables, 0 for none."""
-
-    @abstractmethod
     def migrate(self) -> None:
         """Make the tables, or bring them to this version, as their owner."""
+        if self.version() > VERSION:
+            self.check_version()
+        if self.version() != VERSION:
+            with self._transaction(write=True):
+                self._make_tables()
+            self.close()  # the connection is older than the tables
 
-    @abstractmethod
-    def time(self) -> str:
-        """Time by the clock that all who write here share."""
+    def create(self, write: Callable[[Log], T]) -> T:
+        """Write to the database; a file that is not there appears with it, as a whole."""
+        return write(self)
 
-    @abstractmethod
-    def rest(self) -> None:
-        """Nothing is asked for the moment: what may not be kept open is closed."""
+    def copy_file(self, draft: Log) -> bool:
+        """Copy the database as it is, with what else is in it, to a file; whether that is done."""
+        return False
 
-    @abstractmethod
-    def close(self) -> None:
-        """Give the connection back."""
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[None]:
+        with self._errors():
+            self._begin(write=write)
+            try:
+                yield
+            except BaseException:
+                self._roll_back()
+                raise
+            if write:
+                self._commit()
+            else:
+                self._roll_back()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, LedgerError) or not isinstance(error, self.errors):
+                raise
+            self.close()
+            raise self._named(error) from None
 
     def check_version(self) -> None:
         """Refuse tables of another version.
@@ -253,10 +349,43 @@ def waits(seconds: float | None = None) -> Iterator[None]:
         time.sleep(0.001 * (1 + secrets.randbelow(10)))
 
 
-def scripts(folder: Path, after: int) -> list[str]:
+def scripts(folder: Path, after: int = 0) -> list[str]:
     """Numbered scripts of a folder that come after a version."""
     files = sorted(folder.glob("*.sql"))
     return [file.read_text(encoding="utf-8") for file in files if int(file.name[:3]) > after]
+
+
+def log_class(address: object) -> type[Log]:
+    """Kind of database that an address names.
+
+    Raises
+    ------
+    LedgerError
+        When no plugin brings it, with the way to install one that does.
+    """
+    from pacsklearn.kernel.plugins.registry import registry
+
+    name = str(address).partition(":")[0].partition("+")[0]
+    try:
+        kind: type[Log] = registry().load("ledger_scheme", name)
+    except UnknownNameError:
+        raise LedgerError(
+            "ledger must be None, an address such as 'sqlite:///clinic.db' or "
+            "'postgresql://host/database', or a ledger, got "
+            f"{without_password(str(address))!r}.{install_hint('ledger_scheme', name)}"
+        ) from None
+    return kind
+
+
+def database_address(uri: str) -> str:
+    """Return the one address of the database that a user's address names.
+
+    Raises
+    ------
+    LedgerError
+        When it names none.
+    """
+    return log_class(uri).own_address(uri)
 
 
 def without_password(address: str) -> str:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
-from pacsklearn.kernel.ledger.log import without_password
-
-_POSTGRES: Final = ("postgresql:", "postgresql+psycopg:")
 
 
 def open_ledger(
@@ -45,41 +39,9 @@ def open_ledger(
         return MemoryLedger(ceiling, unit)  # type: ignore[arg-type] # a missing ceiling
     if isinstance(spec, Ledger):
         return spec
-    ledger: Ledger = _kind(spec)(spec, dataset=dataset, unit=unit)
-    return ledger
+    from pacsklearn.kernel.ledger.shared_ledger import SharedLedger  # loads the database's client
 
-
-def found_ledger(address: str, ceiling: float, **terms: Any) -> Ledger:
-    """Found the ledger of a data set in the database that an address names.
-
-    Parameters
-    ----------
-    address : str
-        ``"sqlite:///path"`` or ``"postgresql://..."``.
-    ceiling : float
-    **terms
-        ``dataset``, ``unit``, ``per_user``, ``per_project`` and ``high_water``, as
-        :meth:`~pacsklearn.kernel.ledger.shared_ledger.SharedLedger.found` takes them.
-
-    Raises
-    ------
-    LedgerError
-        When the data set has a ledger already.
-    """
-    ledger: Ledger = _kind(address).found(address, ceiling, **terms)
-    return ledger
-
-
-def database_address(address: str) -> str:
-    """Address of a database as its connections are kept by.
-
-    Raises
-    ------
-    LedgerError
-        When it is none.
-    """
-    own_address: str = _kind(address).database_address(address)
-    return own_address
+    return SharedLedger(spec, dataset=dataset, unit=unit)
 
 
 def close_ledgers() -> None:
@@ -92,18 +54,3 @@ def close_ledgers() -> None:
 
     close_all()
     forget()
-
-
-def _kind(address: object) -> Any:
-    if str(address).startswith("sqlite:"):
-        from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
-
-        return SQLiteLedger
-    if str(address).startswith(_POSTGRES):
-        from pacsklearn.postgres.postgres_ledger import PostgresLedger
-
-        return PostgresLedger
-    raise LedgerError(
-        "ledger must be None, an address such as 'sqlite:///clinic.db' or "
-        f"'postgresql://host/database', or a ledger, got {without_password(str(address))!r}."
-    )

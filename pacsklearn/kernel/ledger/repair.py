@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, TypeAlias, final
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.accounts import (
@@ -22,15 +22,15 @@ from pacsklearn.kernel.ledger.accounts import (
     largest_refund,
     nearest,
 )
+from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.event import ledger_text
 from pacsklearn.kernel.ledger.fold import Beside, Fold
 from pacsklearn.kernel.ledger.high_water import HighWater
-from pacsklearn.kernel.ledger.ledger import time_text
 from pacsklearn.kernel.ledger.log import Log, without_password
-from pacsklearn.kernel.ledger.new_file import check_free, new_file
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.ledger.row import Row
-from pacsklearn.kernel.ledger.sqlite_log import SQLITE, SQLiteLog
+from pacsklearn.kernel.ledger.sqlite_file import address_of, check_free
+from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
 
 _LONGEST_WORDS: Final = 500
@@ -81,21 +81,13 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     for file in (target, aside):
         check_free(file)
     name = without_password(str(source))
-    salvaged: _Salvaged
-    if isinstance(source, Path):
-        # Before SQLite opens the file, which may move its log into it.
-        carved = [*_carved(source)]
-        log = SQLiteLog(SQLITE + str(source))
-        try:
-            salvaged = _salvaged(log, carved)
-        finally:
-            log.close()
-    else:
-        salvaged = run(source, lambda log: _salvaged(log, []))
-    datasets = [_Dataset(*each) for each in salvaged.datasets]
+    # Before SQLite opens the file, which may move its log into it.
+    carved = [*_carved(source)] if isinstance(source, Path) else []
+    salvaged, is_sound = run(address_of(source), lambda log: _salvaged(log, carved))
+    datasets = [_Dataset(*each) for each in salvaged]
     if not datasets:
         raise LedgerCorruptedError(0, "(the founding) is not the one that was written")
-    if salvaged.is_sound and all(dataset.is_sound for dataset in datasets):
+    if is_sound and all(dataset.is_sound for dataset in datasets):
         raise LedgerError(f"The ledger at {name} is as it was written: there is nothing to repair.")
     document = {
         "ledger": name,
@@ -107,7 +99,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     text = json.dumps(document, indent=1, default=repr)
     digest = hashlib.sha256(text.encode()).hexdigest()
     report = {}
-    with new_file(target) as draft:
+    with SQLiteLog.new(target) as draft:
         draft.migrate()
         for dataset in datasets:
             note = (
@@ -131,12 +123,10 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     return report
 
 
-class _Salvaged(NamedTuple):
-    datasets: list[tuple[str, list[Row], list[Row], int | None]]
-    is_sound: bool
+_Rows: TypeAlias = tuple[str, list[Row], list[Row], int | None]
 
 
-def _salvaged(log: Log, carved: list[Row]) -> _Salvaged:
+def _salvaged(log: Log, carved: list[Row]) -> tuple[list[_Rows], bool]:
     """Rows of each data set, those with their content and the others, and whether all is sound."""
     is_sound = True
     rows: list[Row] = []
@@ -174,7 +164,7 @@ def _salvaged(log: Log, carved: list[Row]) -> _Salvaged:
             continue
         rows_of = [row for number in sorted(good) for row in good[number].values()]
         datasets.append((name, rows_of, bad, _end(log, name)))
-    return _Salvaged(datasets, is_sound)
+    return datasets, is_sound
 
 
 def _end(log: Log, name: str) -> int | None:

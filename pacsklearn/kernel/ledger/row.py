@@ -7,7 +7,6 @@ import json
 import secrets
 from dataclasses import dataclass
 from functools import lru_cache
-from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
@@ -113,13 +112,10 @@ class Row(NamedTuple):
         return facts
 
 
-def row_of(dataset: str, number: int, key: str | None, previous: str, content: str) -> Row:
-    """Row of some content: members of a JSON object, as text."""
-    start = (
-        f'{{"dataset":{_quoted(dataset)},"number":{number},'
-        f'"key":{"null" if key is None else _quoted(key)},"previous":"{previous}",'
-        f'"nonce":"{secrets.token_hex(8)}",{content}'
-    )
+def row_of(dataset: str, number: int, key: str | None, previous: str, facts: dict[str, Any]) -> Row:
+    """Row that states some facts."""
+    named = {"dataset": dataset, "number": number, "key": key, "previous": previous}
+    start = json_text(named | {"nonce": secrets.token_hex(8)} | facts)[:-1]
     digest = hashlib.sha256(start.encode()).hexdigest()
     return Row(dataset, number, key, f'{start}{_HASH}{digest}"}}')
 
@@ -175,75 +171,54 @@ class Founding:
 
 def founding_row(dataset: str, terms: Terms, high_water: str, time: str) -> Row:
     """Row 0 of a new ledger."""
-    return row_of(
-        dataset,
-        0,
-        None,
-        "",
-        f'"time":{_quoted(time)},"terms":{json_text(vars(terms))},'
-        f'"high_water":{_quoted(high_water)}',
-    )
+    facts = {"time": time, "terms": vars(terms), "high_water": high_water}
+    return row_of(dataset, 0, None, "", facts)
 
 
-def posting_text(posting: Posting) -> str:
+def posting_facts(posting: Posting) -> dict[str, Any]:
     """Members of a row's line that say what was charged."""
     account, event, note, user, project, expires = posting
-    owners = "".join(
-        f'"{name}":{_quoted(value)},'
-        for name, value in (("note", note or None), ("user", user), ("project", project),
-                            ("expires", expires))
-        if value is not None
-    )  # fmt: skip
-    return f'"account":{_quoted(account)},{owners}"event":{event_text(event)}'
+    own: dict[str, Any] = {
+        name: value for name, value in vars(event).items() if name not in ("key", "mechanism")
+    }
+    own["provenance"] = [[*vars(plugin).values()] for plugin in event.provenance]
+    if event.mechanism is not None:
+        own["mechanism"] = mechanism_to_dict(event.mechanism)
+    others = {"note": note or None, "user": user, "project": project, "expires": expires}
+    return {"account": account, "event": own} | {
+        name: value for name, value in others.items() if value is not None
+    }
 
 
 def posting_of(facts: dict[str, Any]) -> Posting:
     """Posting of a row whose hash was checked."""
     of = facts.get
-    return Posting(facts["account"], stored_event(facts["event"]), of("note", ""), of("user"),
+    return Posting(facts["account"], stored_event(facts), of("note", ""), of("user"),
                    of("project"), of("expires"))  # fmt: skip
 
 
-def event_text(event: Event) -> str:
-    """The event as JSON with sorted keys: one text for one content."""
-    # As a JSON encoder writes it, in a third of its time; doubles come back exactly.
-    mechanism = ""
-    if event.mechanism is not None:
-        mechanism = f',"mechanism":{json_text(mechanism_to_dict(event.mechanism))}'
-    return (
-        f'{{"backend":{_quoted(event.backend)},"bound":{event.bound!r},"charge":{event.charge!r},'
-        f'"confidence":{event.confidence!r},"key":{_quoted(event.key)},'
-        f'"kind":{_quoted(event.kind)}{mechanism},"n_candidates":{event.n_candidates},'
-        f'"n_noisy":{event.n_noisy},"n_outputs":{event.n_outputs},'
-        f'"provenance":{_plugins(event.provenance)},"unit":{_quoted(event.unit)}}}'
-    )
-
-
 def stored_event(facts: dict[str, Any]) -> Event:
-    """Event that :func:`event_text` wrote into a row whose hash was checked.
+    """Event of a row whose hash was checked.
 
     Its values were checked when it was made, and are not checked again: rows are read by the
     million.
     """
-    mechanism = facts.get("mechanism")
-    facts["mechanism"] = None if mechanism is None else mechanism_from_dict(mechanism)
-    facts["provenance"] = tuple([_plugin(*plugin.values()) for plugin in facts["provenance"]])
+    own = facts["event"]
+    mechanism = own.get("mechanism")
+    own["mechanism"] = None if mechanism is None else mechanism_from_dict(mechanism)
+    own["provenance"] = tuple([_plugin(*plugin) for plugin in own["provenance"]])
+    own["key"] = facts["key"]
     event = object.__new__(Event)
-    object.__setattr__(event, "__dict__", facts)
+    object.__setattr__(event, "__dict__", own)
     return event
 
 
 @lru_cache(maxsize=256)
-def _plugin(distribution: str, name: str, target: str, version: str) -> Provenance:
-    return Provenance(name, target, distribution, version)  # sorted, as they are written
-
-
-@lru_cache(maxsize=64)
-def _plugins(provenance: tuple[Provenance, ...]) -> str:
-    return json_text([vars(plugin) for plugin in provenance])
+def _plugin(name: str, target: str, distribution: str, version: str) -> Provenance:
+    return Provenance(name, target, distribution, version)
 
 
 json_text: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False
+    separators=(",", ":"), allow_nan=False, check_circular=False
 ).encode
-"""Content as JSON with sorted keys."""
+"""Content as JSON, without spaces."""

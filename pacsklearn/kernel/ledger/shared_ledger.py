@@ -1,157 +1,73 @@
-"""Ledgers in a database: what can be asked of them beyond charging."""
+"""Ledgers in a database, shared by threads, processes and copies of an estimator."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from pathlib import Path
 from typing import Any, Self, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
-from pacsklearn.kernel.ledger.accounts import Posting, largest_refund, nearest
+from pacsklearn.kernel.ledger.accounts import largest_refund, nearest
 from pacsklearn.kernel.ledger.event import Event, ledger_text
-from pacsklearn.kernel.ledger.ledger import BookedLedger, BookedReservation, checked_terms
-from pacsklearn.kernel.ledger.log import without_password
+from pacsklearn.kernel.ledger.founding import stored_founding, write_founding
+from pacsklearn.kernel.ledger.ledger import Ledger, checked_terms
+from pacsklearn.kernel.ledger.log import database_address, without_password
 from pacsklearn.kernel.ledger.row import Position
-from pacsklearn.kernel.ledger.store import Book, LogStore
+from pacsklearn.kernel.ledger.store import LogBook, LogStore
 
 
-class SharedAccount(BookedLedger):
-    """Handle to an account in a database: every copy and pickle of it is the same account."""
-
-    _store: LogStore
-
-    @property
-    def uri(self) -> str:
-        """Address of the database, without a password."""
-        return without_password(self._store.address)
-
-    @property
-    def dataset(self) -> str:
-        """Data set whose ceiling this is."""
-        return self._store.founding.dataset
-
-    @property
-    def per_user(self) -> float | None:
-        """Ceiling of each user, if there is one."""
-        return self._store.terms.per_user
-
-    @property
-    def per_project(self) -> float | None:
-        """Ceiling of each project, if there is one."""
-        return self._store.terms.per_project
-
-    @property
-    def position(self) -> Position:
-        """Place of the dataset's last row, reservations included.
-
-        Keep it outside the database: :meth:`verify` finds rows that were changed, only a position
-        finds a database that was put back to an earlier state.
-        """
-        return self._store.read(_place)
-
-    @property
-    def head(self) -> str:
-        return f"{self.dataset} {self._store.known or self.position}"
-
-    def is_ahead_of(self, position: Position) -> bool:
-        """Whether the database still holds everything written up to ``position``.
-
-        Everything is verified anew. False means that it is an older copy, another ledger, or one
-        that was rewritten.
-        """
-        try:
-            return self._store.verify(position) is not None
-        except LedgerCorruptedError:
-            return False
-
-    def events_since(self, position: Position) -> tuple[Event, ...]:
-        """What was charged to this account after ``position``.
-
-        Raises
-        ------
-        LedgerMismatchError
-            When the database is not ahead of ``position``.
-        """
-        if not self.is_ahead_of(position):
-            raise LedgerMismatchError(
-                f"The ledger does not hold row {position.sequence} as it was: the database "
-                "is an older copy, or another one."
-            )
-        return self._store.read(
-            lambda book: tuple(book.events(self._account, after=position.sequence))
-        )
-
-    def verify(self) -> Position:
-        """Verify the whole data set: hashes, sums, ceilings, stored answers, tables and triggers.
-
-        The table is read, and through no index; the database checks itself as well
-        (``integrity_check`` of SQLite, ``amcheck`` where PostgreSQL has it).
-
-        Returns
-        -------
-        Position
-            Of the last row.
-
-        Raises
-        ------
-        LedgerCorruptedError
-            Naming the first row that is wrong; 0 for the founding, or the database itself.
-        """
-        position = self._store.verify()
-        assert position is not None
-        return position
-
-    def summary(self) -> dict[str, Any]:
-        """Ceiling, sums, open reservations, position and all events, as of one moment."""
-
-        def look(book: Book) -> dict[str, Any]:
-            accounts, own = book.accounts, self._account
-            keys = [] if accounts.is_closed(own) else accounts.open_reservations(own)
-            limits = self._limits(book)
-            return {
-                "address": self.uri,
-                "dataset": self.dataset,
-                "unit": self.unit,
-                "ceiling": accounts.ceiling(own),
-                "spent": nearest(accounts.total(own)),
-                "remaining": min(
-                    (largest_refund(each.ceiling, each.total) for each in limits), default=0.0
-                ),
-                "position": str(book.position),
-                "reservations": [
-                    {
-                        "note": accounts.made(key).note,
-                        "spent": nearest(accounts.total(key)),
-                        "remaining": largest_refund(accounts.ceiling(key), accounts.total(key)),
-                    }
-                    for key in keys
-                ],
-                "events": [event.to_dict() for event in book.events(own)],
-            }
-
-        return self._store.read(look)
-
-    def _reservation(self, made: Posting) -> SharedReservation:
-        return SharedReservation(self._store, made.event.key, made.user, made.project)
-
-
-class SharedLedger(SharedAccount):
-    """Append-only ledger in a database.
+@final
+class SharedLedger(Ledger):
+    """Append-only ledger in a database, which :meth:`found` made.
 
     It is a handle: copies, clones and pickles of it, in any thread or process, charge the same
     account. A charge is on disk when ``charge`` returns, and rows are tied together by a chain of
-    SHA-256 hashes, which this process verifies as far as it has not done before.
+    SHA-256 hashes, which this process verifies as far as it has not done before. Charges of callers
+    that wait at the same time in one process share a transaction.
 
     Parameters
     ----------
     uri : str
+        ``"sqlite:///relative/path.db"`` or ``"sqlite:////absolute/path.db"``, on a local disk;
+        ``"postgresql://user:password@host/database"`` with pacsklearn-postgres. A password is never
+        printed.
     ceiling : float, optional
         Ceiling that the ledger must have.
     dataset : str, default="default"
         One database holds the ledgers of several data sets.
     unit : str or None, default="nats"
         What must be counted; None reads what was stored.
+
+    Raises
+    ------
+    LedgerError
+        When there is no such ledger: one that was moved or lost does not come back with nothing
+        spent.
+    LedgerMismatchError
+        When the data set was founded with another ceiling or unit, or the database is something
+        else.
+
+    Notes
+    -----
+    The chain shows accidents and clumsy changes. Whoever may write the database can compute a new
+    chain, cut its end off, or put an older copy back: keep :attr:`position` elsewhere and compare
+    with :meth:`is_ahead_of`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+    >>> path = Path(tempfile.mkdtemp()) / "clinic.db"
+    >>> ledger = SharedLedger.found(f"sqlite:///{path}", ceiling=1 / 4)
+    >>> search = ledger.reserve(1 / 8, note="grid search")
+    >>> ledger.remaining, search.remaining
+    (0.125, 0.125)
+    >>> search.release_unspent()
+    0.125
     """
+
+    _store: LogStore
 
     def __init__(
         self,
@@ -161,14 +77,20 @@ class SharedLedger(SharedAccount):
         dataset: str = "default",
         unit: str | None = "nats",
     ) -> None:
-        from pacsklearn.kernel.ledger.founding import expected, stored_founding
-
-        address = self.database_address(uri)
+        address = database_address(uri)
         if ceiling is not None:
             ceiling = check_budget(budget=ceiling, name="ceiling")
-        dataset = ledger_text("dataset", dataset)
-        unit = None if unit is None else ledger_text("unit", unit)
-        founding = expected(stored_founding(address, dataset), ceiling, unit)
+        founding = stored_founding(address, ledger_text("dataset", dataset))
+        terms = founding.terms
+        if ceiling not in (None, terms.ceiling):
+            raise LedgerMismatchError(
+                f"The dataset {dataset!r} has the ceiling {terms.ceiling!r}, not {ceiling!r}; a "
+                "ceiling is never changed. Leave it out to use the stored one."
+            )
+        if unit is not None and ledger_text("unit", unit) != terms.unit:
+            raise LedgerMismatchError(
+                f"The dataset {dataset!r} is counted in {terms.unit}, not in {unit}."
+            )
         super().__init__(LogStore(address, founding))
 
     @classmethod
@@ -206,7 +128,6 @@ class SharedLedger(SharedAccount):
         Returns
         -------
         SharedLedger
-            Of the class that was asked.
 
         Raises
         ------
@@ -214,35 +135,110 @@ class SharedLedger(SharedAccount):
             When the data set has a ledger already, the file is something else, or the login may
             not found one.
         """
-        from pacsklearn.kernel.ledger.founding import write_founding
-
-        address, dataset = cls.database_address(uri), ledger_text("dataset", dataset)
+        address, dataset = database_address(uri), ledger_text("dataset", dataset)
         terms = checked_terms(ceiling, unit, per_user, per_project)
-        write_founding(address, dataset, terms, high_water)
+        mark = Path(high_water).expanduser().resolve() if high_water else None
+        write_founding(address, dataset, terms, mark)
         return cls(uri, dataset=dataset, unit=unit)
 
-    @staticmethod
-    @abstractmethod
-    def database_address(uri: str) -> str:
-        """Address of a database as its connections are kept by.
+    @property
+    def uri(self) -> str:
+        """Address of the database, without a password."""
+        return without_password(self._store.address)
+
+    @property
+    def dataset(self) -> str:
+        """Data set whose ceiling this is."""
+        return self._store.founding.dataset
+
+    @property
+    def per_user(self) -> float | None:
+        """Ceiling of each user, if there is one."""
+        return self._store.terms.per_user
+
+    @property
+    def per_project(self) -> float | None:
+        """Ceiling of each project, if there is one."""
+        return self._store.terms.per_project
+
+    @property
+    def position(self) -> Position:
+        """Place of the dataset's last row, reservations included.
+
+        Keep it outside the database: :meth:`verify` finds rows that were changed, only a position
+        finds a database that was put back to an earlier state.
+        """
+        return self._store.read(lambda book: book.fold.position)
+
+    def is_ahead_of(self, position: Position) -> bool:
+        """Whether the database still holds everything written up to ``position``.
+
+        Everything is verified anew. False means that it is an older copy, another ledger, or one
+        that was rewritten.
+        """
+        try:
+            return self._store.verify(position) is not None
+        except LedgerCorruptedError:
+            return False
+
+    def events_since(self, position: Position) -> tuple[Event, ...]:
+        """What was charged after ``position``.
 
         Raises
         ------
-        LedgerError
-            When it is none.
+        LedgerMismatchError
+            When the database is not ahead of ``position``.
         """
+        if not self.is_ahead_of(position):
+            raise LedgerMismatchError(
+                f"The ledger does not hold row {position.sequence} as it was: the database "
+                "is an older copy, or another one."
+            )
+        return self._store.read(lambda book: tuple(book.events("", after=position.sequence)))
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.uri!r}, dataset={self.dataset!r})"
+    def verify(self) -> Position:
+        """Verify the whole data set: hashes, sums, ceilings, stored answers, tables and triggers.
 
+        The table is read, and through no index; the database checks itself as well
+        (``integrity_check`` of SQLite, ``amcheck`` where PostgreSQL has it).
 
-def _place(book: Book) -> Position:
-    return book.position
+        Returns
+        -------
+        Position
+            Of the last row.
 
+        Raises
+        ------
+        LedgerCorruptedError
+            Naming the first row that is wrong; 0 for the founding, or the database itself.
+        """
+        position = self._store.verify()
+        assert position is not None
+        return position
 
-@final
-class SharedReservation(BookedReservation, SharedAccount):
-    """Reservation in a :class:`SharedLedger`; made by its ``reserve``, a handle as well."""
+    def summary(self) -> dict[str, Any]:
+        """Ceiling, sums, open reservations, position and all events, as of one moment."""
 
-    def __repr__(self) -> str:
-        return f"SharedReservation({self.uri!r}, dataset={self.dataset!r}, key={self._account!r})"
+        def look(book: LogBook) -> dict[str, Any]:
+            accounts = book.accounts
+            limits = self._limits(book)
+            return {
+                "address": self.uri,
+                "dataset": self.dataset,
+                "unit": self.unit,
+                "ceiling": self.ceiling,
+                "spent": nearest(accounts.total("")),
+                "remaining": min(largest_refund(each.ceiling, each.total) for each in limits),
+                "position": str(book.fold.position),
+                "reservations": [
+                    {
+                        "note": accounts.made(key).note,
+                        "spent": nearest(accounts.total(key)),
+                        "remaining": largest_refund(accounts.ceiling(key), accounts.total(key)),
+                    }
+                    for key in accounts.open_reservations("")
+                ],
+                "events": [event.to_dict() for event in book.events("")],
+            }
+
+        return self._store.read(look)

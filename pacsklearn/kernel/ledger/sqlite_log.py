@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.ledger import time_text
+from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.log import VERSION, DoubtError, Log, MovedError, scripts, waits
 from pacsklearn.kernel.ledger.row import Position, Row
+from pacsklearn.kernel.ledger.sqlite_file import (
+    SQLITE,
+    TakenError,
+    connect,
+    file_identity,
+    file_state,
+    ledger_path,
+    new_file,
+)
 
-SQLITE: Final = "sqlite:///"
-"""What the address of a database in a file begins with."""
-
-_SCRIPTS: Final = Path(__file__).with_name("sqlite")
+T = TypeVar("T")
 _APPLICATION: Final = 0x50414332  # "PAC2", in the header of the file
-# SQLite waits longer and longer, and whoever waits longest loses; short waits of our own are fair.
-_BUSY_SECONDS: Final = 0.02
 _BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _NO_WRITING: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_SIDES: Final = ("-wal", "-shm", "-journal")
 
 
-@final
 class SQLiteLog(Log):
     """Logs in one file.
 
@@ -38,6 +38,11 @@ class SQLiteLog(Log):
         ``"sqlite:///"`` and an absolute path.
     """
 
+    name = "sqlite"
+    description = "a file on a local disk"
+    scripts = Path(__file__).with_name("sqlite")
+    errors = (sqlite3.Error, OSError)
+
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self.path = address.removeprefix(SQLITE)
@@ -46,54 +51,16 @@ class SQLiteLog(Log):
         self._mode = ""
         self._seen: object = None
 
+    @staticmethod
+    def own_address(uri: str) -> str:
+        return SQLITE + str(ledger_path(uri))
+
     def ask(self, question: str, *values: object) -> list[Any]:
         with self._errors():
             lines: list[Any] = self._patiently(
                 lambda: self._connected().execute(question, values).fetchall()
             )
             return lines
-
-    def append(
-        self,
-        dataset: str,
-        expected: Position | None,
-        rows: Sequence[Row],
-        before_commit: Callable[[], None] | None = None,
-    ) -> None:
-        with self._errors():
-            raw = self._connected()
-            # The write lock first: nobody moves the head between comparing and appending.
-            self._patiently(lambda: raw.execute("BEGIN IMMEDIATE"))
-            try:
-                # And the file: its name may lead to another one by now.
-                self._check_file()
-                head = self.head(dataset)
-                if (head and head.position) != expected:
-                    raise MovedError
-                raw.executemany(
-                    "INSERT INTO log (dataset, number, key, line) VALUES (?, ?, ?, ?)",
-                    [row[:4] for row in rows],
-                )
-                raw.executemany(
-                    "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [(dataset, row.number, *each) for row in rows for each in row.answers],
-                )
-                # A trigger may have changed them, or swallowed them, without an error.
-                if rows and self.head(dataset) != rows[-1]._replace(answers=()):
-                    raise LedgerCorruptedError(rows[-1].number, "is not kept by the database")
-                if before_commit is not None:
-                    before_commit()
-            except BaseException:
-                self._roll_back()
-                raise
-            try:
-                raw.execute("COMMIT")
-            except BaseException as error:
-                # It may be on disk all the same, and be read by whoever opens the file next.
-                self.close()
-                if not isinstance(error, sqlite3.Error):
-                    raise
-                raise DoubtError(self._words(error), again=False) from None
 
     def settle(self, dataset: str) -> None:
         # After a failed synchronisation the kernel may take for written what is in memory only:
@@ -102,18 +69,6 @@ class SQLiteLog(Log):
             if not self.ask("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
                 return
         raise LedgerError(f"The ledger at {self.path} is busy: the end of a charge is not known.")
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        with self._errors():
-            raw = self._connected()
-            raw.execute("BEGIN")
-            try:
-                self._patiently(lambda: raw.execute("SELECT 1 FROM sqlite_master LIMIT 1"))
-                self._check_file()
-                yield
-            finally:
-                self._roll_back()
 
     def table(self, dataset: str) -> Iterator[Row]:
         with self._errors():
@@ -131,7 +86,7 @@ class SQLiteLog(Log):
             raise LedgerCorruptedError(0, f"may be missing, or another one ({defects[0][0]})")
         self.check_version()
         with closing(sqlite3.connect(":memory:")) as new:
-            for script in scripts(_SCRIPTS, 0):
+            for script in scripts(self.scripts):
                 new.executescript(script)
             own = (
                 "SELECT type, name, tbl_name, sql FROM sqlite_master "
@@ -157,31 +112,41 @@ class SQLiteLog(Log):
             )
         return 0
 
-    def migrate(self) -> None:
-        before = self.version()
-        if before > VERSION:
-            self.check_version()
-        if before == VERSION:
-            return
-        with self._errors():
-            raw = self._connected()
-            self._patiently(lambda: raw.execute("BEGIN IMMEDIATE"))
+    def create(self, write: Callable[[Log], T]) -> T:
+        path = Path(self.path)
+        if not path.exists():
             try:
-                # Another process may have been first.
-                for script in scripts(_SCRIPTS, self.version()):
-                    for statement in _statements(script):
-                        raw.execute(statement)
-                raw.execute(f"PRAGMA application_id = {_APPLICATION}")
-                raw.execute(f"PRAGMA user_version = {VERSION}")
-                raw.execute("COMMIT")
-            except BaseException:
-                self._roll_back()
-                raise
+                with type(self).new(path) as draft:
+                    return write(draft)
+            except TakenError:  # another process was first
+                if not path.exists():
+                    raise
+        return write(self)
 
-    def copy_to(self, copy: sqlite3.Connection) -> None:
-        """Copy the whole file, with what waits in its log, by SQLite's own means."""
-        with self._errors():
+    def copy_file(self, draft: Log) -> bool:
+        self.check_version()
+        with self._errors(), closing(sqlite3.connect(draft.address.removeprefix(SQLITE))) as copy:
             self._connected().backup(copy)
+            copy.execute("PRAGMA journal_mode = WAL")
+        self.rest()
+        return True
+
+    @classmethod
+    @contextmanager
+    def new(cls, target: Path) -> Iterator[SQLiteLog]:
+        """Log of a file that appears as a whole when the block has ended well, or not at all.
+
+        Raises
+        ------
+        LedgerError
+            When a file is there, or it cannot be written; nothing is left of it then.
+        """
+        with new_file(target) as draft:
+            log = cls(SQLITE + str(draft))
+            try:
+                yield log
+            finally:
+                log.close()  # the last connection moves the log into the file
 
     def time(self) -> str:
         return time_text()
@@ -189,7 +154,7 @@ class SQLiteLog(Log):
     def rest(self) -> None:
         if self._mode == "rw":
             return
-        if "immutable" in self._mode and _state(self.path) != self._seen:
+        if "immutable" in self._mode and file_state(self.path) != self._seen:
             self.close()
             raise LedgerError(
                 f"The ledger at {self.path} was written while it was read; try again."
@@ -206,7 +171,7 @@ class SQLiteLog(Log):
             self._file = file_identity(self.path)
             for mode in ("rw", "ro", "ro&immutable=1"):
                 # Read without locks only what nobody is writing: it may change any moment.
-                self._seen = _state(self.path)
+                self._seen = file_state(self.path)
                 if mode.endswith("1") and self._seen[-1]:
                     raise LedgerError(
                         f"The ledger at {self.path} has rows in its -wal file, which this user may "
@@ -240,104 +205,63 @@ class SQLiteLog(Log):
                 busy = error
         raise busy
 
+    def _begin(self, *, write: bool) -> None:
+        raw = self._connected()
+        # The write lock first: nobody moves the head between comparing and appending.
+        self._patiently(lambda: raw.execute("BEGIN IMMEDIATE" if write else "BEGIN"))
+        try:
+            self._patiently(lambda: raw.execute("SELECT 1 FROM sqlite_master LIMIT 1"))
+            # And the file: its name may lead to another one by now.
+            self._check_file()
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _insert(self, dataset: str, expected: Position | None, rows: Sequence[Row]) -> None:
+        raw, head = self._connected(), self.head(dataset)
+        if (head and head.position) != expected:
+            raise MovedError
+        raw.executemany(
+            "INSERT INTO log (dataset, number, key, line) VALUES (?, ?, ?, ?)",
+            [row[:4] for row in rows],
+        )
+        raw.executemany(
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(dataset, row.number, *each) for row in rows for each in row.answers],
+        )
+        # A trigger may have changed them, or swallowed them, without an error.
+        if rows and self.head(dataset) != rows[-1]._replace(answers=()):
+            raise LedgerCorruptedError(rows[-1].number, "is not kept by the database")
+
+    def _commit(self) -> None:
+        try:
+            self._connected().execute("COMMIT")
+        except BaseException as error:
+            # It may be on disk all the same, and be read by whoever opens the file next.
+            self.close()
+            if not isinstance(error, sqlite3.Error):
+                raise
+            raise DoubtError(str(self._named(error)), again=False) from None
+
     def _roll_back(self) -> None:
         with suppress(sqlite3.Error):  # the first error says what is wrong
             if self._raw is not None and self._raw.in_transaction:
                 self._raw.rollback()
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            self.close()
-            if _is(error, _DAMAGED):
-                raise LedgerCorruptedError(0, f"cannot be read ({error})") from None
-            raise LedgerError(self._words(error)) from None
-        except OSError as error:
-            self.close()
-            raise LedgerError(self._words(error)) from None
+    def _make_tables(self) -> None:
+        raw = self._connected()
+        # Another process may have been first.
+        for script in scripts(self.scripts, self.version()):
+            for statement in _statements(script):
+                raw.execute(statement)
+        raw.execute(f"PRAGMA application_id = {_APPLICATION}")
+        raw.execute(f"PRAGMA user_version = {VERSION}")
 
-    def _words(self, error: Exception) -> str:
-        reason = str(error)
-        if reason == "disk I/O error":
-            reason += " (is the disk full?)"
-        return f"The ledger at {self.path} cannot be used: {reason}."
-
-
-def connect(path: str, mode: str) -> sqlite3.Connection:
-    """Connection to a file that exists: one that has vanished must not come back empty."""
-    raw = sqlite3.connect(
-        f"{Path(path).as_uri()}?mode={mode}",
-        uri=True,
-        timeout=_BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    try:
-        if mode.startswith("rw"):
-            (log,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
-            raw.execute("PRAGMA synchronous = FULL")
-            if log != "wal":
-                raise LedgerError(
-                    f"The file system of {path} does not allow write-ahead logging; put "
-                    "the ledger on a local disk."
-                )
-        raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    except BaseException:
-        raw.close()
-        raise
-    return raw
-
-
-def check_no_sides(path: str | Path) -> None:
-    """Refuse a place where a file that is gone has left its log: it would be read into a new one.
-
-    Raises
-    ------
-    LedgerError
-    """
-    for end in _SIDES:
-        side = Path(f"{path}{end}")
-        if side.exists():
-            raise LedgerError(
-                f"There is a {side} of a ledger that is not there any more, and it may hold "
-                "charges: put the ledger back beside it, or move it away."
-            )
-
-
-def file_identity(path: str) -> tuple[int, int]:
-    """Device and inode of a ledger's file.
-
-    Raises
-    ------
-    LedgerError
-        When there is none, or it has several names: each name has a write-ahead log of its own.
-    """
-    for _ in waits(1.0):  # a file that is just being founded has two for a moment
-        try:
-            status = os.stat(path)  # noqa: PTH116 - on the way of every charge
-        except OSError:
-            raise LedgerError(
-                f"There is no ledger at {path}. Name one that was moved by its new place, or found "
-                f"a new one: `pacsklearn ledger found {path} --ceiling ...`."
-            ) from None
-        if stat.S_ISDIR(status.st_mode):
-            raise LedgerError(f"{path} is a folder; name the ledger's file.")
-        if status.st_size == 0:
-            raise LedgerError(f"The file {path} is empty: there is no ledger in it.")
-        if status.st_nlink == 1:
-            return status.st_dev, status.st_ino
-    raise LedgerError(
-        f"The file {path} has {status.st_nlink} names (hard links), and each has a log of its own: "
-        "charges to one are not seen by the other. Remove all but one, with a symbolic link in the "
-        "place of each."
-    )
-
-
-def _state(path: str) -> tuple[object, ...]:
-    status, log = os.stat(path), Path(path + "-wal")  # noqa: PTH116
-    return status.st_ino, status.st_mtime_ns, status.st_size, log.exists() and log.stat().st_size
+    def _named(self, error: Exception) -> LedgerError:
+        if _is(error, _DAMAGED):
+            return LedgerCorruptedError(0, f"cannot be read ({error})")
+        full = " (is the disk full?)" if str(error) == "disk I/O error" else ""
+        return LedgerError(f"The ledger at {self.path} cannot be used: {error}{full}.")
 
 
 def _statements(script: str) -> Iterator[str]:

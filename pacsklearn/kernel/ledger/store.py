@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar, final
 
 from pacsklearn.exceptions import (
@@ -18,11 +18,10 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.kernel.ledger import log as patience
 from pacsklearn.kernel.ledger.accounts import Accounts, Posting, Terms
+from pacsklearn.kernel.ledger.book import Book, Store
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.fold import Fold, verified
 from pacsklearn.kernel.ledger.high_water import HighWater, StaleError
-from pacsklearn.kernel.ledger.ledger import charge_posting
-from pacsklearn.kernel.ledger.ledger_interface import OpenBook, Store
 from pacsklearn.kernel.ledger.log import (
     DoubtError,
     Log,
@@ -30,8 +29,8 @@ from pacsklearn.kernel.ledger.log import (
     UnreachableError,
     without_password,
 )
-from pacsklearn.kernel.ledger.row import Founding, Position, Row, posting_of
-from pacsklearn.kernel.ledger.writer import Job, perform
+from pacsklearn.kernel.ledger.row import Founding, Position, Row, posting_of, stored_event
+from pacsklearn.kernel.ledger.writer import perform, run
 
 _MOST_FOLDS: Final = 64
 _WAIT: Final = 0.05
@@ -49,7 +48,7 @@ _MUTEX = threading.Lock()  # only databases' threads take it, and a fork waits f
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LogStore(Store):
     """Handle to a ledger in a database; only texts and numbers, so it can be pickled.
 
@@ -60,21 +59,23 @@ class LogStore(Store):
     founding : Founding
     """
 
-    address: str = field(repr=False)
+    address: str
     founding: Founding
+
+    def __repr__(self) -> str:
+        return f"{without_password(self.address)!r}, dataset={self.founding.dataset!r}"
 
     @property
     def terms(self) -> Terms:
         return self.founding.terms
 
-    def read(self, question: Callable[[Book], T]) -> T:
-        return self._performed(question, write=False)
+    def read(self, question: Callable[[LogBook], T]) -> T:
+        result: T = perform(self.address, self._attempt, question)
+        return result
 
-    def write(self, change: Callable[[Book], T]) -> T:
-        return self._performed(change, write=True)
-
-    def charge(self, posting: Posting) -> bool:
-        return self.write(lambda book: book.charge(posting))
+    def write(self, change: Callable[[LogBook], T]) -> T:
+        result: T = perform(self.address, self._changed, change, self)
+        return result
 
     def verify(self, position: Position | None = None) -> Position | None:
         """Verify everything anew, and whether it goes on from a position.
@@ -104,18 +105,15 @@ class LogStore(Store):
             _remember(self, fold)
             return fold.position if holds else None
 
-        result: Position | None = perform(self.address, Job(verify))
+        result: Position | None = run(self.address, verify)
         return result
 
     @property
-    def known(self) -> Position | None:
-        """Last row that this process has verified or written, without asking the database."""
+    def head(self) -> str:
+        # What this process has verified or written last, without asking the database.
         fold = _FOLDS.get(self)
-        return None if fold is None else fold.position
-
-    def _performed(self, work: Callable[[Book], T], *, write: bool) -> T:
-        result: T = perform(self.address, _Task(self, work, write))
-        return result
+        place = self.read(lambda book: book.fold.position) if fold is None else fold.position
+        return f"{self.founding.dataset} {place}"
 
     def fold(self, log: Log) -> Fold:
         """All rows, verified from the last checkpoint on, or from the last row known."""
@@ -148,34 +146,33 @@ class LogStore(Store):
         if self.founding.high_water:
             HighWater(self.founding).check(log)
 
-    def done(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
-        """Results or errors of changes that share a commit, or of one question."""
+    def _changed(self, log: Log, works: Sequence[Any]) -> list[Any]:
+        """Results or errors of changes that share a commit."""
         deadline = time.monotonic() + patience.PATIENCE
         while True:
             try:
-                # What became of an unknown commit comes before anything else: sums without its
-                # rows would be too small, and its key would be taken for a new one.
-                if self in _UNSETTLED:
-                    log.settle(self.founding.dataset)
-                    _UNSETTLED.discard(self)
-                return self._attempt(log, tasks)
+                return self._attempt(log, works)
             except MovedError:
                 # Nothing was written. Their rows are added to the fold, and ceilings asked again.
                 if time.monotonic() > deadline:
                     raise LedgerError(
                         "Others append to the ledger without end; try again."
                     ) from None
-                continue
             except UnreachableError:
-                if time.monotonic() > deadline or not tasks[0].write:
+                if time.monotonic() > deadline:
                     raise
-            time.sleep(_WAIT)
+                time.sleep(_WAIT)
 
-    def _attempt(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
+    def _attempt(self, log: Log, works: Sequence[Any]) -> list[Any]:
+        # What became of an unknown commit comes before anything else: sums without its rows would
+        # be too small, and its key would be taken for a new one.
+        if self in _UNSETTLED:
+            log.settle(self.founding.dataset)
+            _UNSETTLED.discard(self)
         # All that is decided is decided on these rows; the append refuses any other head.
         fold = self.fold(log)
-        before, book = fold.last, Book(log, fold, _DOUBTS.get(self, set()))
-        results = _results(book, tasks)
+        before, book = fold.last, LogBook(log, fold, _DOUBTS.get(self, set()))
+        results = _results(book, works)
         if not book.rows:
             _remember(self, fold)
             return results
@@ -259,7 +256,7 @@ class LogStore(Store):
 
 
 @final
-class Book(OpenBook):
+class LogBook(Book):
     """A data set whose rows were verified up to the last one, in the database's thread.
 
     Parameters
@@ -288,11 +285,6 @@ class Book(OpenBook):
         self._time = self._time or self.log.time()
         return self._time
 
-    @property
-    def position(self) -> Position:
-        """Place of the last row."""
-        return self.fold.position
-
     def find(self, key: str) -> Posting | None:
         for posting in self.postings:
             if posting.event.key == key:
@@ -308,7 +300,7 @@ class Book(OpenBook):
                 if row.hash in self._doubts and posting_of(row.facts()) == posting:
                     self._doubts.discard(row.hash)
                     return True
-        return charge_posting(self, posting)
+        return super().charge(posting)
 
     def append(self, posting: Posting) -> None:
         self.rows.append(self.fold.post(posting, self.time))
@@ -319,39 +311,22 @@ class Book(OpenBook):
         self.is_plain = False
         self.rows.append(self.fold.store(stored, answers, self.time))
 
-    def entries(self, after: int = 0, account: str | None = None) -> Iterator[Posting]:
-        """Postings of one account or of all, in order."""
+    def events(self, account: str, after: int = 0) -> Iterator[Event]:
         for row in self.log.read(self.fold.founding.dataset, after):
             if row.number > self.fold.last.number:
                 return
             if row.number and '"event":' in row.line:
                 facts = row.facts()
-                if "event" in facts and account in (None, facts["account"]):
-                    yield posting_of(facts)
-
-    def events(self, account: str, after: int = 0) -> Iterator[Event]:
-        return (posting.event for posting in self.entries(after, account))
+                if "event" in facts and facts["account"] == account:
+                    yield stored_event(facts)
 
 
-class _Task(Job):
-    """A question, or a change; changes that wait at the same time share a commit."""
-
-    def __init__(self, store: LogStore, work: Callable[[Book], Any], write: bool) -> None:
-        super().__init__(work)
-        self.write = write
-        self.together = store if write else None
-        self._store = store
-
-    def do(self, log: Log, jobs: Sequence[Any]) -> list[Any]:
-        return self._store.done(log, jobs)
-
-
-def _results(book: Book, tasks: Sequence[_Task]) -> list[Any]:
+def _results(book: LogBook, works: Sequence[Callable[[LogBook], Any]]) -> list[Any]:
     """Result of each change, or the error that refuses it."""
     results: list[Any] = []
-    for task in tasks:
+    for work in works:
         try:
-            results.append(task.work(book))
+            results.append(work(book))
         except UnreachableError:
             raise  # of all who share the commit; the fold is read anew
         except PacsklearnError as error:

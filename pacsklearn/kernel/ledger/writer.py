@@ -3,7 +3,8 @@
 Python runs signal handlers in the main thread alone, between any two instructions: Ctrl-C after a
 lock was taken and before its ``with`` block, or in the middle of a transaction. In a thread of its
 own a transaction ends one way or the other, and whatever a caller asks next comes after it, also
-when that caller was interrupted while it waited.
+when that caller was interrupted while it waited. Queues of the standard library written in C are
+all that the two sides share: no interrupt leaves them locked.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import _thread
 import atexit
 import os
 import threading
-import time
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from queue import Empty, SimpleQueue
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
-from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.log import Log
+from pacsklearn.kernel.ledger.log import Log, log_class
 
 MOST_OPEN: Final = 8
 """Databases that are kept open, beyond those somebody waits for."""
@@ -29,56 +30,20 @@ _LOOK_AGAIN: Final = 1.0
 """Seconds after which whoever waits looks whether the thread still lives."""
 _LAST_WAIT: Final = 5.0
 
-_WRITERS: dict[str, Writer] = {}
+Do = Callable[[Log, Sequence[Any]], Sequence[Any]]
+
+_WRITERS: OrderedDict[str, Writer] = OrderedDict()  # the one that was used last comes last
 _MUTEX = threading.Lock()  # of the writers
 _PAUSED: list[Any] = []  # locks that a fork holds
 # After a fork that Python did not see: even closing the parent's connection would break its locks.
 _ABANDONED: list[Writer] = []
 
 
-class Job:
-    """What a caller waits for while the thread does it.
-
-    Parameters
-    ----------
-    work : callable
-        Of the log.
-    """
-
-    together: Hashable = None
-    """Jobs that follow each other and have the same one, not None, are done together."""
-
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.work = work
-        self._result: Any = None
-        self._error: BaseException | None = None
-        self._done = threading.Lock()
-        self._done.acquire()
-
-    def do(self, log: Log, jobs: Sequence[Any]) -> list[Any]:
-        """Do these jobs, of which this is the first; a result or an error for each."""
-        return [job.work(log) for job in jobs]
-
-    def finish(self, result: Any) -> None:
-        """Let the caller go on, with a result or an error."""
-        if isinstance(result, BaseException):
-            self._error = result
-        else:
-            self._result = result
-        self._done.release()
-
-    def is_done(self, timeout: float) -> bool:
-        """Whether it was finished within so many seconds."""
-        return self._done.acquire(timeout=timeout)
-
-    def outcome(self) -> Any:
-        """Result, or the error that it ended with."""
-        if self._error is None:
-            return self._result
-        try:
-            raise self._error
-        finally:
-            self._error = None  # its traceback holds this frame
+class _Job(NamedTuple):
+    together: Hashable
+    do: Do
+    work: Any
+    reply: SimpleQueue[Any]
 
 
 @final
@@ -96,38 +61,22 @@ class Writer:
         self.busy = threading.RLock()
         """Held while jobs are done; a fork waits for it."""
         self.log: Log | None = None
-        self.used = 0.0
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._taken: list[Job] = []
+        self.thread = 0
+        """Which it is, while it lives."""
+        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self.n_added = self.n_done = 0
         self._alive = threading.Lock()
-        self._thread = 0
 
-    def perform(self, job: Job) -> Any:
-        """Outcome of a job, after all that came before it."""
+    def wait(self, reply: SimpleQueue[Any]) -> Any:
+        """What was replied, from a thread that lives."""
         while True:
             if not self._alive.locked():
-                self._start()
-            if job.is_done(_LOOK_AGAIN):
-                return job.outcome()
-
-    def add(self, job: Job) -> None:
-        """Have it done; follow with :meth:`perform`."""
-        self.used = time.monotonic()
-        self._jobs.put(job)
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the caller is the thread itself."""
-        return self._thread == threading.get_ident()
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nobody waits."""
-        return self._jobs.empty() and not self._taken
-
-    def stop(self) -> None:
-        """End the thread when everything is done; a new job starts it again."""
-        self._jobs.put(None)
+                try:
+                    _thread.start_new_thread(self._run, (True,))
+                except RuntimeError:  # the interpreter is ending, or there are no more threads
+                    self._run(False)
+            with suppress(Empty):
+                return reply.get(timeout=_LOOK_AGAIN)
 
     def close(self) -> None:
         """Give the connection back."""
@@ -135,80 +84,98 @@ class Writer:
         if log is not None:
             log.close()
 
-    def _start(self) -> None:
-        try:
-            _thread.start_new_thread(self._run, (True,))
-        except RuntimeError:  # the interpreter is ending, or there are no more threads
-            self._run(False)
-
     def _run(self, wait: bool) -> None:
         # The thread itself says that it lives: one call starts it, so no interrupt comes between.
         if not self._alive.acquire(blocking=False):
             return
-        self._thread = threading.get_ident()
+        self.thread = threading.get_ident()
+        jobs: list[_Job] = []
         try:
-            while self._take(wait):
+            while self._take(jobs, wait):
                 with self.busy:
-                    self._do()
+                    self._do(jobs)
         except BaseException as error:  # noqa: BLE001 - whoever waits must not wait for ever
-            taken, self._taken = self._taken, []
-            for job in taken:
-                job.finish(error)
+            self.n_done += len(jobs)
+            for job in jobs:
+                job.reply.put(error)
         finally:
-            self._thread = 0
+            self.thread = 0
             self._alive.release()
 
-    def _take(self, wait: bool) -> bool:
+    def _take(self, jobs: list[_Job], wait: bool) -> bool:
         """Take the jobs that are waiting now, in the order they came; whether there are any."""
         with suppress(Empty):
-            while len(self._taken) < _MOST_TOGETHER:
-                job = self._jobs.get(wait and not self._taken)
-                if job is None:
-                    if self._taken:
-                        self._jobs.put(None)
+            while len(jobs) < _MOST_TOGETHER:
+                job = self.jobs.get(wait and not jobs)
+                if job is None:  # nobody will come any more
+                    if jobs:
+                        self.jobs.put(None)
+                    else:
+                        with self.busy:
+                            self.close()
                     break
-                self._taken.append(job)
-        return bool(self._taken)
+                jobs.append(job)
+        return bool(jobs)
 
-    def _do(self) -> None:
-        while self._taken:
-            first, count = self._taken[0], 1
-            if first.together is not None:
-                while count < len(self._taken) and self._taken[count].together == first.together:
-                    count += 1
+    def _do(self, jobs: list[_Job]) -> None:
+        while jobs:
+            first = jobs[0]
+            some = [*takewhile(lambda job: job.together == first.together, jobs)]  # noqa: B023
+            some = jobs[:1] if first.together is None else some
             try:
                 if self.log is None:
-                    self.log = _opened(self.address)
-                results = first.do(self.log, self._taken[:count])
+                    self.log = log_class(self.address)(self.address)
+                results = first.do(self.log, [job.work for job in some])
                 self.log.rest()
             except BaseException as error:  # noqa: BLE001 - it is the callers', who wait for it
-                results = [error] * count
-            for result in results:
-                self._taken.pop(0).finish(result)
+                results = [error] * len(some)
+            for job, result in zip(some, results, strict=True):
+                del jobs[0]
+                self.n_done += 1
+                job.reply.put(result)
 
 
-def perform(address: str, job: Job) -> Any:
-    """Have a job done by a database's thread, after all that came before it, and wait.
+def perform(address: str, do: Do, work: Any, together: Hashable = None) -> Any:
+    """Have work done by a database's thread, after all that came before it, and wait.
 
     An interrupt ends the wait, never a transaction.
+
+    Parameters
+    ----------
+    address : str
+    do : callable
+        Gives a result, or an error, for each of several works.
+    work : object
+    together : hashable, optional
+        Works that follow each other and have the same one, not None, are done together.
     """
+    reply: SimpleQueue[Any] = SimpleQueue()
     with _MUTEX:
         writer = _WRITERS.get(address)
         if writer is None or writer.pid != os.getpid():
             if writer is not None:
                 _ABANDONED.append(writer)
             writer = _WRITERS[address] = Writer(address)
-        if writer.is_here:
+        _WRITERS.move_to_end(address)
+        if writer.thread == threading.get_ident():
             raise RuntimeError("A ledger was asked from inside its own transaction.")
-        writer.add(job)
-        if len(_WRITERS) > MOST_OPEN:
-            _forget_one()
-    return writer.perform(job)
+        writer.n_added += 1
+        writer.jobs.put(_Job(together, do, work, reply))
+        for idle in [each for each in _WRITERS.values() if each.n_added == each.n_done]:
+            if len(_WRITERS) > MOST_OPEN:
+                _WRITERS.pop(idle.address).jobs.put(None)
+    result = writer.wait(reply)
+    try:
+        if isinstance(result, BaseException):
+            raise result
+        return result
+    finally:
+        del result  # whose traceback holds this frame
 
 
 def run(address: str, work: Callable[[Any], Any]) -> Any:
     """Do something with a database's log, in its thread."""
-    return perform(address, Job(work))
+    return perform(address, lambda log, works: [works[0](log)], work)
 
 
 def close_all() -> None:
@@ -218,34 +185,6 @@ def close_all() -> None:
     for writer in writers:
         with writer.busy:
             writer.close()
-
-
-def _opened(address: str) -> Log:
-    if address.startswith("sqlite:"):
-        from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
-
-        return SQLiteLog(address)
-    try:
-        from pacsklearn.postgres.postgres_log import PostgresLog
-    except ImportError:
-        raise LedgerError(
-            "A ledger on a PostgreSQL server needs psycopg: pip install 'pacsklearn[postgres]'."
-        ) from None
-    return PostgresLog(address)
-
-
-def _forget_one() -> None:
-    """Close the database that was used longest ago, among those that nobody waits for."""
-    idle = [writer for writer in _WRITERS.values() if writer.is_idle]
-    if idle:
-        writer = min(idle, key=lambda writer: writer.used)
-        if writer.busy.acquire(blocking=False):
-            try:
-                if writer.is_idle:
-                    _WRITERS.pop(writer.address).stop()
-                    writer.close()
-            finally:
-                writer.busy.release()
 
 
 def _at_exit() -> None:

@@ -53,7 +53,7 @@ _MANY_DIMENSIONS = 256
 class CriterionBackend(CertifiedBackend):
     """The least noise under a cap on the Bayes-optimal adversary's success.
 
-    For ``PACPrivate(..., criterion="membership", budget=0.55)``: a target with a criterion.
+    For ``PACPrivate(..., budget=Membership(0.55))``: a target with a criterion.
 
     Parameters
     ----------
@@ -71,6 +71,9 @@ class CriterionBackend(CertifiedBackend):
     posterior and a union bound over the targets.
     """
 
+    name = "criterion"
+    description = "least noise under a cap on the optimal adversary's success"
+
     def __init__(
         self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**13
     ) -> None:
@@ -81,7 +84,7 @@ class CriterionBackend(CertifiedBackend):
         if criterion is None:
             raise ValueError(
                 "noise='criterion' caps an adversary's success and was given a budget of mutual "
-                "information; give criterion='membership' (or another) with the cap as budget."
+                "information; give a cap, such as budget=Membership(0.60)."
             )
         blind = float(criterion.prior(support.weights).max())
         if target.budget <= blind:

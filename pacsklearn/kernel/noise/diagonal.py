@@ -27,6 +27,9 @@ class DiagonalBackend(NoiseBackend):
     Theorem 1, with the variances computed over the secret space instead of estimated.
     """
 
+    name = "diagonal"
+    description = "noise shaped by the variance of each output (Efficient-PAC)"
+
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         root = metric.root(support.deviations)
         deviation = np.sqrt(support.weights @ root**2)

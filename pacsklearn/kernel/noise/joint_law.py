@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.noise_law import NoiseLaw
-
-Integers = NDArray[np.int64]
+from pacsklearn.kernel.noise.noise_law import Integers
 
 
 @final
@@ -27,9 +24,15 @@ class JointLaw:
     Parameters
     ----------
     laws : tuple of NoiseLaw
+        Or of SampledLaw, which have no centres.
+    shared_confidence : float, optional
+        That all bounds hold, where it is known better than by the sum of what they fail with.
     """
 
-    laws: tuple[NoiseLaw, ...] = field(repr=False)
+    laws: tuple[Any, ...] = field(repr=False)
+    shared_confidence: float | None = None
+
+    channel = None
 
     @property
     def centres(self) -> Integers:
@@ -53,6 +56,11 @@ class JointLaw:
         return self.scale == 0
 
     @property
+    def n_noisy(self) -> int:
+        """Coordinates that have noise: none of those that are released as they are."""
+        return sum(law.n_noisy for law in self.laws)
+
+    @property
     def bound(self) -> float:
         """Upper bound on the mutual information of all releases together, in nats."""
         return math.fsum(law.bound for law in self.laws)
@@ -65,13 +73,15 @@ class JointLaw:
     @property
     def confidence(self) -> float:
         """Probability that all bounds hold, by the sum of those that they do not."""
+        if self.shared_confidence is not None:
+            return self.shared_confidence
         return max(1 - math.fsum(1 - law.confidence for law in self.laws), 0.0)
 
     @property
     def proof(self) -> str:
         """Why the bound holds."""
         if len(self.laws) == 1:
-            return self.laws[0].proof
+            return str(self.laws[0].proof)
         return "sum of the bounds of releases that are independent given the secret"
 
     @property

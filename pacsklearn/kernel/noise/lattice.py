@@ -180,13 +180,10 @@ class ClosedFormBackend(NoiseBackend):
 
     Attributes
     ----------
-    name : str
-        As it is registered.
     proof : str
         Why the bound holds.
     """
 
-    name: ClassVar[str]
     proof: ClassVar[str]
 
     @abstractmethod
@@ -237,6 +234,7 @@ class LogdetBackend(ClosedFormBackend):
     """
 
     name = "logdet"
+    description = "least noise under the log-determinant bound; the default"
     proof = "Gaussian bound: log-determinant of signal plus noise over noise"
 
     def variances(self, signal: Floats, budget: float) -> Floats:
@@ -257,6 +255,7 @@ class IsotropicBackend(ClosedFormBackend):
     """
 
     name = "isotropic"
+    description = "the same noise on every output; the baseline"
     proof = "Gaussian bound: half the output variance over the noise variance"
 
     def variances(self, signal: Floats, budget: float) -> Floats:
@@ -279,6 +278,7 @@ class EigenBackend(ClosedFormBackend):
     """
 
     name = "eigen"
+    description = "noise shaped by the eigenvalues of the output covariance (Auto-PAC)"
     proof = "Gaussian bound: half the eigenvalue over the noise variance, summed"
 
     def variances(self, signal: Floats, budget: float) -> Floats:

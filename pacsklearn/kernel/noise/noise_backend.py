@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
@@ -18,7 +18,17 @@ class NoiseBackend(ABC):
     was drawn and never draws noise. It is given outputs whose squares neither vanish nor overflow:
     outputs of any other size are multiplied by a power of two before it, and its law by the inverse
     after it.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the noise backends; accepted by ``PACPrivate(noise=name)``.
+    description : str
+        One line for listings.
     """
+
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

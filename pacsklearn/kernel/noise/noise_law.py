@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from pacsklearn.kernel.bounds.binary_scale import (
 from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, span_coordinates
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.outputs.metric import Metric
+
+if TYPE_CHECKING:  # which draws by the scale of these laws
+    from pacsklearn.kernel.noise.sampler import Sampler
 
 # Beyond it a difference of two outputs may overflow.
 _LARGEST_OUTPUT = 2.0**1020
@@ -289,6 +292,25 @@ class NoiseLaw(LatticeLaw):
     released_power: float
     confidence: float = 1.0
     information: float | None = None
+
+    channel = None
+
+    @property
+    def laws(self) -> tuple[NoiseLaw]:
+        """Itself: it was planned alone."""
+        return (self,)
+
+    @property
+    def n_noisy(self) -> int:
+        """Noisy coordinates; 0 for a law without noise."""
+        return 0 if self.is_noiseless else self.dimension
+
+    def draw(self, index: int, sampler: Sampler) -> Integers:
+        """Integers released for candidate ``index``; without noise the sampler is not asked."""
+        n = self.dimension
+        return self.observe(
+            index, np.zeros(n, dtype=np.int64) if self.is_noiseless else sampler.noise(n)
+        )
 
     def in_unit_of(self, support: Support, exponent: int) -> NoiseLaw:
         """Law of ``support``, for this one of ``support.scaled(-exponent)``."""

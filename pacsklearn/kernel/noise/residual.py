@@ -51,9 +51,12 @@ class ResidualBackend(CertifiedBackend):
     Gaussian bound gives away (small budgets, outputs close to Gaussian), or no simulation of this
     length meets the budget, the law is logdet's, with its proof and confidence 1. To keep
     directions that a task needs free of noise as long as the budget allows, give a
-    :class:`~pacsklearn.kernel.outputs.protecting_metric.ProtectingMetric` (residual-pac, section
+    :class:`~pacsklearn.ProtectingMetric` (residual-pac, section
     5.2).
     """
+
+    name = "residual"
+    description = "least noise under the true mutual information, certified (SR-PAC, exact)"
 
     def __init__(
         self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**16

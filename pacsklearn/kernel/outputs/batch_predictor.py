@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -13,7 +13,22 @@ class BatchPredictor(ABC):
 
     Subclass it to make private responses of your own estimator fast. It must say exactly what the
     models' own ``predict`` says, and remember nothing of what it was asked.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the batch predictors.
+    description : str
+        One line for listings.
+    estimators : tuple of str or type
+        Whose models it asks: qualified names such as ``"sklearn.svm.LinearSVC"``, or classes, for
+        those of a notebook, a script or a function; with every subclass without a batch predictor
+        of its own.
     """
+
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    estimators: ClassVar[tuple[str | type, ...]] = ()
 
     @classmethod
     @abstractmethod

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, Protocol, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.fit_report import stage
@@ -29,15 +28,16 @@ from pacsklearn.kernel.outputs.outputs import (
 )
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import (
-    differs_from_ordinary,
+    check_repeated,
     joint_models,
     over_subsets,
     seeded_clone,
     warn_of_one_model,
 )
-from pacsklearn.kernel.outputs.universe import check_fit_params, check_universe
+from pacsklearn.kernel.outputs.universe import check_fit_params, check_is_estimator, check_universe
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
+from pacsklearn.kernel.secret.space import RowSpace, Space, Work
 
 _ABOVE_STATED_SEEDS = 2**64
 
@@ -177,7 +177,7 @@ class FitOptions:
     n_jobs : int, optional
         As in joblib; whichever backend is active is used.
     verbose : int, default=0
-        Show a progress bar.
+        Show how far the fits are, as joblib does.
     fast_fit : bool, default=True
         Fit all candidates at once where a subset fitter gives the same models.
     """
@@ -186,6 +186,17 @@ class FitOptions:
     n_jobs: int | None = None
     verbose: int = 0
     fast_fit: bool = True
+
+
+class Fittable(Protocol):
+    """Candidates that can be fitted, in memory or in passes over a table; secret material."""
+
+    @property
+    def space(self) -> RowSpace:
+        """What the secret is drawn from."""
+
+    def outputs(self, canonicalizer: Canonicalizer) -> CandidateOutputs:
+        """Canonical vectors of all candidates."""
 
 
 @final
@@ -230,6 +241,7 @@ class Candidates:
             The subsets, or how they are drawn.
         options : FitOptions, optional
         """
+        check_is_estimator(estimator)
         chosen = options or FitOptions()
         with stage("design"):
             X, y = checked_rows(estimator, X, y, chosen.fit_params)
@@ -268,18 +280,17 @@ class Candidates:
                 None if None in models or options.verbose else encoder.all_encoded(space, known)
             )
             if encodings is None:
-                encodings = over_subsets(encoder.encoded, candidates=self, each=known)
+                outcomes = over_subsets(encoder.encoded, space=space, options=options, each=known)
+                encodings = run.values(outcomes)
         for index, encoding in enumerate(encodings):
             check_structure(estimator, index, first.layout, encoding.layout)
             vectors.append(encoding.vector)
-        if not joint.is_judged and not equal_but_for_rounding(vectors[0], first.vector):
-            if models[0] is not None:
-                raise differs_from_ordinary(estimator)
-            raise NonDeterministicError(
-                f"Two fits of {type(estimator).__name__} on the same subset differ, so noise "
-                "calibrated on the candidates would not cover its own randomness. Give it a "
-                "random_state, or make it deterministic."
-            )
+        check_repeated(
+            estimator,
+            joint,
+            "differ, so noise calibrated on the candidates would not cover its own randomness",
+            agree=equal_but_for_rounding(vectors[0], first.vector),
+        )
         rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
         form = CanonicalForm(template, canonicalizer)
         align = partial(form.align, np.stack(vectors), first.layout, rows)
@@ -295,6 +306,30 @@ class Candidates:
 
             warn_of_one_model(estimator, template, self, is_the_same)
         return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Fits(Work):
+    """Models of one estimator: what a space gives is :class:`Fittable`; secret material.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : array-likes
+    options : FitOptions
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    options: FitOptions
+
+    def of_rows(self, space: SecretSpace) -> Candidates:
+        return Candidates.prepare(self.estimator, self.X, self.y, space, self.options)
+
+    def in_passes(self, space: Space, prepare: Callable[..., Fittable]) -> Fittable:
+        return prepare(self.estimator, self.y, space, self.options)
 
 
 def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -131,6 +131,14 @@ class Canonicalizer(ABC):
 
     Attributes
     ----------
+    name : str
+        Unique among the canonicalizers; accepted by ``PACPrivate(canonicalizer=name)``.
+    description : str
+        One line for listings.
+    estimators : tuple of str or type
+        What it supports: qualified names such as ``"sklearn.svm.LinearSVC"``, or classes, for
+        those of a notebook, a script or a function; with every subclass without a canonicalizer
+        of its own.
     methods : tuple of str
         What a decoded estimator can do: ``"predict"``, ``"transform"``, ...
     noised : tuple of str
@@ -149,6 +157,9 @@ class Canonicalizer(ABC):
         alone, whatever it was fitted on: rows are transformed once for all candidates.
     """
 
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    estimators: ClassVar[tuple[str | type, ...]] = ()
     methods: tuple[str, ...] = ("predict",)
     noised: tuple[str, ...] = ("parameters",)
     is_exact: bool = True

@@ -51,7 +51,7 @@ class DiagonalMetric(Metric):
         object.__setattr__(self, "weights", weights)
 
     def root(self, rows: Floats) -> Floats:
-        _check_length(rows, self.weights.shape[0])
+        check_length(rows, self.weights.shape[0])
         return np.asarray(rows * np.sqrt(self.weights))
 
 
@@ -90,52 +90,14 @@ class MatrixMetric(Metric):
         keep = values > floor
         if self.units is not None:
             units = DiagonalMetric(self.units).weights
-            _check_length(matrix, units.shape[0])
+            check_length(matrix, units.shape[0])
             object.__setattr__(self, "units", units)
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "_root", vectors[:, keep] * np.sqrt(values[keep]))
 
     def root(self, rows: Floats) -> Floats:
-        _check_length(rows, self.matrix.shape[0])
+        check_length(rows, self.matrix.shape[0])
         return np.asarray((rows if self.units is None else rows * self.units) @ self._root)
-
-
-@final
-@dataclass(frozen=True)
-class BlockMetric(Metric):
-    """One metric for each of several consecutive stretches of the vector.
-
-    Parameters
-    ----------
-    blocks : sequence of (int, Metric)
-        Length of each stretch and its metric.
-    """
-
-    blocks: tuple[tuple[int, Metric], ...]
-
-    def root(self, rows: Floats) -> Floats:
-        _check_length(rows, sum(length for length, _ in self.blocks))
-        parts, start = [], 0
-        for length, metric in self.blocks:
-            parts.append(metric.root(rows[:, start : start + length]))
-            start += length
-        return np.concatenate(parts, axis=1) if parts else rows
-
-
-@final
-@dataclass(frozen=True)
-class ScaledMetric(Metric):
-    """``weight`` times another metric, sharing its root."""
-
-    weight: float
-    metric: Metric
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.weight < np.inf:
-            raise ValueError(f"weight of a metric must be finite and >= 0, got {self.weight!r}.")
-
-    def root(self, rows: Floats) -> Floats:
-        return np.asarray(self.metric.root(rows) * np.sqrt(self.weight))
 
 
 def as_metric(value: Any) -> Metric:
@@ -163,7 +125,8 @@ def as_metric(value: Any) -> Metric:
     return DiagonalMetric(array) if array.ndim == 1 else MatrixMetric(array)
 
 
-def _check_length(rows: Floats, length: int) -> None:
+def check_length(rows: Floats, length: int) -> None:
+    """Refuse vectors of another length than a metric is for."""
     if rows.shape[1] != length:
         raise ValueError(
             f"The metric is for vectors of length {length}, the released vector has "

@@ -11,19 +11,15 @@ from typing import Any, Self, final
 import numpy as np
 from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import is_classifier
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import check_width, safe_indexing
-from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError
-from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import (
-    differs_from_ordinary,
+    check_repeated,
     fit_subset,
     joint_models,
     over_subsets,
@@ -41,67 +37,10 @@ _MOST_CELLS = 2**24
 _CHECKED_ROWS = 64
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class StackedLinear(BatchPredictor):
-    """Predictions of m linear models by one matrix product.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (m * outputs, p)
-    intercept : ndarray of shape (m * outputs,)
-    n_models : int
-    classifies : bool
-        Whether predictions are codes of classes instead of numbers.
-    """
-
-    coef: NDArray[np.float64] = field(repr=False)
-    intercept: NDArray[np.float64] = field(repr=False)
-    n_models: int
-    classifies: bool
-
-    @classmethod
-    def of(cls, models: tuple[Any, ...]) -> StackedLinear | None:
-        """Stack linear models with the same classes, the steps before them folded in."""
-        try:
-            canonicalizer = registry().canonicalizer_for(models[0])
-        except NoCanonicalizerError:
-            return None
-        weights: list[tuple[Floats, Floats]] = []
-        for model in models:
-            own = canonicalizer.linear_weights(model)
-            if own is None:
-                return None
-            weights.append(own)
-        classifies = is_classifier(models[0])
-        if classifies and any(
-            not np.array_equal(model.classes_, models[0].classes_) for model in models[1:]
-        ):
-            return None
-        coefs, intercepts = map(np.concatenate, zip(*weights, strict=True))
-        return cls(coefs, intercepts, len(models), classifies)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class codes of shape (m, n), or values of shape (m, n, outputs)."""
-        if sparse.issparse(X):
-            decision = (X @ self.coef.T).T
-        else:
-            # Model by model in memory, as it is read: most of a short product's time is in copies.
-            decision = self.coef @ np.asarray(X, dtype=np.float64).T
-        decision += self.intercept[:, None]
-        by_model = decision.reshape(self.n_models, -1, decision.shape[1])
-        if not self.classifies:
-            return np.moveaxis(by_model, 1, 2)
-        if by_model.shape[1] == 1:
-            return np.asarray(by_model[:, 0] > 0, dtype=np.int32)
-        return np.asarray(by_model.argmax(axis=1), dtype=np.int32)
-
-
 def stack(models: tuple[Any, ...]) -> BatchPredictor | None:
-    """Whatever predicts with all models at once, a plugin's own first; None if nothing does."""
-    registered = registry().batch_predictor_for(models[0])
-    predictor = registered.of(models) if registered else None
-    return predictor or StackedLinear.of(models)
+    """Whatever predicts with all models at once; None if nothing does."""
+    made = (each.of(models) for each in registry().batch_predictors_for(models[0]))
+    return next((predictor for predictor in made if predictor is not None), None)
 
 
 class AnsweringModels(ABC):
@@ -243,17 +182,17 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
     with stage("fits"):
         first = run.value(_fit(*work, space, 0))
         joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
-        models = tuple(over_subsets(_fit, *work, candidates=candidates, each=joint.models))
+        outcomes = over_subsets(_fit, *work, space=space, options=options, each=joint.models)
+        models = tuple(run.values(outcomes))
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     agree = attempt(partial(_agree, first, models[0], rows), "predict", fits=True)
-    if not joint.is_judged and not run.value(agree):
-        if joint.models[0] is not None:
-            raise differs_from_ordinary(estimator)
-        raise NonDeterministicError(
-            f"Two fits of {type(estimator).__name__} on the same subset predict differently, so "
-            "its answers would reveal more than the difference between candidates. Give it a "
-            "random_state, or make it deterministic."
-        )
+    check_repeated(
+        estimator,
+        joint,
+        "predict differently, so its answers would reveal more than the difference between "
+        "candidates",
+        agree=joint.is_judged or run.value(agree),
+    )
     for index, model in enumerate(models):
         agree = attempt(partial(_agree, first, model, rows), "predict", fits=True)
         if not run.value(agree, index):
@@ -286,33 +225,3 @@ def _agree(left: Any, right: Any, rows: Any) -> bool:
 
 def _attempted(model: Any, method: str, rows: Any) -> Outcome:
     return attempt(lambda: getattr(model, method)(rows), "predict")
-
-
-@final
-class PredictionTable(AnsweringModels):
-    """What candidates' models say of queries that are known by their numbers; secret material.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n, m) or (n, m, width)
-        Label codes, or numbers.
-    """
-
-    def __init__(self, predictions: NDArray[Any]) -> None:
-        self._predictions = predictions
-
-    @property
-    def n_models(self) -> int:
-        return int(self._predictions.shape[1])
-
-    def first(self, n_models: int) -> Self:
-        return type(self)(self._predictions[:, :n_models])
-
-    def checked(self, X: Any) -> Any:
-        return X
-
-    def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self._predictions[X[:, 0]])
-
-    def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[Any]:
-        return np.asarray(self._predictions[X[:, 0]])

@@ -14,7 +14,6 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import StructureMismatchError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
-from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
 from pacsklearn.kernel.outputs.public_prior import Constant, PublicPrior
@@ -271,10 +270,3 @@ class SubsetEncoder:
             own = safe_indexing(self.X, rows if encoding is None else rows[:CHECKED_ROWS])
         form = CanonicalForm(self.template, self.canonicalizer)
         return model, form.encode(model, own, stage, encoding, tries=is_checked)
-
-
-def observe(law: NoiseLaw, index: int, sampler: Sampler) -> NDArray[np.int64]:
-    """Integers released for candidate ``index``; a law without noise asks the sampler for none."""
-    if law.is_noiseless:
-        return law.observe(index, np.zeros(law.dimension, dtype=np.int64))
-    return law.observe(index, sampler.noise(law.dimension))

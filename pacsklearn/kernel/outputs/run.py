@@ -6,7 +6,7 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
@@ -118,12 +118,12 @@ class Run(ABC):
 
     @staticmethod
     def outcomes(
-        tasks: Iterable[Any], total: int, n_jobs: int | None = None, verbose: int = 0
+        tasks: Iterable[Any], n_jobs: int | None = None, verbose: int = 0
     ) -> list[Outcome]:
         """Outcomes of joblib's tasks, one a candidate, in order."""
         # Workers that are threads change the process's filters and put them back in any order.
         with warnings.catch_warnings():
-            return list(_run(tasks, total, n_jobs, verbose))
+            return list(Parallel(n_jobs=n_jobs, verbose=verbose)(tasks))
 
     def values(self, outcomes: list[Outcome]) -> list[Any]:
         """Values in order; the first failure as an error, and one warning for each kind."""
@@ -229,16 +229,6 @@ class SubsetRun(Run):
             "it in your terminal, as does fitting the estimator yourself on "
             f"SecretSpace.rows({index})"
         )
-
-
-def _run(tasks: Iterable[Any], total: int, n_jobs: int | None, verbose: int) -> Iterator[Outcome]:
-    if not verbose:
-        yield from Parallel(n_jobs=n_jobs)(tasks)
-        return
-    from rich.progress import track  # only a user who asks for progress needs it
-
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    yield from track(results, description="fitting candidate subsets", total=total)
 
 
 def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-from pacsklearn.kernel.outputs.table_view import TableView
-from pacsklearn.kernel.secret.memberships import Memberships
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 
@@ -22,10 +20,21 @@ class SubsetFitter(ABC):
 
     Attributes
     ----------
+    name : str
+        Unique among the subset fitters.
+    description : str
+        One line for listings.
+    estimators : tuple of str or type
+        What it fits: qualified names such as ``"sklearn.svm.LinearSVC"``, or classes, for
+        those of a notebook, a script or a function; with every subclass without a subset fitter
+        of its own.
     wants_classes : bool
         Whether ``y`` holds class labels.
     """
 
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    estimators: ClassVar[tuple[str | type, ...]] = ()
     wants_classes: bool = False
 
     @classmethod
@@ -49,31 +58,6 @@ class SubsetFitter(ABC):
             None where the numbers of a subset are too badly conditioned for the fast way: that
             subset is fitted the ordinary way. Which one it is may depend on its own rows only.
         """
-
-    def table_sums(
-        self, rows: Any, targets: Any, members: Memberships, n_classes: int
-    ) -> list[Any] | None:
-        """Sums over a batch of a table that :meth:`fit_table` begins with; they add up.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n, p)
-        targets : ndarray of shape (n,) or None
-            Class codes where the fitter ``wants_classes``, numbers otherwise.
-        members : Memberships
-        n_classes : int
-            Zero where there are none.
-
-        Returns
-        -------
-        list of ndarray or None
-            None, the default, where a table in memory is needed.
-        """
-        return None
-
-    def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
-        """As :meth:`fit_all`, from sums over all batches and further passes where needed."""
-        raise TypeError(f"{type(estimator).__name__} cannot be fitted in passes over a table")
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
         """Whether two fits on the rows ``X``, ``y``, the joint and the ordinary one, are one model.

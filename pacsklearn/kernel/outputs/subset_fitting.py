@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +10,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from joblib.externals.loky import ProcessPoolExecutor
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -24,7 +20,6 @@ from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
-    SubsetFitError,
 )
 from pacsklearn.kernel.outputs.fit_report import note_fits
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
@@ -32,7 +27,7 @@ from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 if TYPE_CHECKING:  # candidates are fitted by what is here
-    from pacsklearn.kernel.outputs.candidates import Candidates
+    from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 
 
 def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:
@@ -53,38 +48,20 @@ def cut_params(params: Mapping[str, Any], rows: Any, n_rows: int) -> dict[str, A
 
 
 def over_subsets(
-    function: Callable[..., Outcome], *args: Any, candidates: Candidates, each: Sequence[Any]
-) -> list[Any]:
-    """Values of ``function(*args, space, index, one)`` for every candidate, in order.
-
-    ``one`` is that candidate's entry of ``each``: fitted models, which do not leave the process,
-    because joblib writes large arguments of its workers to files.
-
-    Raises
-    ------
-    SubsetFitError, GaugeError
-        For the first failing subset. A warning is given once for all subsets.
-    """
-    space, options = candidates.space, candidates.options
-    outcomes = outcomes_over_subsets(
-        function, *args, space=space, n_jobs=options.n_jobs, verbose=options.verbose, each=each
-    )
-    return SubsetRun(candidates.estimator).values(outcomes)
-
-
-def outcomes_over_subsets(
     function: Callable[..., Outcome],
     *args: Any,
     space: SecretSpace,
-    n_jobs: int | None,
-    verbose: int = 0,
+    options: FitOptions,
     each: Sequence[Any],
 ) -> list[Outcome]:
-    """As :func:`over_subsets`, with failures among the outcomes."""
-    if any(one is not None for one in each):
-        n_jobs = 1
+    """Outcomes of ``function(*args, space, index, one)`` for every candidate, in order.
+
+    ``one`` is that candidate's entry of ``each``: fitted models, which do not leave the process,
+    because joblib writes large arguments of its workers to files.
+    """
+    n_jobs = 1 if any(one is not None for one in each) else options.n_jobs
     tasks = (delayed(function)(*args, space, index, one) for index, one in enumerate(each))
-    return SubsetRun.outcomes(tasks, space.n_subsets, n_jobs, verbose)
+    return SubsetRun.outcomes(tasks, n_jobs, options.verbose)
 
 
 def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
@@ -252,6 +229,23 @@ def joint_models(
     return JointModels(models, is_judged=agrees is True)
 
 
+def check_repeated(estimator: Any, joint: JointModels, how: str, *, agree: bool) -> None:
+    """Refuse a candidate 0 that two fits make two models of; ``how`` they differ, and what of it.
+
+    Raises
+    ------
+    NonDeterministicError
+    """
+    if joint.is_judged or agree:
+        return
+    if joint.models[0] is not None:
+        raise differs_from_ordinary(estimator)
+    raise NonDeterministicError(
+        f"Two fits of {type(estimator).__name__} on the same subset {how}. Give it a random_state, "
+        "or make it deterministic."
+    )
+
+
 def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
     """What is wrong when candidate 0, fitted both ways, is not one model."""
     return NonDeterministicError(
@@ -259,48 +253,3 @@ def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
         "by more than its tolerance. Use fast_fit=False, and report it to whoever wrote its subset "
         "fitter."
     )
-
-
-@contextmanager
-def explained(*, debug: bool) -> Iterator[list[Candidates]]:
-    """Show the error of a candidate's fit on standard error, if asked; it is raised all the same.
-
-    What is fitted is put into the list that this gives. The words, which may quote rows, go to
-    the terminal and into no exception, log or file.
-    """
-    watched: list[Candidates] = []
-    try:
-        yield watched
-    except SubsetFitError as error:
-        if debug and watched and error.subset is not None:
-            sys.stderr.write(
-                f"Candidate {error.subset} fitted by itself, for your eyes only (this may quote "
-                f"rows):\n{words_of_failure(watched[-1], error.subset)}\n"
-            )
-        raise
-
-
-def words_of_failure(candidates: Candidates, index: int) -> str:
-    """Traceback of fitting candidate ``index`` alone, in a process that can release nothing.
-
-    It gets that candidate's rows and knows nothing else: neither the other candidates nor which
-    one is the secret, no ledger, no noise.
-    """
-    rows = candidates.space.rows(index)
-    work = (
-        seeded_clone(candidates.estimator),
-        safe_indexing(candidates.X, rows),
-        None if candidates.y is None else safe_indexing(candidates.y, rows),
-        cut_params(candidates.options.fit_params, rows, candidates.X.shape[0]),
-    )
-    with ProcessPoolExecutor(max_workers=1) as process:
-        words: str = process.submit(_words, *work).result()
-    return words
-
-
-def _words(template: Any, X: Any, y: Any, params: Any) -> str:
-    try:
-        template.fit(X, **params) if y is None else template.fit(X, y, **params)
-    except Exception:  # noqa: BLE001 - whatever it is, it is shown
-        return traceback.format_exc()
-    return "It was fitted without an error; what failed is its encoding."

@@ -128,6 +128,24 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
         first.check_table(X)
 
 
+def check_is_estimator(estimator: Any) -> None:
+    """Refuse what is no estimator: a class, a name, a function.
+
+    Raises
+    ------
+    TypeError
+    """
+    is_class = isinstance(estimator, type)
+    if is_class or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        name = (estimator if is_class else type(estimator)).__name__
+        given = (
+            f"the class; give an instance, {name}()" if is_class else f"an object of type {name}"
+        )
+        raise TypeError(
+            f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
+        )
+
+
 def check_wrapped(estimator: Any) -> None:
     """Refuse an estimator that cannot be fitted on candidates, before any row is looked at.
 
@@ -267,7 +285,8 @@ def check_names(X: Any) -> None:
     if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape"):
         raise TypeError(
             f"X is a {type(X).__name__}, which holds no rows yet: give X.collect(). A table that "
-            "does not fit into memory is read in passes by pacsklearn.Table."
+            "does not fit into memory is read in passes by pacsklearn_bigdata.Table, which comes "
+            "with pip install ./plugins/pacsklearn-bigdata in a copy of the repository."
         )
     if hasattr(X, "iloc") and X.ndim == 1:
         raise ValueError(

@@ -27,6 +27,7 @@ _DISTRIBUTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         ),
     },
     "pacsklearn-papers": {"noise_backend": ("stackelberg",)},
+    "pacsklearn-postgres": {"ledger_scheme": ("postgresql",)},
 }
 
 

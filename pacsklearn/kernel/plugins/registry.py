@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable
-from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, TypeVar, final
 
-from pacsklearn.audit.attack import Attack
 from pacsklearn.exceptions import NoCanonicalizerError, PluginError, UnknownNameError
-from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.plugins import discovery
+from pacsklearn.kernel.plugins.catalogue import Catalogue, Registration, unregistered_provenance
 from pacsklearn.kernel.plugins.discovery import (
-    Catalogue,
+    GROUP,
     PluginFailure,
-    Registration,
+    Plugins,
     describe_failures,
-    target_name,
-    unregistered_provenance,
+    kinds,
+    public_kinds,
 )
 from pacsklearn.kernel.plugins.elsewhere import install_hint
-from pacsklearn.kernel.plugins.reasons import advice_for, reason_for
-from pacsklearn.kernel.plugins.records import KINDS, Kind, Record
-from pacsklearn.srpp.scenarios.scenario import Scenario
+from pacsklearn.kernel.plugins.kinds import Kind
+from pacsklearn.kernel.secret.space import Space
 
 MadeT = TypeVar("MadeT")
-RecordT = TypeVar("RecordT", bound=Record)
 
 
 @final
 class Registry:
     """Everything that plugins hand over, by kind and name.
 
-    Plugins are loaded at the first question and never again. One that fails is left out, kept in
-    :attr:`failures` and warned about once.
+    Plugins are imported at the first question, and the classes of a kind at the first question
+    about it. A plugin that fails is left out, kept in :attr:`failures` and warned about once.
 
     Parameters
     ----------
@@ -51,7 +45,7 @@ class Registry:
     Raises
     ------
     PluginClashError
-        From the first question on, while two distributions claim one name or one estimator.
+        At every question about a kind of which two distributions claim one name or one estimator.
     PluginError
         With ``PACSKLEARN_STRICT_PLUGINS=1``, when a plugin fails.
     """
@@ -59,74 +53,89 @@ class Registry:
     def __init__(self, find_entry_points: Callable[[], Iterable[EntryPoint]] | None = None) -> None:
         self._find_entry_points = find_entry_points or _installed
         self._lock = threading.RLock()
-        self._catalogue: Catalogue | None = None
-        self._failures: tuple[PluginFailure, ...] = ()
+        self._plugins: Plugins | None = None
+        self._catalogues: dict[str, Catalogue] = {}
         self._loading = False
 
     @property
     def failures(self) -> tuple[PluginFailure, ...]:
-        """Plugins that were left out, and why."""
-        self._loaded()
+        """Plugins that were left out, and why; every kind is loaded for it."""
+        for kind in kinds():
+            self._catalogue(kind)
         return self._failures
 
-    def names(self, kind: Kind) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of plugins that anybody may add to."""
+        return tuple(public_kinds())
+
+    def names(self, kind: str) -> tuple[str, ...]:
         """Registered names of a kind, sorted."""
-        return tuple(record.name for record in self.records(kind))
+        return tuple(each.name for each in self.registrations(kind))
 
-    def records(self, kind: Kind) -> tuple[Record, ...]:
-        """Registered records of a kind, sorted by name."""
-        _check_kind(kind)
+    def registrations(self, kind: str) -> tuple[Registration, ...]:
+        """What is registered of a kind, with the facts that each class states, sorted by name."""
         with self._lock:
-            return tuple(registration.record for registration in self._loaded().all(kind))
+            return self._catalogue(kind).all()
 
-    def register(self, record: RecordT) -> RecordT:
-        """Add a record by hand; adding an equal one again changes nothing.
+    def register(self, made: MadeT) -> MadeT:
+        """Add a class by hand; adding it again changes nothing.
 
         Raises
         ------
         PluginClashError
-            When the name, or an estimator, belongs to another record.
+            When its name, or an estimator, belongs to another class.
         """
-        _check_record(record)
+        kind = _kind_of(made)
         with self._lock:
-            self._loaded().add(Registration.by_hand(record))
-        return record
+            self._catalogue(kind.name).add(Registration.of(kind, made))
+        return made
 
-    def unregister(self, record: Record) -> None:
-        """Take a record away again.
+    def unregister(self, made: Any) -> None:
+        """Take a class away again.
 
         Raises
         ------
         UnknownNameError
-            When no equal record is registered.
+            When it is not registered.
         """
-        _check_record(record)
+        kind = _kind_of(made)
         with self._lock:
-            if not self._loaded().remove(record):
-                raise self._unknown(record.kind, record.name)
+            if not self._catalogue(kind.name).remove(made):
+                raise self._unknown(kind, getattr(made, "name", made.__name__))
 
-    def load(self, kind: Kind, name: str) -> Any:
-        """Object that a registered record points at: a class or a factory."""
-        return self._registration(kind, name).load()
+    def load(self, kind: str, name: str) -> Any:
+        """Class of that name."""
+        return self._registration(kind, name).made
+
+    def make(self, kind: str, value: Any, *arguments: Any) -> Any:
+        """Instance of the class of that name; an instance passes through.
+
+        Parameters
+        ----------
+        kind : str
+            One of :meth:`kinds`.
+        value : str or instance
+        *arguments
+            What the class is called with.
+
+        Raises
+        ------
+        UnknownNameError
+            When there is no such name, or ``value`` is neither.
+        """
+        base = _kind(kind).base
+        if isinstance(value, base):
+            return value
+        registration = self._registration(kind, value)
+        made = registration.made(*arguments)
+        if not isinstance(made, base):
+            raise _wrong_type(registration, made)
+        return made
 
     def noise_backend(self, value: str | NoiseBackend) -> NoiseBackend:
         """Noise backend of that name; an instance passes through."""
-        return self._made(NoiseBackend, value)
-
-    def attack(self, value: str | Attack) -> Attack:
-        """Attack of that name; an instance passes through."""
-        return self._made(Attack, value)
-
-    def scenario(self, value: str | Scenario) -> Scenario:
-        """Scenario of that name with its defaults; an instance passes through."""
-        return self._made(Scenario, value)
-
-    def criterion(self, value: str, space: Any) -> Criterion:
-        """Criterion of that name for a secret space; ``"35_of_n"`` is ``"k_of_n"`` with k = 35."""
-        counted = re.fullmatch(r"(\d+)_(\w+)", value)
-        if counted is None:
-            return self._made(Criterion, value, space)
-        return self._made(Criterion, f"k_{counted[2]}", space, int(counted[1]))
+        made: NoiseBackend = self.make("noise_backend", value)
+        return made
 
     def canonicalizer(self, value: str | Canonicalizer, estimator: Any) -> Canonicalizer:
         """Canonicalizer of that name for ``estimator``; an instance passes through.
@@ -147,145 +156,141 @@ class Registry:
         NoCanonicalizerError
             When none has, or when it does not support the estimator's configuration.
         """
-        with self._lock:
-            registration = self._loaded().claiming("canonicalizer", type(estimator))
+        cls = type(estimator)
+        registration = self._claiming("canonicalizer", cls)
         if registration is None:
-            kind = type(estimator)
             hint = " Give an instance, not the class." if isinstance(estimator, type) else ""
-            reason = reason_for(kind)
-            because = f": {reason}" if reason else ""
+            why = self._claiming("unsupported", cls)
+            because = "" if why is None else f": {why.description}"
+            advice = "" if why is None else f"{why.made.advice} ".lstrip()
             raise NoCanonicalizerError(
-                f"No canonicalizer supports {kind.__module__}.{kind.__qualname__}, so its "
+                f"No canonicalizer supports {cls.__module__}.{cls.__qualname__}, so its "
                 f"parameters cannot be released privately{because}.{hint}",
-                f"{advice_for(kind)}Give canonicalizer=MyCanonicalizer(), or register one for "
+                f"{advice}Give canonicalizer=MyCanonicalizer(), or register one for "
                 "the class with pacsklearn.register(...)." + describe_failures(self._failures),
             )
         return self._canonicalizer(registration, estimator)
 
-    def batch_predictor_for(self, estimator: Any) -> type[BatchPredictor] | None:
-        """Batch predictor of the nearest class along the estimator's MRO, or None."""
-        return self._claiming_class("batch_predictor", BatchPredictor, estimator)
+    def batch_predictors_for(self, estimator: Any) -> tuple[type[BatchPredictor], ...]:
+        """Batch predictors that claim a class along the estimator's MRO, the nearest first."""
+        with self._lock:
+            claiming = self._catalogue("batch_predictor").claiming(type(estimator))
+            return tuple(each.made for each in claiming)
 
     def subset_fitter_for(self, estimator: Any) -> SubsetFitter | None:
         """What fits all candidates of ``estimator``, as configured, at once; or None."""
-        fitter = self._claiming_class("subset_fitter", SubsetFitter, estimator)
-        return None if fitter is None else fitter.for_estimator(estimator, self.subset_fitter_for)
+        claimer = self._claiming("subset_fitter", type(estimator))
+        if claimer is None:
+            return None
+        fitter: SubsetFitter | None = claimer.made.for_estimator(estimator, self.subset_fitter_for)
+        return fitter
 
-    def provenance(self, kind: Kind, value: object) -> Provenance:
+    def space_for(self, X: Any) -> type[Space] | None:
+        """Kind of secret space that claims the class of ``X``; None for rows in memory."""
+        claimer = self._claiming("secret_space", type(X))
+        return None if claimer is None else claimer.made
+
+    def provenance(self, kind: str, value: object) -> Provenance:
         """Which distribution and version stand behind a name or an instance, for an event."""
         if isinstance(value, str):
             return self._registration(kind, value).provenance
-        _check_kind(kind)
-        target = target_name(type(value))
         with self._lock:
-            for registration in self._loaded().all(kind):
-                if target_name(registration.record.target) == target:
-                    return registration.provenance
-        return unregistered_provenance(value)
+            held = self._catalogue(kind).holding(type(value))
+        return unregistered_provenance(value) if held is None else held.provenance
 
     def _canonicalizer(self, registration: Registration, estimator: Any) -> Canonicalizer:
-        make = registration.load()
-        if isinstance(make, type) and issubclass(make, Canonicalizer):
-            make = partial(make.for_estimator, estimator, self.canonicalizer_for)
-        made = make()
+        made = registration.made.for_estimator(estimator, self.canonicalizer_for)
         if not isinstance(made, Canonicalizer):
             raise _wrong_type(registration, made)
         return made
 
-    def _made(self, base: type[MadeT], value: Any, *arguments: Any) -> MadeT:
-        """Object of that name, made with ``arguments``; an instance passes through."""
-        if isinstance(value, base):
-            return value
-        kind = next(kind for kind, record in KINDS.items() if record.makes is base)
-        registration = self._registration(kind, value)
-        made = registration.load()(*arguments)
-        if not isinstance(made, base):
-            raise _wrong_type(registration, made)
-        return made
-
-    def _claiming_class(self, kind: Kind, base: type[MadeT], estimator: Any) -> type[MadeT] | None:
+    def _claiming(self, kind: str, cls: type) -> Registration | None:
         with self._lock:
-            registration = self._loaded().claiming(kind, type(estimator))
-        if registration is None:
-            return None
-        loaded = registration.load()
-        if not (isinstance(loaded, type) and issubclass(loaded, base)):
-            raise _wrong_type(registration, loaded)
-        return loaded
+            return next(self._catalogue(kind).claiming(cls), None)
 
-    def _registration(self, kind: Kind, name: object) -> Registration:
-        _check_kind(kind)
+    def _registration(self, kind: str, name: object) -> Registration:
         with self._lock:
-            registration = self._loaded().get(kind, name) if isinstance(name, str) else None
+            registration = self._catalogue(kind).get(name)
         if registration is None:
-            raise self._unknown(kind, name)
+            raise self._unknown(_kind(kind), name)
         return registration
 
     def _unknown(self, kind: Kind, name: object) -> UnknownNameError:
-        noun = kind.replace("_", " ")
         if isinstance(name, str):
-            problem = f"No {noun} is called {name!r}"
+            problem = f"No {kind.noun} is called {name!r}"
         else:
             what = name.__qualname__ if isinstance(name, type) else type(name).__qualname__
             given = "the class" if isinstance(name, type) else "an object of type"
-            article = "An" if noun == "attack" else "A"
-            problem = f"{article} {noun} is given by its name or by an instance, got {given} {what}"
+            article = "An" if kind.noun[0] in "aeiou" else "A"
+            problem = (
+                f"{article} {kind.noun} is given by its name or by an instance, got {given} {what}"
+            )
         return UnknownNameError(
-            f"{problem}. Known names: {', '.join(self.names(kind)) or 'none'}."
-            + install_hint(kind, name)
+            f"{problem}. Known names: {', '.join(self.names(kind.name)) or 'none'}."
+            + install_hint(kind.name, name)
             + describe_failures(self._failures)
         )
 
-    def _loaded(self) -> Catalogue:
+    @property
+    def _failures(self) -> tuple[PluginFailure, ...]:
+        return () if self._plugins is None else tuple(self._plugins.failures)
+
+    def _catalogue(self, kind: str) -> Catalogue:
+        """Classes of a kind, imported at the first question about it."""
+        wanted = _kind(kind)
         with self._lock:
-            if self._catalogue is None:
+            if kind not in self._catalogues:
                 if self._loading:
                     raise PluginError(
-                        "a plugin may not ask the registry while it is being imported; return "
-                        "records from its hooks"
+                        "a plugin may not ask the registry while it is being imported; yield "
+                        "classes from its hooks"
                     )
                 self._loading = True
                 try:
-                    self._catalogue, self._failures = discovery.load(self._find_entry_points())
+                    if self._plugins is None:
+                        self._plugins = Plugins(self._find_entry_points())
+                    self._catalogues[kind] = self._plugins.catalogue(wanted)
                 finally:
                     self._loading = False
                 # When all is loaded: a warning that is made an error must not leave half of it.
-                discovery.warn(self._failures)
-            return self._catalogue
+                self._plugins.warn()
+            return self._catalogues[kind]
 
 
 def _wrong_type(registration: Registration, made: object) -> PluginError:
-    record = registration.record
+    kind = registration.kind
     return PluginError(
-        f"The {record.noun} {record.name!r} of the distribution {registration.distribution!r} "
-        f"{registration.version} gave an object of type {type(made).__qualname__}, not a "
-        f"{record.makes.__name__}."
+        f"The {kind.noun} {registration.name!r} of the distribution {registration} gave an object "
+        f"of type {type(made).__qualname__}, not a {kind.base.__name__}."
     )
 
 
-def _check_kind(kind: object) -> None:
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}.")
+def _kind(name: object) -> Kind:
+    known = kinds()
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"kind must be one of {', '.join(public_kinds())}, got {name!r}.")
+    return known[name]
 
 
-def _check_record(record: object) -> None:
-    # Exactly: a subclass could make of its fields something else than we read.
-    if type(record) not in KINDS.values():
-        raise TypeError(
-            f"A record is one of {', '.join(known.__name__ for known in KINDS.values())}, got an "
-            f"object of type {type(record).__qualname__}."
-        )
+def _kind_of(made: object) -> Kind:
+    for kind in public_kinds().values():
+        if kind.holds(made):
+            return kind
+    bases = ", ".join(f"{kind.noun} ({kind.base.__name__})" for kind in public_kinds().values())
+    what = made.__qualname__ if isinstance(made, type) else type(made).__qualname__
+    given = "the class" if isinstance(made, type) else "an object of type"
+    raise TypeError(f"Give a class of one of the kinds of plugins, {bases}. Got {given} {what}.")
 
 
 def _installed() -> Iterable[EntryPoint]:
-    return entry_points(group=discovery.GROUP)
+    return entry_points(group=GROUP)
 
 
 _REGISTRY: Final = Registry()
 
 
 def registry() -> Registry:
-    """Registry of this process; plugins are loaded at its first question.
+    """Registry of this process; plugins are imported at its first question.
 
     Returns
     -------
@@ -300,46 +305,54 @@ def registry() -> Registry:
     return _REGISTRY
 
 
-def register(record: RecordT) -> RecordT:
-    """Add a canonicalizer, noise backend, criterion, scenario or attack without packaging it.
+def register(made: MadeT) -> MadeT:
+    """Add a class of any kind of plugin without packaging it; usable as a decorator.
 
     Parameters
     ----------
-    record : Record
-        Of one of the kinds in :data:`pacsklearn.kernel.plugins.records.KINDS`.
+    made : class
+        Subclass of :class:`~pacsklearn.plugins.Canonicalizer`,
+        :class:`~pacsklearn.plugins.NoiseBackend`, :class:`~pacsklearn.plugins.Attack` or of the
+        base of another kind, with its ``name``, and the ``estimators`` that it claims where its
+        kind is found by them.
 
     Returns
     -------
-    record
-        The same object, to be passed to :func:`unregister`.
+    class
+        The same, to be passed to :func:`unregister`.
 
     Raises
     ------
     PluginClashError
-        When the name, or an estimator, belongs to another record.
+        When the name, or an estimator, belongs to another class.
 
     Examples
     --------
-    >>> from pacsklearn.plugins import NoiseBackendRecord, register, registry, unregister
-    >>> record = register(NoiseBackendRecord("mine", "clinic.noise:MyBackend"))
-    >>> "mine" in registry().names("noise_backend")
+    >>> from pacsklearn.kernel.noise.lattice import ClosedFormBackend
+    >>> from pacsklearn.plugins import register, registry, unregister
+    >>> class Mine(ClosedFormBackend):
+    ...     name, proof = "mine", "linear bound"
+    ...
+    ...     def variances(self, signal, budget):
+    ...         return signal * signal.size / (2 * budget)
+    >>> "mine" in (registry().names("noise_backend") if register(Mine) else ())
     True
-    >>> unregister(record)
+    >>> unregister(Mine)
     """
-    return registry().register(record)
+    return registry().register(made)
 
 
-def unregister(record: Record) -> None:
-    """Take a registered record away again.
+def unregister(made: Any) -> None:
+    """Take a registered class away again.
 
     Parameters
     ----------
-    record : Record
-        Of one of the kinds in :data:`pacsklearn.kernel.plugins.records.KINDS`.
+    made : class
+        What was registered.
 
     Raises
     ------
     UnknownNameError
-        When no equal record is registered.
+        When it is not registered.
     """
-    registry().unregister(record)
+    registry().unregister(made)

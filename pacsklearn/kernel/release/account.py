@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,10 @@ from pacsklearn.kernel.ledger.accounts import bookkeeping_event
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
-from pacsklearn.kernel.release.released_tables import RELEASED
 from pacsklearn.kernel.secret.home_process import HomeProcess
+
+NATS: Final = "nats"
+_SUCCESS: Final = "success at "
 
 
 @final
@@ -139,11 +141,14 @@ class Account:
         Name of the session; a new one when not given.
     n_charged : int, default=0
         Events of the session that the shared ledger holds.
-    table : array-like, optional
-        What a new secret was drawn about; None where there is none, or nothing leaves.
+    announce : callable, optional
+        Called once, before the first charge: it may warn, or refuse.
 
     Notes
     -----
+    Under a cap the session's own account counts successes, which do not add up. The shared ledger
+    counts nats all the same: what the law is certified to reveal.
+
     The n-th event of a session has the key ``"<session>/<n>"``. A ledger takes a key once, so of
     two copies of a session (one resumed from a file, the other never stopped) only one goes on.
     """
@@ -154,14 +159,14 @@ class Account:
         shared: Ledger | None,
         session: str | None = None,
         n_charged: int = 0,
-        table: Any = None,
+        announce: Callable[[Account], None] | None = None,
     ) -> None:
         self.own = own
         self.shared = shared
         self.session = session or uuid.uuid4().hex
         self.n_charged = n_charged
         self._in_flight: Event | None = None
-        self._table = table
+        self._announce = announce
         self.is_closed = False
         self.doubt: Callable[[], None] | None = None
         """Looks what became of answers whose storing was interrupted; None when none was."""
@@ -169,13 +174,20 @@ class Account:
 
     @property
     def remaining(self) -> float:
-        """Nats that may still be charged."""
+        """What may still be charged, in the unit of the session's own account."""
         self.home.check()
-        shared = float("inf") if self.shared is None else self.shared.remaining
+        shared = float("inf") if self._is_capped or self.shared is None else self.shared.remaining
         return min(self.own.remaining, shared)
 
+    @property
+    def _is_capped(self) -> bool:
+        return self.own.unit.startswith(_SUCCESS)
+
     def check(self, requested: float | None) -> float:
-        """Nats asked for (all that remains of the session's own when None), if they fit.
+        """Amount asked for (all that remains of the session's own when None), if it fits.
+
+        Under a cap, how many nats that takes is known once a law is: whether they fit under the
+        shared ledger's ceiling is asked when they are charged.
 
         Raises
         ------
@@ -192,7 +204,7 @@ class Account:
         if amount == 0:
             raise BudgetExhaustedError(self.own.spent, amount, self.own.ceiling)
         self.own.check(amount)
-        if self.shared is not None:
+        if self.shared is not None and not self._is_capped:
             self.shared.check(amount)
         return amount
 
@@ -222,12 +234,10 @@ class Account:
         self._settle()
         # Before the shared ledger is charged: a charge there cannot be taken back.
         self.own.check(event.charge)
-        if self._table is not None:
-            # Before the charge as well: who makes an error of the warning has released nothing.
-            # Successes of separate releases do not add.
-            cap = self.own.ceiling if self.own.unit == "nats" else None
-            RELEASED.add(self._table, cap, self.own.unit, self.shared)
-            self._table = None
+        if self._announce is not None:
+            # Before the charge as well: who makes an error of a warning has released nothing.
+            self._announce(self)
+            self._announce = None
         return self._next(event)
 
     def settle_answers(self) -> None:
@@ -260,7 +270,7 @@ class Account:
         # Ctrl-C may come at any moment from here on: whoever charges next looks what became of it.
         self._in_flight = event if own else None
         try:
-            is_new = self.shared is None or self.shared.charge(event)
+            is_new = self.shared is None or self.shared.charge(_in_nats(event))
         except LedgerMismatchError:
             self._in_flight = None
             if not self._is_charged(event):
@@ -289,9 +299,11 @@ class Account:
         self.home.check()
         if self._is_charged(event):
             try:
-                (self.own if self.shared is None else self.shared).charge(
-                    event
-                )  # a replay, unless it is another event
+                # A replay, unless it is another event.
+                if self.shared is None:
+                    self.own.charge(event)
+                else:
+                    self.shared.charge(_in_nats(event))
             except LedgerMismatchError:
                 raise SessionRolledBackError(_MOVED_ON) from None
             self._charged(event)
@@ -315,15 +327,34 @@ _MOVED_ON = (
 )
 
 
-def open_shared(ledger: str | Ledger | None, ceiling: float, unit: str = "nats") -> Ledger | None:
-    """Ledger that a user named, or None."""
+def _in_nats(event: Event) -> Event:
+    """The event as a ledger of nats is charged for it."""
+    if not event.unit.startswith(_SUCCESS):
+        return event
+    return replace(event, charge=event.bound, unit=NATS)
+
+
+def open_shared(ledger: str | Ledger | None) -> Ledger | None:
+    """Ledger of nats that a user named, or None.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When it counts something else.
+    """
     if ledger is None:
         return None
     from pacsklearn.kernel.ledger.open_ledger import open_ledger  # loads the database's client
 
-    return open_ledger(ledger, ceiling=ceiling, unit=unit)
+    opened = open_ledger(ledger, ceiling=None)
+    if opened.unit != NATS:
+        raise LedgerMismatchError(
+            f"ledger counts {opened.unit}, and releases are charged in nats, under a cap as well; "
+            "name a ledger of nats."
+        )
+    return opened
 
 
 def ledger_unit(criterion: Criterion | None) -> str:
-    """What a session's ledger counts."""
-    return "nats" if criterion is None else f"success at {criterion.name}"
+    """What a session's own account counts."""
+    return NATS if criterion is None else f"{_SUCCESS}{criterion.name}"

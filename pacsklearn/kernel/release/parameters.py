@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
-from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
+from pacsklearn.kernel.outputs.candidates import Fittable
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.outputs import CandidateOutputs, observe
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
-from pacsklearn.kernel.outputs.universe import check_wrapped
+from pacsklearn.kernel.outputs.universe import check_is_estimator, check_wrapped
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.individual import information_about_units, with_individual
-from pacsklearn.kernel.release.procedure import ReleaseProcedure, chosen_backend
-from pacsklearn.kernel.release.rehearsal import public_integers, rehearse
-from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.release.statement import public_facts
+from pacsklearn.kernel.release.caps import chosen_backend
+from pacsklearn.kernel.release.plan import Part, Plan
+from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.kernel.secret.space import RowSpace
 
 
@@ -66,31 +61,10 @@ def public_prior(estimator: Any, prior_mean: Any, value_range: Any) -> PublicPri
     return None
 
 
-class Fittable(Protocol):
-    """Candidates that can be fitted, in memory or in passes over a table; secret material."""
-
-    @property
-    def space(self) -> RowSpace:
-        """What the secret is drawn from."""
-
-    def outputs(self, canonicalizer: Canonicalizer) -> CandidateOutputs:
-        """Canonical vectors of all candidates."""
-
-
-@final
-class TakenStep(NamedTuple):
-    """A step that was charged and drawn: law, event, integers, and the belief before it."""
-
-    law: NoiseLaw
-    event: Event
-    observed: NDArray[np.int64]
-    belief: NDArray[np.float64]
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ParameterPlan:
-    """A release of parameters, up to what needs the secret; secret material.
+class ParameterPlan(Plan):
+    """A release of a fitted model's parameters.
 
     A session takes it once; a game takes it again and again, with secrets of its own.
     """
@@ -103,6 +77,8 @@ class ParameterPlan:
     provenance: tuple[Provenance, ...]
     _first: dict[bytes, NoiseLaw] = field(default_factory=dict)
 
+    kind = "parameters"
+
     @classmethod
     def of(
         cls,
@@ -112,6 +88,7 @@ class ParameterPlan:
         choices: ReleaseChoices,
     ) -> Self:
         """Fit the candidates of ``prepare``, once the plugins are known to be there."""
+        check_is_estimator(estimator)
         check_wrapped(estimator)
         plugins = registry()
         noise, canonicalizer = (
@@ -150,49 +127,6 @@ class ParameterPlan:
                 self._first[name] = law
         return law
 
-    def take(self, procedure: ReleaseProcedure, *, certify: bool = False) -> TakenStep:
-        """Calibrate, charge and draw."""
-        beliefs = []
-
-        def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
-            beliefs.append(belief)
-            return self.calibrate(belief)
-
-        law, event, observed = procedure.take(
-            calibrate,
-            lambda law: self._event(procedure, law),
-            lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
-            rehearse=lambda law: self._rehearse(procedure, law),
-            certify=certify,
-        )
-        return TakenStep(law, event, observed, beliefs[0])
-
-    def guarantee(self, procedure: ReleaseProcedure, law: NoiseLaw) -> Guarantee:
-        """Guarantee of the release just taken."""
-        return procedure.guarantee_of(
-            self.target.budget,
-            law,
-            noiseless=law.is_noiseless,
-            released=self.released,
-            public=self.public,
-            provenance=self.provenance,
-        )
-
-    def _event(self, procedure: ReleaseProcedure, law: NoiseLaw) -> Event:
-        noisy = 0 if law.is_noiseless else law.dimension
-        return procedure.event("parameters", law, self.n_outputs, noisy, self.provenance)
-
-    def _rehearse(self, procedure: ReleaseProcedure, law: NoiseLaw) -> None:
-        def guarantee() -> Guarantee:
-            # An account of its own: what is tried is neither charged nor drawn.
-            apart = ReleaseProcedure.rehearsing(
-                self.space, procedure.secret.sampler, law.bound, self.target.criterion
-            )
-            apart.account.charge(self._event(apart, law))
-            return self.guarantee(apart, law)
-
-        rehearse(self.value(self.outputs.read(law, public_integers(law))), guarantee)
-
     @property
     def n_outputs(self) -> int:
         """Length of the released vector."""
@@ -208,34 +142,10 @@ class ParameterPlan:
         """What is released as it is."""
         return public_facts(self.outputs.layout)
 
-    def value(self, vector: Floats) -> Any:
-        """Fitted estimator of a released vector."""
-        return self.outputs.decode(vector)
+    def value(self, law: NoiseLaw, observed: Integers) -> Any:
+        """Fitted estimator of what was drawn."""
+        return self.outputs.decode(self.outputs.read(law, observed))
 
-
-def take_parameters(
-    procedure: ReleaseProcedure,
-    plan: ParameterPlan,
-    *,
-    individual: bool = False,
-    certify: bool = True,
-) -> Release:
-    """One step of a session: charge what was planned, draw it, and state what is promised."""
-    # What cannot be stated afterwards is refused before anything is charged.
-    listed = plan.space.row_subsets() if individual else None
-    procedure.warn_of_few(plan.n_outputs)
-    law, event, observed, before = plan.take(procedure, certify=certify)
-    guarantee = plan.guarantee(procedure, law)
-    individual_figures = None if listed is None else information_about_units(law, listed, before)
-    if individual_figures is not None:
-        guarantee = with_individual(guarantee, individual_figures)
-    value = mark_released(plan.value(plan.outputs.read(law, observed)), guarantee)
-    return Release(
-        value,
-        guarantee,
-        event,
-        law.noise_power,
-        law.released_power,
-        individual_figures,
-        plan.outputs.noise_variances(law),
-    )
+    def parts(self, law: NoiseLaw, observed: Integers) -> list[Part]:
+        """The estimator, with the noise that reading has left in each of its numbers."""
+        return [Part(law, self.value(law, observed), self.outputs.noise_variances(law))]

@@ -1,167 +1,59 @@
-"""What all releases of a session share: what they cap, and the order in which one is taken."""
+"""The one procedure that takes a release: calibrate, charge, draw, learn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 from weakref import WeakSet
 
-import numpy as np
-
-from pacsklearn._validation import warn_user
-from pacsklearn.exceptions import (
-    BudgetError,
-    BudgetExhaustedError,
-    FewCandidatesWarning,
-)
-from pacsklearn.kernel.budget.broken_promise import broken_promise
+from pacsklearn._validation import check_budget
 from pacsklearn.kernel.budget.criterion import Criterion
-from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
-from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
-from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger, ledger_head
-from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.noise.one_sided_law import ONE_SIDED
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.fit_report import stage
-from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.account import Account, Secret, ledger_unit
-from pacsklearn.kernel.release.statement import LATER, SessionCertificate, pac_guarantee
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.release.account import Account, Secret
+from pacsklearn.kernel.release.caps import check_hidden
+from pacsklearn.kernel.release.certificate import LATER, SessionCertificate
+from pacsklearn.kernel.release.plan import Details, Plan, Step
+from pacsklearn.kernel.release.rehearsal import rehearse
+from pacsklearn.kernel.release.release import Release
+from pacsklearn.kernel.release.terms import ListedTerms, Terms
 from pacsklearn.kernel.secret.space import Space
 
-
-def as_criterion(value: Any, space: Space) -> Criterion | None:
-    """Criterion from a user's argument.
-
-    Parameters
-    ----------
-    value : None, str, Criterion or callable
-        A registered name (``"membership"``, ``"identification"``, ``"35_of_n"``), an instance, or
-        a callable that makes one for a secret space.
-    space : Space
-    """
-    if value is None:
-        return None
-    space.listed()  # it is certified over all candidates
-    if isinstance(value, Criterion):
-        return _kept(value, space)
-    if isinstance(value, str):
-        return _kept(registry().criterion(value, space), space)
-    if callable(value) and not isinstance(value, type):
-        made = value(space)
-        if isinstance(made, Criterion):
-            return _kept(made, space)
-        raise TypeError(
-            f"criterion must return a Criterion for a secret space, got {type(made).__name__}."
-        )
-    raise ValueError(
-        f"criterion must be None, one of {', '.join(map(repr, registry().names('criterion')))} "
-        "('35_of_n' is 'k_of_n' with a number for k), a Criterion, or a callable that makes one "
-        f"for a secret space, got {value!r}."
-    )
-
-
-def _kept(criterion: Criterion, space: Space) -> Criterion:
-    """A criterion that is what it declares: noise would be chosen for a success that is not."""
-    if isinstance(criterion, (MembershipCriterion, GuessCriterion)):  # the tests compare them
-        return criterion
-    wrong = broken_promise(criterion, np.asarray(space.weights, dtype=np.float64))
-    if wrong is not None:
-        raise ValueError(
-            f"criterion {criterion.name!r} does not keep what it promises ({wrong.rule}). "
-            f"{wrong.finding} What to do: {wrong.remedy} "
-            "pacsklearn.testing.check_criterion checks it."
-        )
-    return criterion
-
-
-def check_cap(
-    criterion: Criterion | None,
-    cap: float,
-    space: Space,
-    *,
-    allow_exact: bool = False,
-) -> None:
-    """Refuse a cap that guessing blindly passes, or that caps nothing.
-
-    Raises
-    ------
-    BudgetError
-    """
-    if criterion is None:
-        if cap >= space.entropy and not allow_exact:
-            raise BudgetError(
-                f"budget={cap:.6g} nats covers the whole secret: {space.n_candidates} candidates "
-                f"have an entropy of {space.entropy:.6g} nats, so nothing would be hidden, and "
-                "results published as they are. Give less, for instance budget=1/16, or "
-                "allow_exact=True if that is what you want."
-            )
-        return
-    blind = float(criterion.prior(space.weights).max())
-    # At or below the blind success no noise is enough; the comparison refuses NaN as well.
-    if not blind < cap < 1:
-        raise BudgetError(
-            f"budget={cap!r} caps the adversary's success at criterion {criterion.name!r}, where "
-            f"guessing blindly has {blind:.6g}; give a cap between that and 1, for instance "
-            f"budget={(1 + 9 * blind) / 10:.3g}."
-        )
-
-
-def check_hidden(stated: Guarantee) -> None:
-    """Refuse what hides nothing, by the guarantee that would be stated of it.
-
-    Raises
-    ------
-    BudgetError
-    """
-    if stated.needs_consent:
-        raise BudgetError(
-            f"budget={stated.budget:.6g} would hide nothing: once this is released, every figure, "
-            f"implied or certified, for {' and '.join(stated.uncovered)} is at least 99.99 %. Give "
-            "less, for instance budget=1/4 nats (at most 83.79 % at even odds), or "
-            "allow_exact=True if that is what you want; it is never published then."
-        )
-
-
-def chosen_backend(noise: str | NoiseBackend, criterion: Criterion | None) -> str | NoiseBackend:
-    """Backend from a user's argument; "auto" is the default one for what is capped."""
-    if isinstance(noise, str) and noise == "auto":
-        return "logdet" if criterion is None else "criterion"
-    return noise
+# Shares of a budget must not add up to more than it, in doubles.
+_INWARD = 1 - 2.0**-40
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleaseProcedure:
-    """How one session releases: its space, secret, ledgers and lock, used in one order.
+    """How one session releases: its terms, secret, ledgers and lock, used in one order.
 
     Parameters
     ----------
-    space : Space
+    terms : Terms
+        What its releases are about, and what is capped.
     secret : Secret
     account : Account
     lock : lock
         Held while a step is calibrated, charged and drawn.
-    criterion : Criterion, optional
-        What is capped instead of the mutual information. Successes do not add up, so such a
-        session makes one release.
     allow_exact : bool, default=False
         Whether the curator consents to releases that hide nothing.
     certificate : SessionCertificate, optional
     """
 
-    space: Space
+    terms: Terms
     secret: Secret
     account: Account
     lock: AbstractContextManager[Any]
-    criterion: Criterion | None = None
     allow_exact: bool = False
     certificate: SessionCertificate = field(default_factory=SessionCertificate)
     handles: WeakSet[Any] = field(default_factory=WeakSet, init=False)
@@ -184,10 +76,10 @@ class ReleaseProcedure:
         ceiling : float
         criterion : Criterion, optional
         """
-        secret = Secret(space.weights, sampler)
-        account = Account(MemoryLedger(ceiling, ledger_unit(criterion)), None)
+        terms, secret = ListedTerms(space, criterion), Secret(space.weights, sampler)
+        account = Account(MemoryLedger(ceiling, terms.unit), None)
         # Whatever the law hides: a game is played to measure that, and publishes nothing.
-        return cls(space, secret, account, nullcontext(), criterion, allow_exact=True)
+        return cls(terms, secret, account, nullcontext(), allow_exact=True)
 
     def check(self, requested: float | None) -> Target:
         """What the next release may reveal, if it fits under the ceilings.
@@ -196,98 +88,156 @@ class ReleaseProcedure:
         ------
         BudgetExhaustedError
         """
-        return Target(self.check_amount(requested), self.criterion)
-
-    def check_amount(self, requested: float | None) -> float:
-        """As :meth:`check`: the amount alone."""
         amount = self.account.check(requested)
-        self._check_first()
-        return amount
+        self.terms.check_again(self.account.own)
+        return Target(amount, self.terms.criterion)
 
-    def _check_first(self) -> None:
-        """Refuse a second release where successes are capped: they do not add up."""
-        own = self.account.own
-        if self.criterion is not None and own.events:
-            raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
+    def check_all(self, n_releases: int, budgets: Sequence[float] | None) -> list[Target]:
+        """What each of several planned releases may reveal, if all of them fit.
 
-    def warn_of_few(self, n_outputs: int) -> None:
-        """Warn when most of what is released cannot depend on the secret."""
-        if isinstance(self.space, SecretSpace) and self.space.n_candidates <= n_outputs:
-            warn_user(
-                f"{self.space.n_candidates} candidate subsets span at most "
-                f"{self.space.n_candidates - 1} of the {n_outputs} directions of what is released; "
-                "the others are a function of the whole table, are released without noise, and "
-                "nothing is promised about them. The guarantee states the share; use more "
-                "subsets, or release fewer numbers.",
-                FewCandidatesWarning,
+        Parameters
+        ----------
+        n_releases : int
+        budgets : sequence of float or None
+            Equal shares of what remains when None.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted.
+        ValueError
+            When there is nothing planned, there is another number of budgets, or the session caps a
+            criterion.
+        """
+        criterion = self.terms.criterion
+        if n_releases == 0:
+            raise ValueError("releases must hold at least one estimator or function, got none.")
+        if criterion is not None and n_releases > 1:
+            raise ValueError(
+                "criterion must be None for several planned releases: caps on the adversary's "
+                "success do not add up over them."
             )
+        if budgets is None:
+            whole = self.check(None)
+            if n_releases == 1:
+                return [whole]
+            return [Target(self.account.remaining / n_releases * _INWARD)] * n_releases
+        given = [check_budget(budget=budget, name="budgets") for budget in budgets]
+        if len(given) != n_releases:
+            raise ValueError(
+                f"budgets must have one entry for each of the {n_releases} planned releases, got "
+                f"{len(given)}."
+            )
+        self.check(sum(given))
+        return [Target(amount, criterion) for amount in given]
 
-    def event(self, kind: str, law: Any, n_outputs: int, n_noisy: int, used: Any) -> Event:
-        """Fact of a release under a law."""
-        return Event(
-            kind=kind,
-            charge=law.bound,
-            unit=ledger_unit(self.criterion),
-            backend=law.backend,
-            bound=law.bound if law.information is None else law.information,
-            n_candidates=self.space.n_candidates,
-            n_outputs=n_outputs,
-            n_noisy=n_noisy,
-            provenance=used,
-            confidence=law.confidence,
-        )
-
-    def take(
-        self,
-        calibrate: Callable[[Any], Any],
-        describe: Callable[[Any], Event],
-        draw: Callable[[Any], Any],
-        *,
-        rehearse: Callable[[Any], Any] | None = None,
-        certify: bool = False,
-    ) -> tuple[Any, Event, Any]:
+    def take(self, plan: Plan, *, certify: bool = False) -> Step:
         """Calibrate to the belief, charge, and only then draw; the belief learns what came out.
 
         Parameters
         ----------
-        calibrate : callable
-            Law under a belief of shape (m,).
-        describe : callable
-            Event of a law.
-        draw : callable
-            What is released under a law: the first use of the secret.
-        rehearse : callable, optional
-            Given the law before anything is charged: does with public numbers what will be done
-            with those that are drawn, so that what can go wrong goes wrong here.
+        plan : Plan
         certify : bool
             Certify the success at memberships under the law, where it is the session's first.
 
-        Returns
-        -------
-        law, event, observed
+        Notes
+        -----
+        *Theorem.* Whatever a session goes on to release, ``I(S; Y_1, ..., Y_T)`` is at most its
+        ceiling. Given ``Y_1 = y_1, ..., Y_(t-1) = y_(t-1)`` the belief is the exact posterior of
+        ``S``, and the law of step t bounds ``I(S; Y_t | y_1, ..., y_(t-1))`` by its charge. By the
+        chain rule ``I(S; Y_1, ..., Y_T)`` is the mean of the sum of these over what may come out,
+        and on every way the sum of the charges stays under the ceiling. Source:
+        pac-private-responses, Algorithm 1 and Theorem 3.3. Under a criterion there is one step, and
+        its law bounds the success itself.
         """
+        # Held from the belief until it has learned: a law of a belief that another release has
+        # since moved on from would be charged for less than it tells.
         with self.lock:
-            self._check_first()  # another thread may have released since the step was begun
-            # Held until the belief has learned: a law of a belief that another release has since
-            # moved on from would be charged for less than it tells.
+            # Another thread may have released since the step was begun.
+            self.terms.check_again(self.account.own)
+            # 1. Calibrate. The law is a function of the candidates' outputs and of the belief,
+            #    which is one of what was released: the secret has no part in noise, grid or price.
             belief = self.secret.belief
-            law = calibrate(belief)
+            law = plan.calibrate(belief)
             # What is released first alone is fixed before the session begins, and so is its
             # figure: later laws depend on what came out, and would tell it.
             if certify and not self.account.own.events:
                 with stage("certificate"):
-                    self.certificate.fix(law, self.space, belief)
-            if rehearse is not None:
-                rehearse(law)
-            described = describe(law)
+                    self.certificate.fixed = self.terms.certified(law, belief)
+            # What follows the draw goes wrong here, on public numbers, or not at all: an error
+            # afterwards would lose what was paid for, and could be about what was drawn.
+            described = self._event(plan, law)
+            for part in plan.parts(law, plan.example(law)):
+                rehearse(part.value, lambda: self._guarantee_after(described, plan, law))
             self.need_consent(described)
-            # Before the draw: a crash in between loses an answer, never a charge.
+            # 2. Charge, before the draw: a crash in between loses an answer, never a charge, so
+            #    that the sum on the ledger is never below what has left.
             event = self.account.charge(described)
             # Noted before it is drawn, so that no law is used that the curator's figure leaves out.
             self.certificate.note(law)
-            observed = draw(law)
+            # 3. Draw: the first use of the secret, which is drawn once a session. What leaves is
+            #    an integer of the law's, and everything after it a public function of that.
+            observed = plan.observe(law, self.secret)
+            # 4. Learn: Bayes' rule on the very integers, so that the next law is calibrated to
+            #    what an adversary knows who has seen everything.
             self.secret.learn(law.log_likelihood(observed))
-        return law, event, observed
+        return Step(law, event, observed, belief)
+
+    def release(
+        self,
+        plan: Plan,
+        *,
+        certify: bool = True,
+        individually: Callable[[Step], tuple[Details, Any]] | None = None,
+    ) -> tuple[Release, ...]:
+        """Take a plan, and state what is promised about it.
+
+        Parameters
+        ----------
+        plan : Plan
+        certify : bool, default=True
+            As for :meth:`take`.
+        individually : callable, optional
+            Facts to state beside, and figures for ``individual`` of the releases, of what the step
+            tells about single units.
+
+        Returns
+        -------
+        tuple of Release
+            One for each part of the plan, with the same guarantee and the same event.
+        """
+        self.terms.warn_of_few(plan.n_outputs)
+        step = self.take(plan, certify=certify)
+        law, event, observed, _ = step
+        beside, individual = ((), None) if individually is None else individually(step)
+        guarantee = self.guarantee_of(plan, law, beside)
+        return tuple(
+            Release(
+                mark_released(part.value, guarantee),
+                guarantee,
+                event,
+                part.law.noise_power,
+                part.law.released_power,
+                individual,
+                part.noise_variances,
+            )
+            for part in plan.parts(law, observed)
+        )
+
+    def _event(self, plan: Plan, law: Law) -> Event:
+        """Fact of a release under a law."""
+        return Event(
+            kind=plan.kind,
+            charge=law.bound,
+            unit=self.terms.unit,
+            backend=law.backend,
+            bound=law.bound if law.information is None else law.information,
+            n_candidates=self.terms.n_candidates,
+            n_outputs=plan.n_outputs,
+            n_noisy=law.n_noisy,
+            provenance=plan.provenance,
+            confidence=law.confidence,
+        )
 
     def need_consent(self, event: Event | None = None) -> None:
         """Refuse, before it is charged, a step after which nothing is hidden.
@@ -312,7 +262,7 @@ class ReleaseProcedure:
         stated = replace(
             self.guarantee(),
             spent=event.charge if event is not None and is_first else own.ceiling,
-            mutual_information=event.bound if event is not None and self.criterion else None,
+            mutual_information=event.bound if event is not None and self.terms.criterion else None,
             certified_membership=None if figure is None else figure.success,
         )
         check_hidden(stated)
@@ -328,127 +278,74 @@ class ReleaseProcedure:
             return self.account.own.ceiling
         return self.account.own.spent
 
-    def guarantee(self) -> Guarantee:
-        """What is promised about everything released so far."""
-        own = self.account.own
-        spent = self.promised()
-        exact = sum(event.n_noisy == 0 for event in own.events)
-        noised = len(own.events) - exact
-        return self._stated(
-            budget=own.ceiling,
-            spent=spent,
-            metered=own.spent,
-            n_releases=self.n_releases,
-            bound="sum of the releases' bounds, each given the releases before it",
-            confidence=self._confidence(),
-            noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
-            noiseless=self.criterion is None and spent >= self.space.entropy,
-            released=(f"{noised} release(s)",) if noised else (),
-            public=(
-                *(
-                    ("the released functions",)
-                    if isinstance(self.space, CandidateSpace)
-                    else ("hyper-parameters", "public seeds", "classes_")
-                ),
-                *([f"{exact} release(s), without noise"] if exact else []),
-            ),
-            provenance=dict.fromkeys(used for event in own.events for used in event.provenance),
-            **self._certified(),
-        )
-
     @property
     def n_releases(self) -> int:
         """Releases so far; those that were planned together are charged together."""
         return len(self.account.own.events) + self.certificate.n_planned
 
-    def _certified(self, details: tuple[tuple[str, str], ...] = ()) -> dict[str, Any]:
-        """Certified figure of everything released so far, or why there is none."""
-        figure = self.certificate.fixed
-        if figure is not None and len(self.account.own.events) > 1:
-            return {"details": (*details, ("certified membership", LATER))}
-        success, confidence = figure or (None, None)
-        return {
-            "certified_membership": success,
-            "certified_confidence": confidence,
-            "details": details,
-        }
-
-    def guarantee_of(
-        self,
-        requested: float,
-        law: Any,
-        *,
-        noiseless: bool,
-        released: Iterable[str],
-        public: Iterable[str],
-        provenance: Iterable[Provenance],
-    ) -> Guarantee:
-        """Guarantee that goes with the release just taken."""
+    def guarantee(self) -> Guarantee:
+        """What is promised about everything released so far."""
         own = self.account.own
-        event = own.events[-1]
+        exact = sum(event.n_noisy == 0 for event in own.events)
+        noised = len(own.events) - exact
+        return self._stated(
+            budget=own.ceiling,
+            bound="sum of the releases' bounds, each given the releases before it",
+            noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
+            released=(f"{noised} release(s)",) if noised else (),
+            public=(
+                *self.terms.public,
+                *([f"{exact} release(s), without noise"] if exact else []),
+            ),
+            provenance=tuple(
+                dict.fromkeys(used for event in own.events for used in event.provenance)
+            ),
+        )
+
+    def guarantee_of(self, plan: Plan, law: Law, beside: Details = ()) -> Guarantee:
+        """Guarantee that goes with the release just taken; ``beside`` are further facts."""
+        own = self.account.own
+        released, public = plan.released, plan.public
+        noiseless = plan.is_noiseless(law)
         if noiseless:
-            public = (*public, *(f"{name}, without noise" for name in released))
+            public += tuple(f"{name}, without noise" for name in released)
             released = ()
         return self._stated(
-            **self._certified(_directions(event) if isinstance(self.space, SecretSpace) else ()),
-            budget=requested if len(own.events) == 1 else own.ceiling,
-            spent=self.promised(),
-            n_releases=self.n_releases,
-            metered=own.spent,
+            (*self.terms.directions(own.events[-1]), *plan.details(law), *beside),
+            budget=plan.target.budget if len(own.events) == 1 else own.ceiling,
             bound=law.proof,
-            confidence=self._confidence(),
             noise=law.backend,
             noiseless=noiseless,
             released=released,
             public=public,
-            provenance=provenance,
+            provenance=plan.provenance,
         )
 
-    def _confidence(self) -> float:
-        """Probability that all bounds hold, by the sum of those that they do not."""
+    def _guarantee_after(self, event: Event, plan: Plan, law: Law) -> Guarantee:
+        """Guarantee of a first release, on an account of its own: nothing is charged or drawn."""
+        own = MemoryLedger(self.account.own.ceiling, self.terms.unit)
+        own.charge(event)
+        apart = replace(self, account=Account(own, None), certificate=SessionCertificate())
+        apart.certificate.note(law)
+        return apart.guarantee_of(plan, law)
+
+    def _stated(self, details: Details = (), **facts: Any) -> Guarantee:
+        own, figure = self.account.own, self.certificate.fixed
+        if figure is not None and len(own.events) > 1:
+            details = (*details, ("certified membership", LATER))
+        elif figure is not None:
+            facts["certified_membership"], facts["certified_confidence"] = figure
         # A union bound: later laws depend on what came out under the earlier ones.
-        doubt = sum(1 - event.confidence for event in self.account.own.events)
-        return max(1 - doubt, 0.0)
-
-    def _information(self) -> float:
-        """Bound on the mutual information of the one release under a criterion, or of any."""
-        events = self.account.own.events
-        return events[-1].bound if events else self.space.entropy
-
-    def _stated(
-        self,
-        released: Iterable[str],
-        public: Iterable[str],
-        provenance: Iterable[Provenance],
-        **facts: Any,
-    ) -> Guarantee:
-        events = self.account.own.events
-        return pac_guarantee(
-            self.space,
-            self.criterion,
-            released=tuple(released),
-            public=tuple(public),
-            provenance=tuple(provenance),
-            mutual_information=self._information() if self.criterion else None,
+        doubt = sum(1 - event.confidence for event in own.events)
+        return self.terms.guarantee(
+            own.events,
+            self.certificate.laws,
+            spent=self.promised(),
+            metered=own.spent,
+            n_releases=self.n_releases,
+            confidence=max(1 - doubt, 0.0),
             not_for_release="" if self.secret.sampler.is_secure else REPRODUCIBLE,
-            only_adds=any(event.backend == ONE_SIDED for event in events),
             ledger_head=ledger_head(self.account.shared),
+            details=details,
             **facts,
         )
-
-
-def _directions(event: Event) -> tuple[tuple[str, str], ...]:
-    """How much of a released vector depends on the secret at all."""
-    fixed = event.n_outputs - event.n_noisy
-    if event.n_noisy == 0 or fixed <= 0:
-        return ()
-    return (
-        (
-            "whole table",
-            (
-                f"{fixed} of {event.n_outputs} directions of what is released "
-                f"({100 * fixed / event.n_outputs:.3g} %) are a function of the whole table, "
-                "without noise: the candidates do not differ in them"
-            ),
-        ),
-    )

@@ -44,9 +44,9 @@ def rehearsed(check: Callable[[Any], object]) -> Iterator[None]:
 
 
 def rehearse(value: Any, guarantee: Callable[[], Any]) -> None:
-    """Show a decoded model to the block's check, if there is one."""
+    """Show a decoded model to the block's check, if there is one; a value is no model."""
     check = _CHECK.get()
-    if check is not None:
+    if check is not None and hasattr(value, "get_params"):
         check(mark_released(value, guarantee()))
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self, final
+from typing import Any, final
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.individual_information import IndividualInformation
 from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.noise.noise_law import NoiseLaw
-from pacsklearn.kernel.noise.sampled_law import SampledLaw
 
 
 @final
@@ -44,17 +41,5 @@ class Release:
     event: Event
     noise_power: float
     released_power: float
-    individual: IndividualInformation | None = None
+    individual: Any = None
     noise_variances: Floats | None = field(default=None, repr=False)
-
-    @classmethod
-    def under(
-        cls,
-        law: NoiseLaw | SampledLaw,
-        value: Any,
-        guarantee: Statement,
-        event: Event,
-    ) -> Self:
-        """Value read from what the law released, with the law's noise in each of its numbers."""
-        power, variances = law.released_power, law.noise_variances
-        return cls(value, guarantee, event, law.noise_power, power, noise_variances=variances)

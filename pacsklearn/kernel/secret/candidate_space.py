@@ -5,13 +5,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, final
+from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.exceptions import DesignError
-from pacsklearn.kernel.secret.space import Space
+from pacsklearn.kernel.secret.space import Space, Work
+from pacsklearn.kernel.secret.stated_secret import SecretCandidate
 
 _DOUBLE = 8
 
@@ -40,6 +41,8 @@ class CandidateSpace(Space):
     candidates: tuple[Any, ...] = field(repr=False)
     weights: NDArray[np.float64] = field(repr=False)
     numbers: NDArray[np.int64] = field(repr=False)
+
+    public: ClassVar[tuple[str, ...]] = ("the released functions",)
 
     @classmethod
     def of(cls, candidates: Iterable[Any], weights: ArrayLike | None = None) -> CandidateSpace:
@@ -87,9 +90,19 @@ class CandidateSpace(Space):
         return len(self.candidates)
 
     @property
-    def entropy(self) -> float:
-        """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
-        return float(-np.sum(self.weights * np.log(self.weights)))
+    def size(self) -> str:
+        return f"n_candidates={self.n_candidates}"
+
+    def outputs(self, work: Work) -> Any:
+        """What ``work`` gives for every candidate."""
+        return work.of_inputs(self)
+
+    def stated(self) -> SecretCandidate:
+        return SecretCandidate(
+            n_candidates=self.n_candidates,
+            entropy=self.entropy,
+            prior_identification=float(self.weights.max()),
+        )
 
     def listed(self) -> CandidateSpace:
         """The space itself: its candidates can be looked at one by one."""

@@ -151,7 +151,7 @@ class SecretRows(RowsSecret):
     known_errors: tuple[float, ...] = ()
     is_listed: bool = True
 
-    kind = "rows"
+    name = "rows"
     threats = (
         "The adversary has unlimited computing power.",
         (

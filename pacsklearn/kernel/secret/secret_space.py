@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from pacsklearn.kernel.bounds.balanced_design import (
     unpack_subset,
 )
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
-from pacsklearn.kernel.secret.space import RowSpace
+from pacsklearn.kernel.secret.space import RowSpace, Space, Work
 
 _CHUNK = 16384
 # Share of the entropy asked for below which a design is worth a warning.
@@ -53,6 +53,8 @@ class SecretSpace(RowSpace):
     weights: NDArray[np.float64] = field(repr=False)
     unit_of_row: NDArray[np.int64] | None = field(default=None, repr=False)
     is_listed: bool = True
+
+    has_members: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         # Equal subsets are one candidate: counted as two they would make the secret look larger.
@@ -224,18 +226,18 @@ class SecretSpace(RowSpace):
         """Unit of privacy: ``"row"`` or ``"group"``."""
         return "row" if self.unit_of_row is None else "group"
 
-    @property
-    def entropy(self) -> float:
-        """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
-        return float(-np.sum(self.weights * np.log(self.weights)))
+    def has_candidates_of(self, other: Space) -> bool:
+        return other.has_members and other.row_subsets().packed is self.packed
+
+    def outputs(self, work: Work) -> Any:
+        """What ``work`` gives for the rows of every candidate."""
+        return work.of_rows(self)
 
     def listed(self) -> SecretSpace:
-        """The space itself: its candidates can be looked at one by one."""
+        """The space itself: its candidates are subsets of rows in memory, one by one."""
         return self
 
-    def row_subsets(self) -> SecretSpace:
-        """The space itself: its candidates are subsets of rows in memory."""
-        return self
+    row_subsets = listed
 
     def first(self, n_subsets: int) -> SecretSpace:
         """The first candidates, eight or a multiple of eight, as a space of their own."""

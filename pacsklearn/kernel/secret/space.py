@@ -1,28 +1,82 @@
-"""Whatever a secret is drawn from."""
+"""Whatever a secret is drawn from, and what is computed for every candidate of it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
+from pacsklearn.kernel.budget.membership_criterion import known_rows_success
+from pacsklearn.kernel.secret.secret_rows import SecretRows
+from pacsklearn.kernel.secret.stated_secret import PACSecret
+
+if TYPE_CHECKING:  # kinds of what is here
     from pacsklearn.kernel.secret.candidate_space import CandidateSpace
     from pacsklearn.kernel.secret.secret_space import SecretSpace
 
+_MOST_UNITS = 4096
+
+
+class Work(ABC):
+    """One computation for every candidate; a space says what of a candidate it is given.
+
+    It sees one candidate at a time, and public constants: what is not of a kind that it can be
+    computed for, it refuses.
+    """
+
+    @abstractmethod
+    def of_rows(self, space: SecretSpace) -> Any:
+        """For subsets of rows in memory."""
+
+    def of_inputs(self, space: CandidateSpace) -> Any:
+        """For a list of arbitrary inputs."""
+        return space.row_subsets()
+
+    def in_passes(self, space: Space, prepare: Callable[..., Any]) -> Any:
+        """For rows that are read in passes; ``prepare`` takes what is fitted on them."""
+        return space.listed()
+
 
 class Space(ABC):
-    """Finitely many candidates, one of which is the secret, and how likely each is a priori.
+    """Candidates, one of which is the secret: the kinds differ in what a candidate is.
+
+    One that claims a class of tables is a plugin: whoever gives such a table as ``X`` gets it.
 
     Attributes
     ----------
     weights : ndarray of shape (m,)
         Prior probabilities.
+    name, description : str
+        Of a plugin.
+    estimators : tuple of str or type
+        Classes of ``X`` that a plugin claims.
+    public : tuple of str
+        What releases about such a secret show as it is.
+    has_members : bool
+        Whether candidates are subsets of rows whose memberships can be looked at one by one.
     """
 
     weights: NDArray[np.float64]
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    estimators: ClassVar[tuple[str | type, ...]] = ()
+    public: ClassVar[tuple[str, ...]] = ("hyper-parameters", "public seeds", "classes_")
+    has_members: ClassVar[bool] = False
+
+    @classmethod
+    def over(cls, X: Any, y: Any, design: Any) -> Self:
+        """Space of a table that the kind claims, by a :class:`Design`.
+
+        Raises
+        ------
+        DesignError
+            When the design asks for what such a table cannot give.
+        """
+        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -30,9 +84,26 @@ class Space(ABC):
         """Number m of distinct candidates."""
 
     @property
-    @abstractmethod
     def entropy(self) -> float:
-        """Entropy of the secret, in nats."""
+        """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
+        return float(-np.sum(self.weights * np.log(self.weights)))
+
+    @property
+    @abstractmethod
+    def size(self) -> str:
+        """How many of what there are, as arguments are written."""
+
+    def has_candidates_of(self, other: Space) -> bool:
+        """Whether the candidates of both are the very same ones, perhaps over other rows."""
+        return other is self
+
+    @abstractmethod
+    def outputs(self, work: Work) -> Any:
+        """What ``work`` gives for the candidates."""
+
+    @abstractmethod
+    def stated(self) -> PACSecret:
+        """The secret, as guarantees state it."""
 
     @abstractmethod
     def listed(self) -> SecretSpace | CandidateSpace:
@@ -40,8 +111,8 @@ class Space(ABC):
 
         Raises
         ------
-        TableError
-            Where candidates are too large to be looked at.
+        ValueError
+            Where candidates are too many, or too large, to be looked at.
         """
 
     @abstractmethod
@@ -50,7 +121,7 @@ class Space(ABC):
 
         Raises
         ------
-        TableError, TypeError
+        ValueError, TypeError
             Where candidates are something else.
         """
 
@@ -88,3 +159,62 @@ class RowSpace(Space):
     @abstractmethod
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
         """Which candidates hold each of those units; shape (n_chosen, m)."""
+
+    @property
+    def size(self) -> str:
+        return f"n_rows={self.n_rows}, n_subsets={self.n_candidates}"
+
+    def membership_prior(self) -> tuple[float, int]:
+        """Blind success at the least protected unit's membership, and how many have no secret."""
+        inclusion = self.inclusion()
+        # Units in all subsets or in none have no secret: their success of 1 would hide the others'.
+        # There are others, because subsets differ.
+        protected = inclusion[(inclusion > 0) & (inclusion < 1)]
+        prior = float(np.max(np.maximum(protected, 1 - protected)))
+        return prior, int(inclusion.size - protected.size)
+
+    def stated(self) -> SecretRows:
+        prior, n_unprotected = self.membership_prior()
+        known, errors = _known_rows(self)
+        return SecretRows(
+            n_candidates=self.n_candidates,
+            entropy=self.entropy,
+            prior_identification=float(self.weights.max()),
+            unit=self.unit,
+            n_rows=self.n_rows,
+            n_units=self.n_units,
+            prior_membership=prior,
+            n_unprotected=n_unprotected,
+            known=known,
+            known_errors=errors,
+            is_listed=self.is_listed,
+        )
+
+
+_Known = tuple[tuple[tuple[float, float], ...], tuple[float, ...]]
+
+# A session states its guarantee after every answer; its space stays the same.
+_KNOWN: WeakKeyDictionary[RowSpace, _Known] = WeakKeyDictionary()
+
+
+def _known_rows(space: RowSpace) -> _Known:
+    """Blind success of those who know memberships of units that have a secret, and its errors."""
+    if space not in _KNOWN:
+        inclusion = space.inclusion()
+        hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
+        if hidden.size < 2:
+            return (), ()
+        uniform, greedy, errors = known_rows_success(
+            space.membership(_sampled(hidden)), space.weights
+        )
+        known = tuple((float(u), float(g)) for u, g in zip(uniform, greedy, strict=True))
+        _KNOWN[space] = known, tuple(errors.tolist())
+    return _KNOWN[space]
+
+
+def _sampled(units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Units of a large universe that the averages are taken over."""
+    if units.size <= _MOST_UNITS:
+        return units
+    # A fixed seed: a guarantee says the same whenever it is asked for.
+    return np.random.default_rng(0).choice(units, _MOST_UNITS, replace=False)

@@ -21,7 +21,7 @@ class StatedSecret(ABC):
 
     Attributes
     ----------
-    kind : str
+    name : str
         How JSON names the kind.
     threats : tuple of str
         What the adversary can do and knows, a sentence each.
@@ -29,7 +29,7 @@ class StatedSecret(ABC):
         What no promise about such a secret says.
     """
 
-    kind: ClassVar[str]
+    name: ClassVar[str]
     threats: ClassVar[tuple[str, ...]]
     limits: ClassVar[tuple[str, ...]] = ()
 
@@ -142,7 +142,7 @@ class SecretCandidate(PACSecret):
     entropy: float
     prior_identification: float
 
-    kind = "candidate"
+    name = "candidate"
     noun = "candidate"
     unit = "candidate"
     prior_membership = 0.5
@@ -191,50 +191,3 @@ class SecretCandidate(PACSecret):
             ("naming the candidate", f"at most {percent_up(bounds.naming)} %"),
             ("at even odds", f"at most {percent_up(bounds.membership)} %"),
         ]
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class SampledSecret(PACSecret):
-    """What a sampler drew, of which only trials can be seen."""
-
-    kind = "sampled"
-    noun = "secret"
-    unit = "sampled secret"
-    prior_membership = 0.5
-    prior_identification = 1.0
-    entropy = None
-    n_candidates = None
-    threats = (
-        "The adversary has unlimited computing power.",
-        "The adversary knows how the secret is drawn, the function and the noise's law.",
-        "The adversary sees everything that was released.",
-        "Hidden is which secret was drawn.",
-    )
-    limits = (
-        (
-            "How secrets are drawn: the adversary is assumed to know the sampler, and the secret "
-            "must have been drawn by it, afresh, from a securely seeded generator."
-        ),
-        (
-            "Single outcomes: success is averaged over the secret and the noise; one particular "
-            "release may tell more about one particular secret than the average does."
-        ),
-        (
-            "Other ways out: every call draws a secret of its own; releases about one and the same "
-            "secret need a session."
-        ),
-    )
-
-    def promise(self, seen: str, bounds: Bounds) -> str:
-        return (
-            f"Whoever sees {seen}, with unlimited computing power and knowing how the secret is "
-            "drawn, answers any question about it that blind guessing gets right half of the time "
-            f"with a success of at most {percent_up(bounds.membership)} %."
-        )
-
-    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
-        return (StatedAttack("a question at even odds", 0.5, bounds.membership),)
-
-    def rows(self, bounds: Bounds) -> Rows:
-        return [("secret", "drawn afresh by a sampler, of which only trials can be seen")]

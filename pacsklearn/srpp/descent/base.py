@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -17,19 +17,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pacsklearn.estimators.private_estimator import warn_of_steps_before
-from pacsklearn.exceptions import ScenarioError
+from pacsklearn.estimators.released_tables import RELEASED
+from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.kernel.release.released_tables import RELEASED
-from pacsklearn.srpp.descent.checked import check_run
+from pacsklearn.srpp.descent.checked import LinearParameters, check_run
 from pacsklearn.srpp.descent.clipped_gradient import LinearLoss, clipped_sum, loss_named
 from pacsklearn.srpp.descent.descent import ColumnScales, Descent, Penalty, StepSize
-from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
 from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.training_rows import training_rows
+from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 
@@ -43,46 +42,10 @@ class Problem:
     clip_norm: float
 
 
-@dataclass(eq=False, repr=False)
-class LinearSGD(BaseEstimator):
-    """Parameters and training loop of the private linear models."""
+class LinearSGD(LinearParameters):
+    """Training loop of the private linear models."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
-    _eta0: ClassVar[str]
     draws_its_own_secret: ClassVar[bool] = True
-
-    loss: str = "squared_error"
-    _: KW_ONLY
-    penalty: str | None = "l2"
-    alpha: float = 1e-4
-    l1_ratio: float = 0.15
-    fit_intercept: bool = True
-    epsilon: float = 1.0
-    order: float = 4.0
-    noise_multiplier: float | None = None
-    accounting: str = "secret-batches"
-    scenario: Any = None
-    discrepancy: DiscrepancyCap | None = None
-    clip_norm: float = 1.0
-    feature_bounds: Any = None
-    batch_size: int = 64
-    sampling: str = "poisson"
-    max_iter: int = 20
-    learning_rate: str = "cosine"
-    eta0: float = 0.1
-    power_t: float = 0.25
-    warmup: float = 0.0
-    momentum: float = 0.0
-    average: bool | int = False
-    early_stopping: bool = False
-    tol: float = 1e-3
-    n_iter_no_change: int = 5
-    huber_width: float = 0.5
-    delta: float = 1e-5
-    secret_name: str | None = None
-    ledger: Any = None
-    steps_per_charge: int = 1
-    random_state: Any = None
 
     @abstractmethod
     def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
@@ -351,18 +314,13 @@ def secret_column(
     """Column that the scenario is about, with its place in validated data."""
     if secret is None:
         return SecretColumn(np.asarray(y), "y") if is_classifier(model) else None
-    if secret is given:
-        return SecretColumn(np.asarray(y), "y")
-    if isinstance(secret, str):
-        if names is None or secret not in names:
-            raise ScenarioError(
-                f"secret={secret!r} is not a column of X; give a column's name of a DataFrame, or "
-                "one value a row."
-            )
+
+    def column() -> SecretColumn:
         place = int(names.get_loc(secret))
-        column = X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else X[:, place]
-        return SecretColumn(column, place)
-    return SecretColumn(np.asarray(secret))
+        values = X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else X[:, place]
+        return SecretColumn(values, place)
+
+    return stated_column(secret, y, given, names, column)
 
 
 def released_linear_model(model: Any, guarantee: Any) -> Any:

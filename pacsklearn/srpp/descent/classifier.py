@@ -22,7 +22,6 @@ from pacsklearn.srpp.descent.checked import (
     LINEAR_CONSTRAINTS,
     check_run,
     checked_class_weight,
-    documented,
 )
 from pacsklearn.srpp.descent.clipped_gradient import LOSSES
 
@@ -32,7 +31,6 @@ _READ_OFF = (
 )
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
     """Linear classifier trained by noised gradient steps, so that a secret about the data stays.
@@ -77,7 +75,6 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         "loss": [StrOptions(set(LOSSES))],
         **LINEAR_CONSTRAINTS,
     }
-    _eta0 = "0.5"
 
     loss: str = "log_loss"
     _: KW_ONLY

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn._validation import as_probability, check_integer
+from pacsklearn._validation import as_probability, check_choice, check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
 from pacsklearn.kernel.ledger.event import GradientSteps
@@ -17,6 +17,11 @@ from pacsklearn.srpp.divergence import discrepancy as counts
 
 # Figures of one law may differ so much, by its rounding: far below what any price depends on.
 _ROUNDING: Final = 1e-6
+RECORDED: Final = (
+    *("n_rows", "batch_size", "sampling", "largest", "second_moment"),
+    *("tail", "failure", "mean_over_data"),
+)
+"""Figures that an event of a ledger holds under the same names, beside the law."""
 
 
 @final
@@ -222,16 +227,9 @@ class DiscrepancyCap:
         """
         logs = mechanism.log_law
         return cls._of(
-            n_rows=mechanism.n_rows,
-            batch_size=mechanism.batch_size,
-            sampling=mechanism.sampling,
-            largest=mechanism.largest,
-            second_moment=mechanism.second_moment,
+            **{name: getattr(mechanism, name) for name in RECORDED},
             log_law=None if logs is None else np.array([-np.inf if e is None else e for e in logs]),
-            tail=mechanism.tail,
-            failure=mechanism.failure,
             source="an event of a ledger",
-            mean_over_data=mechanism.mean_over_data,
         )
 
     def believed(self, other: DiscrepancyCap) -> DiscrepancyCap:
@@ -329,11 +327,7 @@ class DiscrepancyCap:
         check_integer(name="n_rows", value=self.n_rows, minimum=1)
         check_integer(name="batch_size", value=self.batch_size, minimum=1)
         check_integer(name="largest", value=self.largest, minimum=0)
-        if self.sampling not in counts.SAMPLINGS:
-            raise ValueError(
-                f"sampling must be one of {', '.join(map(repr, counts.SAMPLINGS))}, got "
-                f"{self.sampling!r}."
-            )
+        check_choice(name="sampling", value=self.sampling, allowed=counts.SAMPLINGS)
         as_probability("tail", self.tail)
         as_probability("failure", self.failure)
         if not 0 <= self.second_moment < math.inf:

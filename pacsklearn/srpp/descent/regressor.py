@@ -11,10 +11,9 @@ from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.base import LinearSGD
-from pacsklearn.srpp.descent.checked import LINEAR_CONSTRAINTS, check_run, documented
+from pacsklearn.srpp.descent.checked import LINEAR_CONSTRAINTS, check_run
 
 
-@documented
 class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
     """Linear regressor trained by noised gradient steps, so that a secret about the data stays.
 
@@ -49,7 +48,6 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
         "loss": [StrOptions({"squared_error", "huber"})],
         **LINEAR_CONSTRAINTS,
     }
-    _eta0 = "0.1"
 
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, secret: Any = None, realized: Any = None

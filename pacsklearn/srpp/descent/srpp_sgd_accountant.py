@@ -10,9 +10,9 @@ from typing import Final, final
 import numpy as np
 from scipy.optimize import brentq
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import check_choice, check_integer
 from pacsklearn.kernel.ledger.event import GradientSteps
-from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
+from pacsklearn.srpp.descent.discrepancy_cap import RECORDED, DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.divergence import step_divergence as divergence
 from pacsklearn.srpp.divergence.composed_profile import composed_epsilon
@@ -94,16 +94,8 @@ class SRPPSGDAccountant:
     def __post_init__(self) -> None:
         if not 1 < self.order < math.inf:
             raise ValueError(f"order must be above 1 and finite, got {self.order!r}.")
-        if self.accounting not in ACCOUNTINGS:
-            raise ValueError(
-                f"accounting must be one of {', '.join(map(repr, ACCOUNTINGS))}, got "
-                f"{self.accounting!r}."
-            )
-        if self.aggregation not in AGGREGATIONS:
-            raise ValueError(
-                f"aggregation must be one of {', '.join(map(repr, AGGREGATIONS))}, got "
-                f"{self.aggregation!r}."
-            )
+        check_choice(name="accounting", value=self.accounting, allowed=ACCOUNTINGS)
+        check_choice(name="aggregation", value=self.aggregation, allowed=AGGREGATIONS)
         if self.aggregation != "full" and self.profile is None:
             raise ValueError(f"aggregation={self.aggregation!r} needs a slice profile.")
         if self.accounting == "secret-batches" and self.cap.log_law is None:
@@ -130,15 +122,8 @@ class SRPPSGDAccountant:
             noise_multiplier=float(noise_multiplier),
             order=float(self.order),
             accounting=self.accounting,
-            n_rows=cap.n_rows,
-            batch_size=cap.batch_size,
-            sampling=cap.sampling,
-            largest=cap.largest,
-            second_moment=float(cap.second_moment),
             log_law=logs if logs is None else tuple(e if e > -np.inf else None for e in logs),
-            tail=float(cap.tail),
-            failure=float(cap.failure),
-            mean_over_data=cap.mean_over_data,
+            **{name: getattr(cap, name) for name in RECORDED},
             norms=tuple(map(float, clipping.norms)),
             sizes=tuple(map(int, clipping.sizes)),
         )
@@ -251,18 +236,7 @@ class SRPPSGDAccountant:
         """
         full = n_steps * self.cost(noise_multiplier, "full")
         epsilon = self._epsilon(noise_multiplier, n_steps, delta)
-        return RenyiCosts(
-            order=self.order,
-            average=full,
-            joint=full,
-            worst_slice=full,
-            full=full,
-            delta=delta,
-            average_epsilon=epsilon,
-            joint_epsilon=epsilon,
-            full_epsilon=epsilon,
-            full_is_exact=False,
-        )
+        return RenyiCosts.of_whole(self.order, full, delta, epsilon)
 
     def information(self, noise_multiplier: float, n_steps: int) -> float:
         """Kullback-Leibler divergence between two secrets' releases of a run, in nats.

@@ -116,7 +116,7 @@ def anisotropic_covariance(
     Source: algorithms.md section 7.
     """
     d = directions.shape[1]
-    problem = _Problem(distances, directions, weights, order, epsilon, joint=joint)
+    problem = _Problem(distances, directions, weights, order, epsilon, joint)
     isotropic = problem.scale(np.ones(directions.shape[0]))
     floor = _FLOOR * isotropic
     # In units of the isotropic variance, beginning with the isotropic solution.
@@ -149,19 +149,14 @@ def anisotropic_covariance(
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class _Problem:
-    def __init__(
-        self,
-        distances: Floats,
-        directions: Floats,
-        weights: Floats,
-        order: float,
-        epsilon: float,
-        *,
-        joint: bool,
-    ) -> None:
-        self._distances, self._directions, self._weights = distances, directions, weights
-        self._order, self._epsilon, self._joint = order, epsilon, joint
+    distances: Floats
+    directions: Floats
+    weights: Floats
+    order: float
+    epsilon: float
+    joint: bool
 
     def scale(self, variances: Floats) -> float:
         """Least number that these variances must be multiplied by for every cost to be allowed."""
@@ -169,12 +164,12 @@ class _Problem:
         def worst(factor: float) -> float:
             return float(self.costs(factor * variances)[0].max())
 
-        ratios = self._distances**2 / variances
-        high = self._order * float(ratios.max()) / (2 * self._epsilon)
+        ratios = self.distances**2 / variances
+        high = self.order * float(ratios.max()) / (2 * self.epsilon)
         low = high * 1e-12
         for _ in range(200):
             middle = np.sqrt(low * high)
-            if worst(middle) <= self._epsilon:
+            if worst(middle) <= self.epsilon:
                 high = middle
             else:
                 low = middle
@@ -183,29 +178,27 @@ class _Problem:
         return float(high)
 
     def costs(self, variances: Floats) -> tuple[Floats, Floats]:
-        return slice_costs(
-            self._distances, self._weights, variances, self._order, joint=self._joint
-        )
+        return slice_costs(self.distances, self.weights, variances, self.order, joint=self.joint)
 
     def excess(self, factor: Floats, unit: float) -> tuple[Floats, Floats, Floats]:
         """Logarithm of each cost over the allowed one, its slopes, and the turned directions."""
-        turned = self._directions @ factor
+        turned = self.directions @ factor
         variances = unit * (np.einsum("ld,ld->l", turned, turned) + _FLOOR)
         costs, slopes = self.costs(variances)
         used = costs > 0
         safe = np.where(used, costs, 1.0)
-        excess = np.where(used, np.log(safe / self._epsilon), -np.inf)
+        excess = np.where(used, np.log(safe / self.epsilon), -np.inf)
         return excess, unit * slopes / safe[:, None], turned
 
     def augmented(
         self, flat: Floats, multipliers: Floats, penalty: float, unit: float
     ) -> tuple[float, Floats]:
         """Augmented Lagrangian of the mean variance, and its gradient."""
-        d = self._directions.shape[1]
+        d = self.directions.shape[1]
         excess, slopes, turned = self.excess(flat.reshape(d, d), unit)
         pressed = np.maximum(0.0, multipliers + penalty * excess)
         value = float(flat @ flat) / d
         value += float(pressed @ pressed - multipliers @ multipliers) / (2 * penalty)
         pull = pressed @ slopes
-        gradient = 2 * flat / d - 2 * (self._directions.T @ (pull[:, None] * turned)).ravel()
+        gradient = 2 * flat / d - 2 * (self.directions.T @ (pull[:, None] * turned)).ravel()
         return value, gradient

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.vector_distances import vector_distances
+from pacsklearn.srpp.divergence.quantile_transport import as_sample
 
 
 def bottleneck_distance(X: Floats, Y: Floats) -> float:
@@ -45,7 +46,7 @@ def bottleneck_distance(X: Floats, Y: Floats) -> float:
     >>> bottleneck_distance(np.zeros((1, 2)), np.array([[3.0, 4.0], [0.0, 0.0]]))
     5.0
     """
-    X, Y = _sample(X, "X"), _sample(Y, "Y")
+    X, Y = (as_sample(np.asarray(v, dtype=np.float64), name) for v, name in ((X, "X"), (Y, "Y")))
     if X.shape[1] != Y.shape[1]:
         raise ValueError(
             "X and Y must have the same number of columns, got arrays of shape "
@@ -82,14 +83,3 @@ def _carried(within: NDArray[np.bool_]) -> bool:
     capacity = np.repeat(np.array([min(a, b), a, b], dtype=np.int32), [i.size, n, m])
     graph = csr_matrix((capacity, (tails, heads)), shape=(n + m + 2, n + m + 2))
     return bool(maximum_flow(graph, source, sink).flow_value == n * a)
-
-
-def _sample(values: Floats, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or array.shape[0] == 0:
-        raise ValueError(
-            f"{name} must have shape (n >= 1, d), got an array of shape {array.shape}."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite; some values are nan or infinite.")
-    return array

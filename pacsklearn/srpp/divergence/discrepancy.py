@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from pacsklearn._validation import as_count, as_probability
+from pacsklearn._validation import as_count, as_inner_share, as_probability, check_choice
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
 
@@ -127,7 +127,7 @@ def variation_tail(
     With replacement the number of differing rows and their draws take half of ``delta`` each.
     """
     n, _, b = _check(n_rows, 0, batch_size, sampling)
-    tau, delta = as_probability("variation", variation), _open("delta", delta)
+    tau, delta = as_probability("variation", variation), as_inner_share("delta", delta)
     if sampling == "without-replacement":
         return _quantile(b, tau, delta)
     if sampling == "poisson":
@@ -155,7 +155,7 @@ def sampled_second_moment(draws: ArrayLike, largest: int, gamma: float) -> float
     counts = _counts(draws, largest)
     if largest == 0:
         return 0.0
-    return upper_mean_bound(counts**2, 0.0, float(largest) ** 2, _open("gamma", gamma))
+    return upper_mean_bound(counts**2, 0.0, float(largest) ** 2, as_inner_share("gamma", gamma))
 
 
 def sampled_tail(draws: ArrayLike, largest: int, delta: float, gamma: float) -> int:
@@ -169,8 +169,8 @@ def sampled_tail(draws: ArrayLike, largest: int, delta: float, gamma: float) -> 
     Source: srpp, Lemma D.2, by the inequality of Dvoretzky, Kiefer and Wolfowitz.
     """
     counts = np.sort(_counts(draws, largest))
-    slack = math.sqrt(math.log(2 / _open("gamma", gamma)) / (2 * counts.size))
-    share = 1 - (_open("delta", delta) - slack)
+    slack = math.sqrt(math.log(2 / as_inner_share("gamma", gamma)) / (2 * counts.size))
+    share = 1 - (as_inner_share("delta", delta) - slack)
     if share >= 1:
         return largest
     rank = math.ceil(share * counts.size * (1 + 1e-12))
@@ -194,18 +194,8 @@ def _counts(draws: ArrayLike, largest: int) -> Floats:
     return counts
 
 
-def _open(name: str, value: float) -> float:
-    value = as_probability(name, value)
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
-    return value
-
-
 def _check(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> tuple[int, int, int]:
-    if sampling not in SAMPLINGS:
-        raise ValueError(
-            f"sampling must be one of {', '.join(map(repr, SAMPLINGS))}, got {sampling!r}."
-        )
+    check_choice(name="sampling", value=sampling, allowed=SAMPLINGS)
     n = as_count("n_rows", n_rows, minimum=1)
     d = as_count("n_differing", n_differing, minimum=0)
     b = as_count("batch_size", batch_size, minimum=1)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, final
 
 import numpy as np
@@ -115,9 +115,8 @@ class HiddenSecrets:
     def released(self) -> Floats:
         """Chance of each distinct centre under each secret; (n_distinct, n_secrets)."""
         _, which = np.unique(self.centres[self.used], axis=0, return_inverse=True)
-        shares = np.stack([self._means(s) for s in range(len(self.members))], axis=1)
-        table = np.zeros((which.max() + 1, shares.shape[1]))
-        np.add.at(table, which.ravel(), shares)
+        table = np.zeros((which.max() + 1, self.shares.shape[1]))
+        np.add.at(table, which.ravel(), self.shares)
         return table
 
     def unnoised(self, question: Question) -> float:
@@ -155,13 +154,7 @@ class HiddenSecrets:
                 answers[number] = Named(question.blind, False)
             elif self.centres.shape[1] == 1:
                 answers[number] = Named(self._on_a_line(question), False)
-        rest = [number for number in range(len(questions)) if number not in answers]
-        if rest:
-            tables = self._tables(generator)
-            open_questions = [questions[number] for number in rest]
-            for number, bound in zip(rest, _certified(open_questions, tables, gamma), strict=True):
-                answers[number] = Named(bound, True)
-        return [answers[number] for number in range(len(questions))]
+        return _completed(answers, questions, gamma, partial(self._tables, generator))
 
     def one_slice(
         self,
@@ -202,25 +195,22 @@ class HiddenSecrets:
                 along = np.abs(directions @ (left - right).astype(np.float64)) / self.scale
                 each = [_two_centres(float(apart), question.prior) for apart in along]
                 answers[number] = Named(min(float(weights @ each) * OUTWARD, 1.0), False)
-        rest = [number for number in range(len(questions)) if number not in answers]
-        if rest:
-            tables = self._sliced_tables(directions, weights, generator)
-            open_questions = [questions[number] for number in rest]
-            for number, bound in zip(rest, _certified(open_questions, tables, gamma), strict=True):
-                answers[number] = Named(bound, True)
-        return [answers[number] for number in range(len(questions))]
+        tables = partial(self._sliced_tables, directions, weights, generator)
+        return _completed(answers, questions, gamma, tables)
 
-    def _means(self, secret: int) -> Floats:
-        """Share of each used world in a secret; (n_used,)."""
-        at = np.searchsorted(self.used, np.asarray(self.members[secret]))
-        return np.bincount(at, minlength=self.used.size) / at.size
+    @cached_property
+    def shares(self) -> Floats:
+        """Share of each used world in each secret; (n_used, n_secrets)."""
+        places = [np.searchsorted(self.used, np.asarray(each)) for each in self.members]
+        counts = [np.bincount(at, minlength=self.used.size) / at.size for at in places]
+        return np.stack(counts, axis=1)
 
     def _tables(self, generator: np.random.Generator) -> list[Floats]:
         """Densities of all secrets at draws of each, up to a factor a draw; (n, n_secrets) each."""
         n, k = self.n_draws, self.centres.shape[1]
         uniform = np.full(self.used.size, 1 / self.used.size)
         mixture = GaussianMixture(self.centres[self.used], uniform, self.scale)
-        shares = np.stack([self._means(s) for s in range(len(self.members))], axis=1)
+        shares = self.shares
         # The same noise for every secret: a question adds up one draw of each of its secrets.
         noise = generator.standard_normal((n, k))
         tables = []
@@ -239,7 +229,7 @@ class HiddenSecrets:
         self, directions: Floats, weights: Floats, generator: np.random.Generator
     ) -> list[Floats]:
         n, centres = self.n_draws, self.centres[self.used]
-        shares = np.stack([self._means(s) for s in range(len(self.members))], axis=1)
+        shares = self.shares
         slices = generator.choice(weights.size, size=n, p=weights / weights.sum())
         noise = generator.standard_normal(n)
         tables = []
@@ -356,6 +346,20 @@ def _cells(points: Floats, weight: Floats, start: Floats, stop: Floats) -> tuple
     unclear = np.where(clear, 0.0, steepest * (width**2)[:, None])
     excess = np.minimum(unclear.max(axis=1), mass.sum(axis=1) - lead)
     return lead, np.maximum(excess, 0.0)
+
+
+def _completed(
+    answers: dict[int, Named],
+    questions: Sequence[Question],
+    gamma: float,
+    tables: Callable[[], list[Floats]],
+) -> list[Named]:
+    """Answers to all questions, by number; those that are left take draws."""
+    rest = [number for number in range(len(questions)) if number not in answers]
+    if rest:
+        bounds = _certified([questions[number] for number in rest], tables(), gamma)
+        answers |= {n: Named(bound, True) for n, bound in zip(rest, bounds, strict=True)}
+    return [answers[number] for number in range(len(questions))]
 
 
 def _certified(questions: Sequence[Question], tables: list[Floats], gamma: float) -> list[float]:

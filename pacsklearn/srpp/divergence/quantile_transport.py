@@ -49,7 +49,7 @@ def sliced_distances(X: Numbers, Y: Numbers, directions: Numbers) -> Floats:
     >>> sliced_distances(X, Y, np.ones((1, 1)))
     array([2.])
     """
-    X, Y = _sample(X, "X"), _sample(Y, "Y")
+    X, Y = as_sample(X, "X"), as_sample(Y, "Y")
     directions = np.asarray(directions)
     if directions.ndim != 2 or not X.shape[1] == Y.shape[1] == directions.shape[1]:
         raise ValueError(
@@ -71,13 +71,13 @@ def _of_rows(left: Numbers, right: Numbers) -> Numbers:
     left.sort(axis=1)
     right.sort(axis=1)
     if left.shape[1] != right.shape[1]:
-        i, j = _merged(left.shape[1], right.shape[1])
+        i, j = merged_ranks(left.shape[1], right.shape[1])
         left, right = left[:, i], right[:, j]
     difference = np.subtract(left, right, out=left)
     return np.asarray(np.maximum(difference.max(axis=1), -difference.min(axis=1)))
 
 
-def _merged(n: int, m: int) -> tuple[Indices, Indices]:
+def merged_ranks(n: int, m: int) -> tuple[Indices, Indices]:
     """Order statistics of both samples on each piece between merged breakpoints, exactly."""
     a = np.arange(1, n + 1, dtype=np.int64) * m
     b = np.arange(1, m + 1, dtype=np.int64) * n
@@ -85,7 +85,8 @@ def _merged(n: int, m: int) -> tuple[Indices, Indices]:
     return np.searchsorted(a, ends), np.searchsorted(b, ends)
 
 
-def _sample(values: Any, name: str) -> Numbers:
+def as_sample(values: Any, name: str) -> Any:
+    """Sample of vectors, one row each: floating-point numbers, none of them nan or infinite."""
     array = np.asarray(values)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)

@@ -69,14 +69,6 @@ def average_variance(distances: Floats, weights: Floats, order: float, epsilon: 
     return order * _mean_square(distances, weights) / (2 * epsilon)
 
 
-def published_average_variance(
-    distances: Floats, weights: Floats, order: float, epsilon: float
-) -> float:
-    """Variance of Theorem 4.5 of srpp: the maximum over pairs is inside the mean."""
-    worst = distances.max(axis=0, initial=0.0)
-    return order * float(weights @ worst**2) / (2 * epsilon)
-
-
 def joint_variance(distances: Floats, weights: Floats, order: float, epsilon: float) -> float:
     """Least variance with :func:`joint_cost` at most ``epsilon``.
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr
 
+from pacsklearn._validation import as_inner_share
+
 
 def gaussian_epsilon(rate: float, delta: float) -> float:
     """Epsilon of the (epsilon, delta) bound between Gaussians, exactly.
@@ -34,7 +36,7 @@ def gaussian_epsilon(rate: float, delta: float) -> float:
     >>> round(gaussian_epsilon(0.02, 1e-5), 4)
     0.7255
     """
-    wanted = math.log(_delta(delta))
+    wanted = math.log(as_inner_share("delta", delta))
     if rate == 0:
         return 0.0
     shift = math.sqrt(2 * rate)
@@ -80,8 +82,8 @@ def epsilon_at_order(cost: float, order: float, delta: float) -> float:
     ``cost + ln((order - 1) / order) - ln(delta order) / (order - 1)``. Source: Canonne, Kamath and
     Steinke, The discrete Gaussian for differential privacy, 2020, Proposition 12.
     """
-    excess = order - 1
-    return max(cost + math.log(excess / order) - math.log(_delta(delta) * order) / excess, 0.0)
+    excess, delta = order - 1, as_inner_share("delta", delta)
+    return max(cost + math.log(excess / order) - math.log(delta * order) / excess, 0.0)
 
 
 def approximate_epsilon(cost: Callable[[float], float], delta: float) -> float:
@@ -109,9 +111,3 @@ def approximate_epsilon(cost: Callable[[float], float], delta: float) -> float:
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     refined = minimize_scalar(bound, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
     return min(float(refined.fun), bound(grid[best]))
-
-
-def _delta(delta: float) -> float:
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must be strictly between 0 and 1, got {delta!r}.")
-    return delta

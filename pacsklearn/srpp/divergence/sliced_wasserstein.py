@@ -57,7 +57,7 @@ def sliced_wasserstein(
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import SurrogateGap, sliced_wasserstein
+    >>> from pacsklearn.bounds import SurrogateGap, sliced_wasserstein
     >>> gap = SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [0.05])
     >>> round(sliced_wasserstein(gap).value, 3)
     0.095

@@ -9,7 +9,7 @@ import numpy as np
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.vector_distances import vector_distances
 from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
-from pacsklearn.srpp.divergence.quantile_transport import sliced_distances
+from pacsklearn.srpp.divergence.quantile_transport import merged_ranks, sliced_distances
 
 Members = Sequence[tuple[Sequence[int], Sequence[int]]]
 
@@ -77,9 +77,7 @@ def rounding_slack(vectors: Floats) -> float:
 def _one_ordering(X: Floats, Y: Floats) -> float:
     axis = X.mean(axis=0) - Y.mean(axis=0)
     i, j = np.argsort(X @ axis, kind="stable"), np.argsort(Y @ axis, kind="stable")
-    a = np.arange(1, i.size + 1, dtype=np.int64) * j.size
-    b = np.arange(1, j.size + 1, dtype=np.int64) * i.size
-    ends = np.union1d(a, b)
-    difference = X[i[np.searchsorted(a, ends)]] - Y[j[np.searchsorted(b, ends)]]
+    of_x, of_y = merged_ranks(i.size, j.size)
+    difference = X[i[of_x]] - Y[j[of_y]]
     origin = np.zeros((1, difference.shape[1]))
     return float(vector_distances(difference, origin).max())

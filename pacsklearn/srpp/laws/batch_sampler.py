@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 from scipy import stats
 
+from pacsklearn._validation import check_choice
 from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.secret.home_process import HomeProcess
@@ -48,10 +49,7 @@ class BatchSampler:
         sampling: str,
         random_bytes: Callable[[int], bytes] = os.urandom,
     ) -> None:
-        if sampling not in SAMPLINGS:
-            raise ValueError(
-                f"sampling must be one of {', '.join(map(repr, SAMPLINGS))}, got {sampling!r}."
-            )
+        check_choice(name="sampling", value=sampling, allowed=SAMPLINGS)
         if batch_size < 1 or (batch_size > n_rows and sampling != "with-replacement"):
             raise ValueError(
                 f"batch_size must lie between 1 and the number of rows, {n_rows}, got "

@@ -16,8 +16,8 @@ from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import scaled_by
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
+from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, variances_along
-from pacsklearn.kernel.noise.sampled_law import GuardedSpan
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
 from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order, gaussian_epsilon
@@ -116,7 +116,6 @@ def coupled_law(
         costs=costs,
         proof=f"Renyi moment of coupled draws (joint convexity), certified on {n - first} of {n}",
         noise_power=float(np.sum(variances_along(guard.axes, step * LATTICE_SCALE))),
-        published_power=0.0,
         confidence=confidence,
         assumptions=(_ASSUMED,),
         span=guard,
@@ -222,7 +221,7 @@ def _constant(
     guard: GuardedSpan, coordinates: Floats, target: SlicedTarget, confidence: float
 ) -> SlicedLaw:
     """Law of a ball without extent: its centre is released, whatever the table is."""
-    zero = RenyiCosts(target.order, 0.0, 0.0, 0.0, 0.0, target.delta, 0.0, 0.0, 0.0, True)
+    zero = RenyiCosts.of_whole(target.order, 0.0, target.delta, 0.0, exact=True)
     return SlicedLaw(
         centres=np.zeros((coordinates.shape[0], 0), dtype=np.int64),
         step=np.empty(0),
@@ -233,7 +232,6 @@ def _constant(
         costs=zero,
         proof="all draws give one output, which is released whatever the table is",
         noise_power=0.0,
-        published_power=0.0,
         confidence=confidence,
         assumptions=(_ASSUMED,),
         span=None,

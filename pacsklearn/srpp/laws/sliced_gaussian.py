@@ -129,7 +129,6 @@ def sliced_law(
         axes=scaled_by(law.axes, exponent),
         origin=origin_in_unit_of(law.origin, support, exponent),
         noise_power=power_by(law.noise_power, exponent),
-        published_power=power_by(law.published_power, exponent),
     )
 
 
@@ -153,7 +152,6 @@ def _in_ordinary_units(
             "The outputs of a protected pair differ, and along no slice of the profile do they: "
             "give slices along which they differ, or aggregation='full'."
         )
-    published = _published_power(support.deviations, instances, target)
     if target.worst_case:
         farthest = worst_case_distance(coordinates, instances)
     variances, turn = _shape(
@@ -191,7 +189,6 @@ def _in_ordinary_units(
         costs=costs,
         proof=_PROOFS[target.aggregation],
         noise_power=float(released @ np.sum(axes**2, axis=1)),
-        published_power=published,
     )
 
 
@@ -266,20 +263,6 @@ def _shape(
     return variances, vectors.T
 
 
-def _published_power(vectors: Floats, instances: Members, target: SlicedTarget) -> float:
-    """Power of the published formula: the same noise in every direction of the outputs."""
-    profile, order, epsilon = target.profile, target.order, target.epsilon
-    if target.aggregation == "full":
-        farthest, _ = full_distance(vectors, instances)
-        return profile.dimension * renyi.full_variance(farthest, order, epsilon)
-    distances = slice_distances(vectors, instances, profile.directions)
-    if target.aggregation == "average":
-        variance = renyi.published_average_variance(distances, profile.weights, order, epsilon)
-    else:
-        variance = renyi.worst_slice_variance(distances, order, epsilon)
-    return profile.dimension * variance
-
-
 def _costs(
     centres: Integers,
     step: Floats,
@@ -336,7 +319,7 @@ def _costs(
 
 def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedTarget) -> SlicedLaw:
     """Law without noise, for outputs in which no protected pair differs."""
-    zero = RenyiCosts(target.order, 0.0, 0.0, 0.0, 0.0, target.delta, 0.0, 0.0, 0.0, True)
+    zero = RenyiCosts.of_whole(target.order, 0.0, target.delta, 0.0, exact=True)
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
     return SlicedLaw(
@@ -349,5 +332,4 @@ def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedT
         costs=zero,
         proof="no protected pair differs: both sides give the same whole numbers, as often",
         noise_power=0.0,
-        published_power=0.0,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LatticeLaw
-from pacsklearn.kernel.noise.sampled_law import GuardedSpan
 
 Integers = NDArray[np.int64]
 
@@ -54,6 +54,13 @@ class RenyiCosts:
     full_epsilon: float
     full_is_exact: bool
 
+    @classmethod
+    def of_whole(
+        cls, order: float, full: float, delta: float, epsilon: float, *, exact: bool = False
+    ) -> Self:
+        """Costs of which only the whole release's are known; slices tell no more."""
+        return cls(order, full, full, full, full, delta, epsilon, epsilon, epsilon, exact)
+
     def of(self, aggregation: str) -> float:
         """Cost under one of :data:`AGGREGATIONS`."""
         return float(getattr(self, aggregation))
@@ -89,8 +96,6 @@ class SlicedLaw(LatticeLaw):
         Why the calibrated cost is a bound.
     noise_power : float
         Sum of the noise variances.
-    published_power : float
-        Noise power that the published formula asks for at the same budget.
     confidence : float
         Probability that the bound holds; 1.0 when it is a proof.
     assumptions : tuple of str
@@ -104,7 +109,6 @@ class SlicedLaw(LatticeLaw):
     costs: RenyiCosts
     proof: str
     noise_power: float
-    published_power: float
     confidence: float = 1.0
     assumptions: tuple[str, ...] = ()
     span: GuardedSpan | None = field(default=None, repr=False)

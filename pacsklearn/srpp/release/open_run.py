@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.account import open_shared
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
@@ -97,13 +97,14 @@ def opened_run(
         else _planned(accountant, multiplier, n_steps, record)
     )
     unit = run_unit(accountant, rows.scenario, model.secret_name)
+    shared = None
+    if model.ledger is not None:
+        shared = open_ledger(model.ledger, ceiling=None, unit=unit)
     return PrivateRun(
         accountant,
         rows.scenario,
         multiplier,
-        charging=Charging(
-            ceiling, open_shared(model.ledger, ceiling, unit), record, model.steps_per_charge
-        ),
+        charging=Charging(ceiling, shared, record, model.steps_per_charge),
         sampler=rows.sampler,
         differences=rows.differences,
         secret_name=model.secret_name,
@@ -113,7 +114,9 @@ def opened_run(
 
 def planned_unit(model: Any) -> str:
     """Unit of a ledger that can bear the runs of an estimator."""
-    scenario = registry().scenario(DifferingRows() if model.scenario is None else model.scenario)
+    scenario = registry().make(
+        "scenario", DifferingRows() if model.scenario is None else model.scenario
+    )
     cap = DiscrepancyCap.differing(1, 1, 1)
     clipping = GradientClipping((1.0,), (1,))
     accountant = SRPPSGDAccountant(cap, clipping, float(model.order), model.accounting)

@@ -8,6 +8,7 @@ from typing import Any, final
 from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
+from pacsklearn.kernel.secret.stated_secret import StatedSecret
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
 from pacsklearn.srpp.release.bayes_success import BayesSuccess
 from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches, SecretWorlds
@@ -76,7 +77,11 @@ class PufferfishGuarantee(Statement):
     success: BayesSuccess | None = None
 
     framework = "Sliced Renyi Pufferfish"
-    _secrets = (SecretWorlds, SecretBatches)
+
+    @classmethod
+    def secret_kinds(cls) -> tuple[type[StatedSecret], ...]:
+        """Worlds, or batches of a run."""
+        return SecretWorlds, SecretBatches
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.exceptions import BudgetError, ScenarioError
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
@@ -20,7 +21,6 @@ from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.rehearsal import public_integers
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.release.released_tables import RELEASED
 from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
@@ -150,36 +150,32 @@ class StatedRows:
 def calibrated_worlds(
     query: Query,
     scenario: Scenario,
-    X: Any,
-    y: Any,
-    secret: SecretColumn | None,
+    rows: StatedRows,
     options: SlicedOptions,
-    *,
-    params: Mapping[str, Any] | None = None,
-    n_jobs: int | None = None,
+    fitting: FitOptions | None = None,
 ) -> CalibratedWorlds:
     """Compute every data set's output and the noise that hides which secret is true.
 
-    Which one is true is not asked for. Where the table itself is released on, ``X`` and ``y`` are
-    not looked at either: everything follows from the scenario's reference.
+    Which one is true is not asked for. Where the table itself is released on, its rows are not
+    looked at either: everything follows from the scenario's reference.
     """
+    table = rows.X, rows.y, rows.secret
     if not scenario.redrawn:
         if options.noise != "isotropic":
             raise ValueError(
                 f"noise={options.noise!r} is for listed training sets; where the table is one draw "
                 "from a law use noise='isotropic'."
             )
-        X, y, secret = scenario.reference or (None, None, None)
-    worlds = scenario.worlds(X, y, secret)
+        table = scenario.reference or (None, None, None)
+    worlds, how = scenario.worlds(*table), fitting or FitOptions()
     outputs = world_outputs(
         query,
         worlds,
-        X,
-        y,
-        params or {},
+        *table[:2],
+        how.fit_params,
         metric=options.metric,
         some_may_fail=not scenario.redrawn,
-        n_jobs=n_jobs,
+        n_jobs=how.n_jobs,
     )
     profile = options.profile(outputs.vectors.shape[1])
     target = SlicedTarget(
@@ -257,13 +253,11 @@ def sliced_release(
     ScenarioError
         When the curator states a secret that is not asked for, or none that is.
     """
-    X, y, realized, params = rows.X, rows.y, rows.realized, fitting.fit_params
-    _check_stated(scenario, realized, ledger, params)
+    X, realized = rows.X, rows.realized
+    _check_stated(scenario, realized, ledger, fitting.fit_params)
     if isinstance(ledger, Ledger):
         ledger.check(options.epsilon)
-    calibrated = calibrated_worlds(
-        query, scenario, X, y, rows.secret, options, params=params, n_jobs=fitting.n_jobs
-    )
+    calibrated = calibrated_worlds(query, scenario, rows, options, fitting)
     if not scenario.redrawn:
         _check_form(calibrated, X)
     if realized is not None:
@@ -329,7 +323,7 @@ def sliced_release(
         centre = law.centres[drawn_world(calibrated.worlds, secret, sampler)]
     else:
         # The first look at the table: what fails on it, or takes long, is paid for already.
-        centre = law.point(own_output(query, calibrated.outputs, X, y))
+        centre = law.point(own_output(query, calibrated.outputs, X, rows.y))
     vector = law.decode(calibrated.observed(centre, sampler))
     guarantee = replace(
         stated,

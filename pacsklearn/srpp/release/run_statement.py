@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pacsklearn.kernel.bounds.rounding import OUTWARD
@@ -188,6 +187,4 @@ def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> 
     total = math.fsum(price * count for price, count, _ in prices) * OUTWARD
     release = math.fsum(cost * count for _, count, cost in prices) * OUTWARD
     epsilon = epsilon_at_order(release, costs.order, costs.delta) if release > 0 else 0.0
-    views = dict.fromkeys(("average", "joint", "worst_slice", "full"), total)
-    epsilons = dict.fromkeys(("average_epsilon", "joint_epsilon", "full_epsilon"), epsilon)
-    return replace(costs, **views, **epsilons, full_is_exact=False)
+    return RenyiCosts.of_whole(costs.order, total, costs.delta, epsilon)

@@ -106,7 +106,7 @@ def training_rows(
     sampler = _sampler(model.random_state, record)
     plugins = registry()
     named = DifferingRows() if model.scenario is None else model.scenario
-    scenario, provenance = plugins.scenario(named), plugins.provenance("scenario", named)
+    scenario, provenance = plugins.make("scenario", named), plugins.provenance("scenario", named)
     chosen, counts, n_rows = None, None, X.shape[0]
     cap: DiscrepancyCap | None = model.discrepancy
     if cap is not None and model.scenario is None:

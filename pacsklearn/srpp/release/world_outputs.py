@@ -36,7 +36,7 @@ from pacsklearn.kernel.outputs.subset_fitting import (
     seeded_clone,
 )
 from pacsklearn.kernel.outputs.withheld import silence
-from pacsklearn.kernel.release.statement import public_facts
+from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.srpp.scenarios.scenario import World, Worlds
 
 _ANCHORS = 8
@@ -241,7 +241,7 @@ def world_outputs(
     own, _ = worlds.worlds[0].data(X, y)
     rows = safe_indexing(own, np.arange(min(CHECKED_ROWS, own.shape[0])))
     tasks = (delayed(_encoded)(query, world, X, y, params) for world in worlds.worlds)
-    outcomes = run.outcomes(tasks, len(worlds.worlds), n_jobs)
+    outcomes = run.outcomes(tasks, n_jobs)
     run.warn(outcomes)
     if not equal_but_for_rounding(run.value(outcomes[0]).encoding.vector, first.vector):
         raise NonDeterministicError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from numbers import Real
 from typing import Any
 
@@ -53,6 +53,23 @@ def secret_codes(
             "into bins first."
         )
     return names.tolist(), codes.ravel().astype(np.int64)
+
+
+def stated_column(
+    secret: Any, y: Any, given: Any, names: Any, column: Callable[[], SecretColumn]
+) -> SecretColumn:
+    """Column that a user gave, or named: then ``column()``, where it is among the ``names``."""
+    # The very object, though checks have made another one of y.
+    if secret is given:
+        return SecretColumn(np.asarray(y), "y")
+    if not isinstance(secret, str):
+        return SecretColumn(np.asarray(secret))
+    if names is None or secret not in names:
+        raise ScenarioError(
+            f"secret={secret!r} is not a column of X; give a column's name of a DataFrame, or one "
+            "value a row."
+        )
+    return column()
 
 
 def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:

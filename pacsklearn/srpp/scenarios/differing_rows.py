@@ -31,6 +31,7 @@ class DifferingRows(Scenario):
     influence locally (appendix D.4).
     """
 
+    name = "differing_rows"
     count: int = 1
 
     redrawn = False

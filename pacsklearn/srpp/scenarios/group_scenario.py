@@ -46,6 +46,7 @@ class GroupScenario(Scenario):
     own. Source: srpp, section 6.1 (attribute privacy).
     """
 
+    name = "group"
     pairs: Iterable[tuple[Any, Any]] | None = None
     n_draws: int = 16
     sizes: Sequence[float] = (1.0,)

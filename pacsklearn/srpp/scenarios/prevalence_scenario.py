@@ -78,6 +78,7 @@ class PrevalenceScenario(Scenario):
     from the stated laws, with the confidence printed. Source: srpp, sections 2 and 6.1.
     """
 
+    name = "prevalence"
     shift: float = 0.1
     shares: Sequence[float] | None = None
     value: Any = None

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,6 +212,8 @@ class Scenario(ABC):
 
     Attributes
     ----------
+    name : str
+        Unique among the scenarios; accepted by ``SRPPPrivate(scenario=name)``.
     redrawn : bool
         True where the table is a universe: each release draws one of the true secret's data sets
         and is made on that, so releases are independent given the secret. False where the table
@@ -222,6 +224,7 @@ class Scenario(ABC):
         as likely, where it is not stated.
     """
 
+    name: ClassVar[str] = ""
     redrawn: bool = True
     stated: bool = False
 

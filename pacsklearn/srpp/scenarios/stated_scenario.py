@@ -36,7 +36,7 @@ class SecretWorlds(StatedSecret):
     holds_for: str = ""
     averaged_over: str = ""
 
-    kind = "worlds"
+    name = "worlds"
     threats = (
         "The adversary has unlimited computing power.",
         (
@@ -110,7 +110,7 @@ class SecretBatches(SecretWorlds):
     n_parameters: int
     information: float | None = None
 
-    kind = "batches"
+    name = "batches"
     limits = (
         PREPARATION,
         (

@@ -7,11 +7,12 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import is_classifier
 
+from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import encoding_of, second_moment, set_facts
 from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 from pacsklearn.kernel.outputs.public_prior import Constant
 from pacsklearn.tabular.additive.additive_model import AdditiveModel
 from pacsklearn.tabular.additive.terms import monotone_ranges, repaired
@@ -29,6 +30,12 @@ class AdditiveCanonicalizer(Canonicalizer):
     the noise, by a function of the noisy numbers alone.
     """
 
+    name = "additive"
+    description = "one number a level of additive models on public bins"
+    estimators = (
+        "pacsklearn.AdditiveClassifier",
+        "pacsklearn.AdditiveRegressor",
+    )
     noised = ("coef_", "intercept_")
     reads_rows = False
 

@@ -33,6 +33,13 @@ class AdditiveFitter(SubsetFitter):
     nothing else.
     """
 
+    name = "additive"
+    description = "Newton's method for all subsets on one design of public bins"
+    estimators = (
+        "pacsklearn.AdditiveClassifier",
+        "pacsklearn.AdditiveRegressor",
+    )
+
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         known = type(estimator) in (AdditiveClassifier, AdditiveRegressor)

@@ -11,16 +11,13 @@ from sklearn.base import is_classifier
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
-from pacsklearn.exceptions import (
-    AnswersWarning,
-    NoCanonicalizerError,
-    SubsetFitError,
-    UtilityWarning,
-)
+from pacsklearn.estimators.advice import Advice, PlanRequest
+from pacsklearn.estimators.released_answers import Answers
+from pacsklearn.exceptions import SubsetFitError, UtilityWarning
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
-from pacsklearn.kernel.answers.responder import Answers, Responder
+from pacsklearn.kernel.answers.responder import Answers as AnsweredRows
+from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.fit_report import FitReport
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.tabular.choosing.fit_plan import ExpectedScore, FitPlan
@@ -28,6 +25,7 @@ from pacsklearn.tabular.choosing.planning import (
     NULL_BUDGET,
     constant_score,
     promise_of_nats,
+    title_of,
 )
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
@@ -47,78 +45,69 @@ _HELP = (
 )
 
 
-def plan_answers(
-    candidates: Candidates,
-    kind: AnswerKind,
-    report: FitReport,
-    *,
-    title: str,
-    why: str,
-    budget: float,
-    step_budget: float,
-    n_releases: int,
-) -> FitPlan:
-    """Plan of private answers to rows like those outside the drawn subset.
+class AnswersAdvice(Advice):
+    """Whether private answers will be better than a constant."""
 
-    Parameters
-    ----------
-    candidates : Candidates
-        Of what answers, stabilized where that was asked for.
-    kind : AnswerKind
-    report : FitReport
-    title, why : str
-    budget, step_budget : float
-        Nats in all, and a contested answer.
-    n_releases : int
-    """
-    models = candidate_models(candidates)
-    simulated, held_out = _simulated(
-        candidates,
-        kind,
-        lambda queries: kind.predictions(models, models.checked(queries)),
-        kind.score,
-        most=_ASKED_ROWS,
-        n_releases=n_releases,
-    )
-    constant = constant_score(
-        candidates.estimator,
-        lambda model, X, y: kind.score(y, model.predict(X)),
-        held_out,
-        simulated.candidates,
-    )
-    expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
-    contested = simulated.n_contested / simulated.n_queries
-    poor = f"No better than a constant is expected: {_AT_RANDOM}. {_HELP}"
-    return FitPlan(
-        estimator=title,
-        route="responses",
-        why=why,
-        promise=promise_of_nats(budget, candidates.space),
-        public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
-        n_numbers=simulated.n_queries,
-        n_noised=simulated.n_contested,
-        scoring="R²" if kind.answers == "values" else "accuracy",
-        expected=expected,
-        constant=constant,
-        at_null_budget=ExpectedScore(
-            title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
-        ),
-        seconds=sum(report.wall.values()),
-        advice=(
-            *([poor] if expected.mean <= constant else []),
-            *advice_on_answers(contested, kind),
-        ),
-    )
+    name = "responses"
 
+    def before(self, plan: Responder, candidates: Candidates) -> None:
+        """Warn when answers are expected to be no better than a constant."""
+        warn_of_poor_answers(plan, candidates)
 
-def warn_of_answers(estimator: Any, why: NoCanonicalizerError | None) -> None:
-    """Say that "auto" releases answers and no model, and why; nothing when they were asked for."""
-    if why is not None:
-        warn_user(
-            f"release='auto' releases private answers of {type(estimator).__name__}, one by one "
-            f"until the budget is spent, and no model. {why} Say release='responses' where answers "
-            "are meant.",
-            AnswersWarning,
+    def plan(self, kind: Answers, estimator: Any, request: PlanRequest) -> FitPlan:
+        """Plan of private answers to rows like those outside the drawn subset."""
+        if request.scoring is not None:
+            raise ValueError(
+                "scoring must be None where answers are released: they are labels or values, "
+                f"scored by accuracy or R^2, got {request.scoring!r}."
+            )
+        budget = request.target.budget
+        step_budget = kind.step_budget(budget)
+        answering = kind.answering(estimator)
+        candidates = replace(request.candidates, estimator=answering)
+        labels = kind.kind_of(answering, candidates.y)
+        models = candidate_models(candidates)
+        simulated, held_out = _simulated(
+            candidates,
+            labels,
+            lambda queries: labels.predictions(models, models.checked(queries)),
+            labels.score,
+            most=_ASKED_ROWS,
+            n_releases=request.n_releases,
+        )
+        constant = constant_score(
+            candidates.estimator,
+            lambda model, X, y: labels.score(y, model.predict(X)),
+            held_out,
+            simulated.candidates,
+        )
+        title = title_of(estimator)
+        expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
+        contested = simulated.n_contested / simulated.n_queries
+        poor = f"No better than a constant is expected: {_AT_RANDOM}. {_HELP}"
+        return FitPlan(
+            estimator=title,
+            route="responses",
+            why=(
+                "release='responses' was asked for"
+                if kind.why is None
+                else f"the model stays here and answers. {kind.why.why}"
+            ),
+            promise=promise_of_nats(budget, candidates.space),
+            public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+            n_numbers=simulated.n_queries,
+            n_noised=simulated.n_contested,
+            scoring="R²" if labels.answers == "values" else "accuracy",
+            expected=expected,
+            constant=constant,
+            at_null_budget=ExpectedScore(
+                title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
+            ),
+            seconds=sum(request.report.wall.values()),
+            advice=(
+                *([poor] if expected.mean <= constant else []),
+                *advice_on_answers(contested, labels),
+            ),
         )
 
 
@@ -187,7 +176,7 @@ def _simulated(
     def outside(index: int) -> Any:
         return np.flatnonzero(~np.isin(rows, space.rows(index)))
 
-    def scored(answers: Answers, index: int) -> float:
+    def scored(answers: AnsweredRows, index: int) -> float:
         chosen = outside(index)
         predicted = kind.predicted(answers.values[chosen])
         return float(score(safe_indexing(truth, chosen), predicted))

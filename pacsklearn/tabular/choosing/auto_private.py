@@ -16,15 +16,21 @@ from sklearn.utils.validation import check_is_fitted
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
-from pacsklearn.estimators.row_fit import PreparedRows
+from pacsklearn.estimators.private_estimator import (
+    JudgedByBudget,
+    unfitted,
+)
+from pacsklearn.estimators.release_kind import ReleaseKind
+from pacsklearn.estimators.released_parameters import Prepare
+from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.outputs.universe import RowRules
-from pacsklearn.kernel.release.parameters import ParameterPlan
-from pacsklearn.kernel.release.procedure import as_criterion
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.tabular.choosing.families import (
     classifier_families,
@@ -38,8 +44,8 @@ from pacsklearn.tabular.choosing.simulated_releases import SEED, outside_rows, r
 from pacsklearn.tabular.choosing.tuning import (
     MOST_OPTIONS,
     Choice,
+    Tuned,
     released_scoring,
-    unfitted,
     value_name,
 )
 from pacsklearn.tabular.schema.queries import SchemaQueries
@@ -48,8 +54,6 @@ from pacsklearn.tabular.schema.schema import Schema
 _CURATORS = frozenset({"leaderboard_"})
 _RELEASES_IN_DOUBT = 96
 _SHARED = (
-    "budget",
-    "criterion",
     "ledger",
     "n_subsets",
     "rate",
@@ -64,11 +68,36 @@ class _NothingBeatsAConstant(Exception):  # noqa: N818 - it never leaves this mo
     """Raised before anything is charged or drawn."""
 
     def __init__(
-        self, rows: PreparedRows, choice: Choice, constant: float, constants: tuple[Any, ...]
+        self, candidates: Candidates, choice: Choice, constant: float, constants: tuple[Any, ...]
     ) -> None:
         super().__init__()
-        self.rows, self.choice, self.constant = rows, choice, constant
+        self.candidates, self.choice, self.constant = candidates, choice, constant
         self.constants = constants
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _TunedOrConstant(Tuned):
+    """Stops where no option is expected to beat a constant."""
+
+    constants: tuple[Any, ...] = ()
+
+    def choose(self, estimator: Any, prepare: Prepare, candidates: Candidates) -> Choice:
+        choice = super().choose(estimator, prepare, candidates)
+        choice = replace(choice, outcomes=choice.outcomes + len(self.constants))
+        outputs, best = choice.plan.outputs, choice.leaderboard[0]
+        scoring = released_scoring(self.scoring, estimator)
+        score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
+        held_out = outside_rows(candidates, SEED)
+        draws = range(min(len(best.scores), choice.plan.space.n_candidates))
+        constant = constant_score(outputs.template, score, held_out, draws)
+        if abs(best.mean - constant) <= 2 * best.standard_error:
+            # Other draws, and more: the best of several looks better than it is by those it won by.
+            best = expected_score(
+                best.name, choice.plan, candidates, scoring, _RELEASES_IN_DOUBT, seed=SEED + 1
+            )
+        if best.mean <= constant + 2 * best.standard_error:
+            raise _NothingBeatsAConstant(candidates, choice, constant, self.constants)
+        return choice
 
 
 class _Chooser(PACPrivate):
@@ -76,25 +105,8 @@ class _Chooser(PACPrivate):
 
     constants: tuple[Any, ...] = ()
 
-    def _choice(self, rows: PreparedRows, prepare: Callable[[Any], ParameterPlan]) -> Choice | None:
-        choice = super()._choice(rows, prepare)
-        if choice is None:
-            return None
-        choice = replace(choice, outcomes=choice.outcomes + len(self.constants))
-        outputs, best = choice.plan.outputs, choice.leaderboard[0]
-        scoring = released_scoring(self.scoring, self.estimator)
-        score = released_scorer(scoring, outputs.template, outputs.canonicalizer, rows.candidates.y)
-        held_out = outside_rows(rows.candidates, SEED)
-        draws = range(min(len(best.scores), choice.plan.space.n_candidates))
-        constant = constant_score(outputs.template, score, held_out, draws)
-        if abs(best.mean - constant) <= 2 * best.standard_error:
-            # Other draws, and more: the best of several looks better than it is by those it won by.
-            best = expected_score(
-                best.name, choice.plan, rows.candidates, scoring, _RELEASES_IN_DOUBT, seed=SEED + 1
-            )
-        if best.mean <= constant + 2 * best.standard_error:
-            raise _NothingBeatsAConstant(rows, choice, constant, self.constants)
-        return choice
+    def _kind(self) -> ReleaseKind:
+        return replace(_TunedOrConstant.of(self), constants=self.constants)
 
 
 @dataclass(eq=False, repr=False)
@@ -103,8 +115,7 @@ class _AutoPrivate(BaseEstimator):
 
     schema: Schema | None = None
     _: KW_ONLY
-    budget: float = 1 / 16
-    criterion: Any = None
+    budget: float | Budget = 1 / 16
     scoring: Any = None
     families: Any = None
     constant: Any = None
@@ -191,6 +202,7 @@ class _AutoPrivate(BaseEstimator):
 
     def _model(self, X: Any, y: Any) -> PACPrivate:
         shared = {name: getattr(self, name) for name in _SHARED}
+        shared["budget"] = as_budget(self.budget)
         if self.students:
             queries = self.queries
             if queries is None and self.schema is not None:
@@ -260,7 +272,7 @@ class _AutoPrivate(BaseEstimator):
 
     def _constant(self, stop: _NothingBeatsAConstant, y: Any) -> tuple[Any, Guarantee]:
         """A constant and its guarantee; nothing is drawn, and nothing charged."""
-        candidates = stop.rows.candidates
+        candidates = stop.candidates
         answer, dummy = self.constant, None
         if is_classifier(self):
             classes, counts = np.unique(np.asarray(candidates.y), return_counts=True)
@@ -284,18 +296,18 @@ class _AutoPrivate(BaseEstimator):
         warn_user(
             "Nothing on the list is expected to beat a constant under this budget: the constant "
             f"{shown!r} is what is released, and nothing was charged. A larger budget, a public "
-            "schema, criterion='membership' or students=True may help.",
+            "schema, a cap such as Membership(0.6), or students=True may help.",
             UtilityWarning,
         )
+        budget = as_budget(self.budget, warn=False)
         with PrivacySession(
             candidates.X,
             candidates.y,
             space=candidates.space,
-            budget=self.budget,
-            criterion=self.criterion,
+            budget=budget,
         ) as session:
             promised = session.guarantee_
-        capped = as_criterion(self.criterion, candidates.space)
+        capped = budget.criterion(candidates.space)
         nothing = 0.0 if capped is None else float(capped.prior(candidates.space.weights).max())
         guarantee = replace(
             promised,
@@ -328,11 +340,10 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     schema : Schema, optional
         Public codebook of the table. With it, encoding costs nothing, and text, categories, dates
         and missing values are read; without it the table must be numbers.
-    budget : float, default=1/16
-        Nats of mutual information, or with ``criterion`` the cap.
-    criterion : None, str, Criterion or callable, default=None
-        As for :class:`PACPrivate`: ``"membership"`` caps the success at telling whether a row was
-        used, which needs far less noise and promises nothing else.
+    budget : float or Budget, default=1/16
+        As for :class:`PACPrivate`: nats of mutual information, or a cap. ``Membership(0.60)`` caps
+        the success at telling whether a row was used, which needs far less noise and promises
+        nothing else.
     scoring : None, str or callable, default=None
         What is compared; None is Matthews' correlation of true and predicted classes.
     families : list of estimators, optional
@@ -404,8 +415,7 @@ class AutoPrivateRegressor(JudgedByBudget, RegressorMixin, _AutoPrivate):
     ----------
     schema : Schema, optional
         Public codebook of the table.
-    budget : float, default=1/16
-    criterion : None, str, Criterion or callable, default=None
+    budget : float or Budget, default=1/16
     scoring : None, str or callable, default=None
         None is R^2.
     families : list of estimators, optional

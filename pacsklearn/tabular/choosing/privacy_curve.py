@@ -13,11 +13,14 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn._validation import check_budget, check_integer
+from pacsklearn._validation import check_integer
 from pacsklearn.estimators.pac_private import PACPrivate
-from pacsklearn.estimators.planned_fit import title_of
+from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.budget.caps import Membership
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.budget.nats import Nats, as_budget
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
@@ -26,9 +29,9 @@ from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.outputs.universe import check_names, check_universe
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.statement import membership_prior
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.tabular.choosing.planning import title_of
 from pacsklearn.tabular.choosing.privacy_utility_curve import (
     PrivacyUtilityCurve,
     PrivacyUtilityPoint,
@@ -49,7 +52,7 @@ def privacy_utility_curve(
     X: Any,
     y: Any = None,
     *,
-    budgets: Iterable[float] = _BUDGETS,
+    budgets: Iterable[float | Budget] = _BUDGETS,
     noise: Any = "logdet",
     metric: Any = "auto",
     canonicalizer: Any = "auto",
@@ -84,8 +87,9 @@ def privacy_utility_curve(
         As for :class:`PACPrivate`; preprocessing and searches belong inside it.
     X, y : array-likes
         All rows, or the training rows when ``X_test`` is given.
-    budgets : iterable of float
-        Nats. By default the powers of two from 1/64 to 4.
+    budgets : iterable of float or Budget
+        Nats, by default the powers of two from 1/64 to 4, and caps on membership, such as
+        ``Membership(0.55)``. A cap stands in the curve at the nats that imply the same success.
     noise : str or NoiseBackend, or a list of them, default="logdet"
         Noise backends to compare. ``"criterion"`` caps membership at what each budget promises
         about it, so that it is compared at an equal promise.
@@ -113,7 +117,7 @@ def privacy_utility_curve(
     n_jobs : int, optional
         Workers that fit the candidates' models.
     verbose : int, default=0
-        Show a progress bar of the fits.
+        Show how far the fits are, as joblib does.
     fast_fit : bool, default=True
         As for :class:`PACPrivate`.
 
@@ -156,6 +160,10 @@ def privacy_utility_curve(
     grid = _check_budgets(budgets)
     check_integer(name="n_releases", value=n_releases, minimum=2)
     backends = _check_backends(noise)
+    if not all(budget.adds for budget in grid) and not any(
+        isinstance(backend, CriterionBackend) for _, backend in backends
+    ):
+        backends.append((CriterionBackend.name, CriterionBackend()))
     chosen = registry().canonicalizer(canonicalizer, estimator)
     scorer = released_scorer(scoring, estimator, chosen, y)
     owner = PACPrivate(estimator)
@@ -194,11 +202,14 @@ def privacy_utility_curve(
     vector, layout = chosen.encode(everything, own)
     # Through the same form: what the form itself loses is not a price of privacy.
     on_all_rows = chosen.decode(vector, layout, clone(outputs.template))
-    prior, _ = membership_prior(space)
+    prior, _ = space.membership_prior()
     points = []
     for name, backend in backends:
         for budget in grid:
-            target = _target(backend, budget, space, prior)
+            if not (budget.adds or isinstance(backend, CriterionBackend)):
+                continue
+            nats = budget.equivalent(space)
+            target = _target(backend, nats, space, prior)
             law = backend.calibrate(support, target, cost)
             scores = tuple(simulated.at(law).tolist())
             spent, membership = law.bound, posterior_success(law.bound, prior)
@@ -206,7 +217,7 @@ def privacy_utility_curve(
                 assert law.information is not None
                 spent, membership = law.information, law.bound
             points.append(
-                PrivacyUtilityPoint(name, budget, spent, membership, law.noise_power, scores)
+                PrivacyUtilityPoint(name, nats, spent, membership, law.noise_power, scores)
             )
     return PrivacyUtilityCurve(
         estimator=title_of(estimator),
@@ -224,13 +235,24 @@ def privacy_utility_curve(
     )
 
 
-def _check_budgets(budgets: Any) -> list[float]:
+def _check_budgets(budgets: Any) -> list[Budget]:
     if isinstance(budgets, (str, bytes, Mapping)) or not isinstance(budgets, Iterable):
-        raise ValueError(f"budgets must be a list of numbers of nats, got {budgets!r}.")
-    checked = {check_budget(budget=b, name=f"budgets[{i}]") for i, b in enumerate(budgets)}
+        raise ValueError(f"budgets must be a list of budgets, got {budgets!r}.")
+    checked = set()
+    for i, value in enumerate(budgets):
+        try:
+            budget = as_budget(value, warn=False)
+        except BudgetError as error:
+            raise BudgetError(f"budgets[{i}]: {error}") from None
+        if not isinstance(budget, (Nats, Membership)):
+            raise BudgetError(
+                f"budgets[{i}] must be nats or a cap on membership, which a curve is drawn over, "
+                f"got {budget!r}."
+            )
+        checked.add(budget)
     if not checked:
         raise ValueError("budgets must hold at least one number of nats, for instance [1/16, 1].")
-    return sorted(checked)
+    return sorted(checked, key=lambda budget: budget.amount)
 
 
 def _check_backends(noise: Any) -> list[tuple[str, NoiseBackend]]:

@@ -10,6 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
+from pacsklearn._optional import optional
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 
 CURATOR_ONLY = (
@@ -199,10 +200,7 @@ class PrivacyUtilityCurve:
         ImportError
             Without pandas.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pacsklearn[plot]") from error
+        pd = optional("pandas", extra="plot", purpose="to_frame")
         return pd.DataFrame([point.to_dict() for point in self.points])
 
     def to_json(self, **options: Any) -> str:

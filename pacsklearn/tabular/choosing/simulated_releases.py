@@ -15,9 +15,10 @@ from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
+from pacsklearn.estimators.joint_labels import JointLabels
+from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
-from pacsklearn.kernel.answers.joint_labels import JointLabels
 from pacsklearn.kernel.answers.responder import Answers, Responder
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import binary_exponent, scaled_by
@@ -25,8 +26,7 @@ from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.outputs.models import PredictionTable
-from pacsklearn.kernel.outputs.outputs import CandidateOutputs, observe
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
@@ -146,7 +146,7 @@ class SimulatedReleases(Simulation):
 
     def at(self, law: NoiseLaw) -> Floats:
         def release(index: int, sampler: SeededSampler) -> float:
-            return self.score(self._outputs.read(law, observe(law, index, sampler)), index)
+            return self.score(self._outputs.read(law, law.draw(index, sampler)), index)
 
         return self._scored(release)
 
@@ -253,7 +253,7 @@ class SimulatedJointLabels(Simulation):
 
     def at(self, law: NoiseLaw) -> Floats:
         def release(index: int, sampler: SeededSampler) -> float:
-            labels = self._joint.labels(law.decode(observe(law, index, sampler)))
+            labels = self._joint.labels(law.decode(law.draw(index, sampler)))
             return self._score(Answers(labels, np.full(labels.shape, np.nan)), index)
 
         return self._scored(release)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import joblib
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
+from pacsklearn.estimators.release_kind import about
+from pacsklearn.estimators.released_parameters import ChosenPlan, Parameters, Prepare
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.kernel.release.release import Release
 from pacsklearn.tabular.choosing.fit_plan import ExpectedScore
 from pacsklearn.tabular.choosing.planning import expected_score
 from pacsklearn.tabular.choosing.simulated_releases import SEED, outside_rows
@@ -74,24 +77,33 @@ class Option:
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
-class Choice:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Choice(ChosenPlan[ParameterPlan]):
     """The option whose simulated releases score best; secret material but for the option.
 
     Parameters
     ----------
+    estimator, plan, leaderboard
+        Of the option that was chosen, as for :class:`ChosenPlan`.
     option : Option
-    plan : ParameterPlan
-    leaderboard : tuple of ExpectedScore
-        Best first: for the curator.
     outcomes : int
         How many different things the call could have released, whichever was chosen.
     """
 
     option: Option
-    plan: ParameterPlan
-    leaderboard: tuple[ExpectedScore, ...]
     outcomes: int
+
+    def learned(self, release: Release) -> dict[str, Any]:
+        """The choice, with the guarantee that states it."""
+        assert isinstance(release.guarantee, Guarantee)
+        stated = self.stated(release.guarantee)
+        # Anew: the statement with the choice is the one that goes with the model.
+        mark_released(release.value, stated)
+        return {
+            "_guarantee": stated,
+            "best_params_": dict(self.option.params),
+            "leaderboard_": self.leaderboard,
+        }
 
     def stated(self, guarantee: Guarantee) -> Guarantee:
         """Guarantee that says among how many outcomes was chosen, and what that may tell.
@@ -123,60 +135,99 @@ class Choice:
         )
 
 
-def listed_options(owner: Any, tune: Any) -> list[Option]:
-    """Options of a grid, checked.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tuned(Parameters):
+    """Parameters of the option of a list whose simulated releases score best.
 
     Parameters
     ----------
-    owner : PACPrivate
     tune : dict or list of dict
-        Values by the names of ``owner.set_params``: ``"estimator"`` and what is inside it.
-
-    Raises
-    ------
-    ValueError
-        When there are more than 64, or one differs in what must not be tuned.
+        Values of ``"estimator"`` and of what is inside it, as for a grid search.
+    scoring : None, str or callable
+        What is compared.
     """
-    try:
-        grid = list(ParameterGrid(tune))
-    except (TypeError, ValueError) as error:
-        raise type(error)(
-            f"tune must be a dict of lists, or a list of such dicts, as for a grid search: {error}"
-        ) from None
-    if not 1 <= len(grid) <= MOST_OPTIONS:
-        raise ValueError(
-            f"tune must list between 1 and {MOST_OPTIONS} options, got {len(grid)}: a choice made "
-            "on the whole table tells up to ln(outcomes) nats about it. List fewer."
-        )
-    for params in grid:
-        for name, value in params.items():
-            _check_entry(name, value)
-    options = [_option(owner, params) for params in grid]
-    _check_differences(options)
-    for option in options:
-        if is_classifier(option.estimator) != is_classifier(owner.estimator):
-            raise ValueError(
-                f"tune: the option {option.name} and the wrapped estimator must both be "
-                "classifiers, or neither: the subsets are drawn for one of them."
-            )
+
+    name: ClassVar[str] = "tuned"
+    spelling: ClassVar[str] = "tune="
+    needs_list: ClassVar[str] = (
+        "tune must be None with secret_space='sampled': options are compared by releases that are "
+        "simulated over a list of candidates, and there is none."
+    )
+
+    tune: Any = field(
+        default=None,
+        metadata=about(
+            "choosing among released parameters (answers and students hold what all candidates "
+            "agree on, so choosing by their score would choose by the whole table without noise; "
+            "plan() shows their figures)"
+        ),
+    )
+    scoring: Any = field(default=None, metadata=about("what the options of tune= are compared by"))
+
+    def check_estimator(self, estimator: Any) -> None:
+        """Refuse options that must not be chosen among."""
+        self.options(estimator)
+
+    def choose(self, estimator: Any, prepare: Prepare, candidates: Candidates) -> Choice:
+        """The option whose simulated releases score best."""
+        scoring = released_scoring(self.scoring, estimator)
+        return choose(self.options(estimator), prepare, candidates, scoring)
+
+    def options(self, estimator: Any) -> list[Option]:
+        """Options of the grid, checked.
+
+        Parameters
+        ----------
+        estimator : estimator
+            The wrapped one.
+
+        Raises
+        ------
+        ValueError
+            When there are more than 64, or one differs in what must not be tuned.
+        """
         try:
-            registry().canonicalizer(owner.canonicalizer, option.estimator)
-        except NoCanonicalizerError as error:
-            raise NoCanonicalizerError(
-                f"tune: the option {option.name} cannot be released as parameters, and answers "
-                "cannot be chosen among: they hold what all candidates agree on, so that choosing "
-                f"by their score would choose by the whole table without noise. {error}"
+            grid = list(ParameterGrid(self.tune))
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                "tune must be a dict of lists, or a list of such dicts, as for a grid search: "
+                f"{error}"
             ) from None
-    return options
+        if not 1 <= len(grid) <= MOST_OPTIONS:
+            raise ValueError(
+                f"tune must list between 1 and {MOST_OPTIONS} options, got {len(grid)}: a choice "
+                "made on the whole table tells up to ln(outcomes) nats about it. List fewer."
+            )
+        for params in grid:
+            for name, value in params.items():
+                _check_entry(name, value)
+        options = [_option(estimator, params) for params in grid]
+        _check_differences(options)
+        for option in options:
+            if is_classifier(option.estimator) != is_classifier(estimator):
+                raise ValueError(
+                    f"tune: the option {option.name} and the wrapped estimator must both be "
+                    "classifiers, or neither: the subsets are drawn for one of them."
+                )
+            try:
+                self.canonicalizer_of(option.estimator)
+            except NoCanonicalizerError as error:
+                raise NoCanonicalizerError(
+                    f"tune: the option {option.name} cannot be released as parameters, and answers "
+                    "cannot be chosen among: they hold what all candidates agree on, so that "
+                    "choosing by their score would choose by the whole table without noise. "
+                    f"{error}"
+                ) from None
+        return options
 
 
 def choose(
     options: list[Option],
-    prepare: Callable[[Any], ParameterPlan],
+    prepare: Prepare,
     candidates: Candidates,
     scoring: Any,
 ) -> Choice:
-    """Simulate releases of every option over the same candidates; the best mean wins.
+    """PlanRequest releases of every option over the same candidates; the best mean wins.
 
     Parameters
     ----------
@@ -218,7 +269,14 @@ def choose(
             "choosing would choose by the whole table. List models that depend on their rows."
         )
     order = sorted(scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.mean))
-    return Choice(best[1], best[2], tuple(order), len(options))
+    _, option, plan = best
+    return Choice(
+        estimator=option.estimator,
+        plan=plan,
+        leaderboard=tuple(order),
+        option=option,
+        outcomes=len(options),
+    )
 
 
 def _is_hopeless(score: ExpectedScore, best: ExpectedScore) -> bool:
@@ -261,19 +319,23 @@ def _is_forbidden(name: str) -> bool:
     return name in _NEVER or (name.endswith("_init") and name != "n_init")
 
 
-def _option(owner: Any, params: Mapping[str, Any]) -> Option:
-    holder = clone(owner).set_params(tune=None)
+def _option(estimator: Any, params: Mapping[str, Any]) -> Option:
     # Outer names first: set later, an estimator would undo what was set inside it.
     ordered = sorted(params, key=lambda name: name.count("__"))
+    made = clone(estimator)
     for name in ordered:
-        holder.set_params(**{name: clone(params[name], safe=False)})
+        value = clone(params[name], safe=False)
+        if name == "estimator":
+            made = value
+        else:
+            made.set_params(**{_short(name): value})
     shown = ", ".join(
         value_name(params[name])
         if name == "estimator"
         else f"{_short(name)}={value_name(params[name])}"
         for name in ordered
     )
-    return Option(shown or "as it is", holder.estimator, dict(params))
+    return Option(shown or "as it is", made, dict(params))
 
 
 def _short(name: str) -> str:
@@ -284,15 +346,6 @@ def value_name(value: Any) -> str:
     """An option's value as a leaderboard names it: of a pipeline, its steps."""
     steps = [step for _, step in getattr(value, "steps", [("", value)])]
     return " + ".join(" ".join(repr(step).split()) for step in steps)
-
-
-def unfitted(value: Any) -> Any:
-    """Copy of estimators in lists and dicts that keeps nothing of what they were fitted on."""
-    if isinstance(value, Mapping):
-        return {name: unfitted(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(unfitted(one) for one in value)
-    return clone(value) if hasattr(value, "get_params") else value
 
 
 def _check_differences(options: list[Option]) -> None:

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
+from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import encoding_of, numeric_rows, set_facts
 from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.forests.fixed_structure_forest import repaired_votes
+from pacsklearn.tabular.forests.forest_kernel import mean_squares
 from pacsklearn.tabular.forests.growth import FeatureScale, public_scale
 from pacsklearn.tabular.forests.structure import ForestStructure, descend, forest_structure
 
@@ -44,6 +46,12 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
     that it cancels in the trees' average.
     """
 
+    name = "fixed_structure_forest"
+    description = "thresholds and leaves of complete trees of public structure"
+    estimators = (
+        "pacsklearn.FixedStructureForestClassifier",
+        "pacsklearn.FixedStructureForestRegressor",
+    )
     methods = ("predict", "predict_proba", "apply")
     noised = ("thresholds_ (not where random in a public range)", "leaf_values_")
 
@@ -62,8 +70,6 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         rows = numeric_rows(X)
         if sparse.issparse(rows):
             return None
-        from pacsklearn.tabular.forests.forest_kernel import mean_squares
-
         order = forest_structure(models[0], rows.shape[1]).order
         used, splits = np.unique(order, return_inverse=True)
         columns, splits = np.ascontiguousarray(rows[:, used].T), splits.reshape(order.shape)

@@ -1,7 +1,4 @@
-"""Complete trees on some rows of a shared table, which are never copied; compiled.
-
-Importing this module imports numba.
-"""
+"""Complete trees on some rows of a shared table, which are never copied."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import math
 
 import numpy as np
 
-from pacsklearn.kernel.bounds.compiled import compiled
+from pacsklearn.kernel.bounds.compiled import compiled, summed
 
 _CLOSE = 1e-6
 # Rows of the table that stay in the cache while every candidate reads its own.
@@ -44,6 +41,17 @@ def mean_spread(X, rows, edges, shares):
     return mean, np.sqrt(square)
 
 
+@mean_spread.in_numpy
+def _mean_spread_in_numpy(X, rows, edges, shares):
+    mean, square = np.zeros((2, edges.size - 1, X.shape[1]))
+    for i in range(edges.size - 1):
+        part = slice(edges[i], edges[i + 1])
+        own, share = X[rows[part]].T, shares[part]
+        mean[i] = summed(share * own)
+        square[i] = summed(share * np.square(own - mean[i][:, None]))
+    return mean, np.sqrt(square)
+
+
 @compiled()
 def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
     """How many thresholds of the grid each number is above, and whether rounding decides of one.
@@ -75,6 +83,26 @@ def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
     return doubtful
 
 
+@grid_cells.in_numpy
+def _grid_cells_in_numpy(columns, rows, edges, centre, half_width, raw, slack, cells):
+    m, size = edges.size - 1, raw.shape[2]
+    half, doubtful = (size - 1) / 2, np.zeros(m, np.bool_)
+    for i in range(m):
+        part = slice(edges[i], edges[i + 1])
+        for f in range(len(columns)):
+            numbers, near = columns[f, rows[part]], slack[i, f]
+            places = (numbers - centre[i, f]) * (half / half_width[i, f]) + half
+            places = np.minimum(np.maximum(places, -0.5), size - 0.5)
+            own = np.ceil(places)
+            gaps = own - places
+            close = (gaps < _CLOSE) | (gaps > 1 - _CLOSE)
+            gaps = gaps[close]
+            doubtful[i] |= bool(np.any((gaps < near) | (gaps > 1 - near)))
+            own[close] = np.searchsorted(raw[i, f], numbers[close])
+            cells[f, part] = own
+    return doubtful
+
+
 @compiled()
 def count_cells(cells, splits, node, edges, codes, values, counts):
     """Add each row's values to its node's and cell's, tree by tree.
@@ -91,6 +119,22 @@ def count_cells(cells, splits, node, edges, codes, values, counts):
                 for k in range(edges[i], edges[i + 1]):
                     # Unsigned: a signed place is first asked whether it counts from the end.
                     total[np.uint32((here[k] * width + cell[k]) * q + codes[k] + j)] += values[j, k]
+
+
+@count_cells.in_numpy
+def _count_cells_in_numpy(cells, splits, node, edges, codes, values, counts):
+    m, n_trees, _, width, q = counts.shape
+    for i in range(m):
+        part = slice(edges[i], edges[i + 1])
+        for tree in range(n_trees):
+            places = node[tree, part].astype(np.intp) * width + cells[splits[tree], part]
+            _add_values(counts[i, tree], places * q + codes[part], values[:, part])
+
+
+def _add_values(total, places, values):
+    """Add values, a kind a row, from each row's place on; one after the other, as the loops do."""
+    kinds = np.arange(len(values))[:, None]
+    total += np.bincount((places + kinds).ravel(), values.ravel(), total.size).reshape(total.shape)
 
 
 @compiled()
@@ -110,6 +154,17 @@ def descend_level(columns, rows, edges, splits, thresholds, slack, node, doubtfu
             doubtful[i] |= close
 
 
+@descend_level.in_numpy
+def _descend_level_in_numpy(columns, rows, edges, splits, thresholds, slack, node, doubtful):
+    for i in range(doubtful.size):
+        part = slice(edges[i], edges[i + 1])
+        for tree in range(splits.size):
+            here = node[tree, part]
+            gaps = columns[splits[tree], rows[part]] - thresholds[i, tree, here]
+            doubtful[i] |= bool(np.any(np.abs(gaps) < slack[i, splits[tree]]))
+            node[tree, part] = 2 * here + (gaps > 0)
+
+
 @compiled()
 def sum_leaves(leaves, edges, codes, values, sums):
     """Add each row's values to those of the leaves it reaches; (candidates, trees, leaves, q)."""
@@ -120,6 +175,16 @@ def sum_leaves(leaves, edges, codes, values, sums):
             for j in range(values.shape[0]):
                 for k in range(edges[i], edges[i + 1]):
                     total[np.uint32(here[k] * q + codes[k] + j)] += values[j, k]
+
+
+@sum_leaves.in_numpy
+def _sum_leaves_in_numpy(leaves, edges, codes, values, sums):
+    q = sums.shape[3]
+    for i in range(len(sums)):
+        part = slice(edges[i], edges[i + 1])
+        for tree in range(len(leaves)):
+            places = leaves[tree, part].astype(np.intp) * q + codes[part]
+            _add_values(sums[i, tree], places, values[:, part])
 
 
 @compiled()
@@ -152,4 +217,20 @@ def mean_squares(columns, rows, edges, splits, thresholds, values):
                 for j in range(n_classes):
                     total += sums[k, j] * sums[k, j]
         squares[i] = total / (n_trees * n_trees * (edges[i + 1] - edges[i]) * n_classes)
+    return squares
+
+
+@mean_squares.in_numpy
+def _mean_squares_in_numpy(columns, rows, edges, splits, thresholds, values):
+    m, n_trees, n_leaves, n_classes = values.shape
+    squares = np.empty(m)
+    for i in range(m):
+        own = rows[edges[i] : edges[i + 1]]
+        sums = np.full((own.size, n_classes), -n_trees / n_classes)
+        for tree in range(n_trees):
+            node = np.zeros(own.size, np.intp)
+            for split in splits[tree]:
+                node = 2 * node + 1 + (columns[split, own] > thresholds[i, tree, node])
+            sums += values[i, tree, node - (n_leaves - 1)]
+        squares[i] = summed(np.square(sums).ravel()) / (n_trees * n_trees * own.size * n_classes)
     return squares

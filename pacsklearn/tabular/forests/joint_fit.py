@@ -16,6 +16,7 @@ from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.tabular.forests import forest_kernel as kernel
 from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier, root_weights
 from pacsklearn.tabular.forests.growth import (
     FeatureScale,
@@ -40,6 +41,13 @@ _CLOSE = 1e-11
 @final
 class FixedForestFitter(SubsetFitter):
     """The same counts and thresholds as the ordinary fit, from rows where they lie."""
+
+    name = "fixed_forest"
+    description = "histograms of all subsets from one table, whose rows are not copied"
+    estimators = (
+        "pacsklearn.FixedStructureForestClassifier",
+        "pacsklearn.FixedStructureForestRegressor",
+    )
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
@@ -153,8 +161,6 @@ class _Growth:
 
     def grow(self, parts: list[_Part]) -> None:
         """Fit the models, except those that rounding decides about."""
-        from pacsklearn.tabular.forests import forest_kernel as kernel
-
         (n_trees, depth), m, q = self.structure.order.shape, len(parts), len(parts[0].total)
         rows = np.concatenate([part.rows for part in parts])
         edges = np.cumsum([0, *(len(part.rows) for part in parts)])
@@ -205,13 +211,11 @@ class _Growth:
         self, parts: list[_Part], rows: NDArray[np.int64], edges: NDArray[np.int64]
     ) -> FeatureScale:
         """Scale of every candidate, by its own rows; of shape (candidates, features)."""
-        from pacsklearn.tabular.forests.forest_kernel import mean_spread
-
         if self.public is not None:
             shape = (len(parts), self.table.shape[1])
             return FeatureScale(*(np.broadcast_to(one, shape) for one in self.public))
         shares = np.concatenate([part.weights / part.weights.sum() for part in parts])
-        return spanned_scale(*mean_spread(self.table, rows, edges, shares))
+        return spanned_scale(*kernel.mean_spread(self.table, rows, edges, shares))
 
     def _chosen(self, counts: Floats, wholes: Floats) -> Floats:
         """Thresholds of one level in units of their range, of shape (candidates, trees, nodes)."""

@@ -28,6 +28,9 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
     the guarantee.
     """
 
+    name = "schema_encoder"
+    description = "encoders by a public codebook, which learn nothing from the rows"
+    estimators = ("pacsklearn.SchemaEncoder",)
     methods = ("transform",)
     noised = ()
     reads_rows = False

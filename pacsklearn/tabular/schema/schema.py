@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
+from pacsklearn._optional import optional
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.supply import supplied
 from pacsklearn.tabular.schema.table_schema import from_table_schema, to_table_schema
@@ -214,10 +215,4 @@ class Schema:
 
 
 def _yaml() -> Any:
-    try:
-        import yaml
-    except ModuleNotFoundError:
-        raise ImportError(
-            'Schemas in YAML need PyYAML: pip install "pacsklearn[schema]"; JSON needs nothing.'
-        ) from None
-    return yaml
+    return optional("yaml", extra="schema", purpose="A schema in YAML (one in JSON needs nothing)")

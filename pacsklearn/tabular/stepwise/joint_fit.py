@@ -20,6 +20,9 @@ from pacsklearn.tabular.stepwise.regressor import StepwiseRegressor
 class StepwiseRegressorFitter(MomentFitter):
     """Columns and weights from sums of products."""
 
+    name = "stepwise_regressor"
+    description = "columns and weights of all subsets from one matrix product"
+    estimators = ("pacsklearn.StepwiseRegressor",)
     wants_scatter = True
     wants_targets = True
 
@@ -46,6 +49,9 @@ class StepwiseRegressorFitter(MomentFitter):
 class StepwiseClassifierFitter(SubsetFitter):
     """Columns and directions from sums of products, scales from the subset's own rows."""
 
+    name = "stepwise_classifier"
+    description = "columns and directions of all subsets from one matrix product"
+    estimators = ("pacsklearn.StepwiseClassifier",)
     wants_classes = True
 
     @classmethod

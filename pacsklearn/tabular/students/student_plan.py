@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,16 +12,15 @@ from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
+from pacsklearn.estimators.advice import Advice, PlanRequest
+from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.exceptions import UtilityWarning
-from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind
-from pacsklearn.kernel.answers.joint_labels import JointLabels
+from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Answers
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.fit_report import FitReport
 from pacsklearn.kernel.outputs.models import candidate_models
-from pacsklearn.kernel.outputs.outputs import observe
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.function import FunctionPlan
@@ -30,6 +31,7 @@ from pacsklearn.tabular.choosing.planning import (
     constant_score,
     promise_of,
     promise_of_nats,
+    title_of,
 )
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
@@ -43,7 +45,8 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     some_of,
 )
 from pacsklearn.tabular.schema.queries import SchemaQueries
-from pacsklearn.tabular.students.student import Lesson
+from pacsklearn.tabular.students.student import Student
+from pacsklearn.tabular.students.student_queries import StudentQueries
 from pacsklearn.tabular.students.teaching import learned
 
 _MOST_STUDENTS, _SCORED_ROWS = 8, 500
@@ -76,96 +79,97 @@ def warn_of_poor_student(student: Any, candidates: Candidates) -> None:
         )
 
 
-def plan_student(
-    lesson: Lesson,
-    candidates: Candidates,
-    kind: AnswerKind,
-    report: FitReport,
-    *,
-    title: str,
-    target: Target,
-    scoring: Any,
-    n_releases: int,
-) -> FitPlan:
-    """Plan of a student of private answers.
+class StudentAdvice(Advice):
+    """Whether a student will be better than a constant."""
 
-    Parameters
-    ----------
-    lesson : Lesson
-    candidates : Candidates
-        Of the teacher.
-    kind : AnswerKind
-    report : FitReport
-    title : str
-    target : Target
-    scoring : None, str or callable
-    n_releases : int
-        At most eight are simulated: each fits a student.
-    """
-    queries, chosen = lesson.queries, lesson.student
-    student = lesson.teacher if chosen is None else chosen
-    space, shares, budget = candidates.space, 0.0, target.budget
+    name = "student"
 
-    def marginals(source: SchemaQueries) -> Any:
-        nonlocal shares
-        shares = source.share
-        part = Target(shares * budget)
-        plan = FunctionPlan.of(source.measured, space, candidates.X, candidates.y, part)
-        law = plan.calibrate(opening_belief(space.weights))
-        sampler = SeededSampler(np.random.default_rng([SEED, 4]))
-        return plan.value(law.decode(observe(law, sampler.index(space.weights), sampler)))
+    def after(self, learned: Mapping[str, Any], candidates: Candidates) -> None:
+        """Warn when a released student is no better than a constant."""
+        warn_of_poor_student(learned["released_estimator_"], candidates)
 
-    models = candidate_models(candidates)
-    rows = queries.rows(candidates.X, marginals)
+    def plan(self, kind: Student, estimator: Any, request: PlanRequest) -> FitPlan:
+        """Plan of a student; at most eight are simulated, each of which fits one."""
+        teacher = kind.answering(estimator)
+        candidates = replace(request.candidates, estimator=teacher)
+        labels, target, scoring = (
+            kind.kind_of(teacher, candidates.y),
+            request.target,
+            request.scoring,
+        )
+        queries, chosen = StudentQueries.of(kind.queries), kind.student
+        student = estimator if chosen is None else chosen
+        space, shares, budget = candidates.space, 0.0, target.budget
 
-    held_out = outside_rows(candidates, SEED)
-    scorer = check_scoring(student, scoring=scoring)
+        def marginals(source: SchemaQueries) -> Any:
+            nonlocal shares
+            shares = source.share
+            part = Target(shares * budget)
+            plan = FunctionPlan.of(source.measured, space, candidates.X, candidates.y, part)
+            law = plan.calibrate(opening_belief(space.weights))
+            sampler = SeededSampler(np.random.default_rng([SEED, 4]))
+            return plan.value(law, law.draw(sampler.index(space.weights), sampler))
 
-    def choose(rows: Any, answers: Any) -> Any:
-        nonlocal chosen  # once: it is nearly always the same, and takes longer than all the rest
-        if chosen is None:
-            chosen = lesson.choose(rows, answers)
-        return chosen
+        models = candidate_models(candidates)
+        rows = queries.rows(candidates.X, marginals)
 
-    def score(answers: Answers, index: int) -> float:
-        fitted, _ = learned(choose, rows, answers, kind, lesson.alpha)
-        return as_number(scorer(fitted, *held_out(index)))
+        held_out = outside_rows(candidates, SEED)
+        scorer = check_scoring(student, scoring=scoring)
 
-    answers = attempt(lambda: kind.predictions(models, models.checked(rows)), "predict")
-    predictions = SubsetRun(candidates.estimator).value(answers)
-    how = {"n_releases": min(n_releases, _MOST_STUDENTS), "seed": SEED}
-    simulated: Simulation
-    if target.criterion is None:
-        answering = SimulatedAnswers(candidates.estimator, predictions, kind, score, space, **how)
-        simulated, n_contested = answering, answering.n_contested
-        laws: list[Any] = [
-            nats / max(n_contested, 1) for nats in ((1 - shares) * budget, NULL_BUDGET)
-        ]
-        promise = promise_of_nats(budget, space)
-    else:
-        assert isinstance(kind, LabelKind)
-        joint = JointLabels.of(kind, predictions)
-        simulated = SimulatedJointLabels(candidates.estimator, joint, score, space, **how)
-        n_contested, belief = joint.n_contested, opening_belief(space.weights)
-        laws = [joint.plan(each).calibrate(belief) for each in (target, Target(NULL_BUDGET))]
-        promise = promise_of(laws[0], space)
-    scores, at_null = (simulated.at(law) for law in laws)
-    n_rows = int(rows.shape[0])
-    constant = constant_score(student, scorer, held_out, simulated.candidates)
-    poor = [f"No better than a constant is expected. {_HELP}"] if scores.mean() <= constant else []
-    return FitPlan(
-        estimator=title,
-        route="student",
-        why=f"a teacher answers privately, and a student of the answers is published; queries are "
-        f"{queries.words}",
-        promise=promise,
-        public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
-        n_numbers=n_rows,
-        n_noised=n_contested,
-        scoring=scoring_name(scoring, student),
-        expected=ExpectedScore(title, tuple(scores.tolist())),
-        constant=constant,
-        at_null_budget=ExpectedScore(title, tuple(at_null.tolist())),
-        seconds=sum(report.wall.values()),
-        advice=(*poor, *advice_on_answers(n_contested / n_rows, kind)),
-    )
+        def choose(rows: Any, answers: Any) -> Any:
+            # Once: it is nearly always the same, and takes longer than all the rest.
+            nonlocal chosen
+            if chosen is None:
+                chosen = kind.choose(estimator, rows, answers)
+            return chosen
+
+        def score(answers: Answers, index: int) -> float:
+            fitted, _ = learned(choose, rows, answers, labels, kind.alpha)
+            return as_number(scorer(fitted, *held_out(index)))
+
+        answers = attempt(lambda: labels.predictions(models, models.checked(rows)), "predict")
+        predictions = SubsetRun(candidates.estimator).value(answers)
+        how = {"n_releases": min(request.n_releases, _MOST_STUDENTS), "seed": SEED}
+        simulated: Simulation
+        if target.criterion is None:
+            answering = SimulatedAnswers(
+                candidates.estimator, predictions, labels, score, space, **how
+            )
+            simulated, n_contested = answering, answering.n_contested
+            laws: list[Any] = [
+                nats / max(n_contested, 1) for nats in ((1 - shares) * budget, NULL_BUDGET)
+            ]
+            promise = promise_of_nats(budget, space)
+        else:
+            assert isinstance(labels, LabelKind)
+            joint = JointLabels.of(labels, predictions)
+            simulated = SimulatedJointLabels(teacher, joint, score, space, **how)
+            n_contested, belief = joint.n_contested, opening_belief(space.weights)
+            laws = [joint.plan(each).calibrate(belief) for each in (target, Target(NULL_BUDGET))]
+            promise = promise_of(laws[0], space)
+        scores, at_null = (simulated.at(law) for law in laws)
+        n_rows = int(rows.shape[0])
+        constant = constant_score(student, scorer, held_out, simulated.candidates)
+        poor = f"No better than a constant is expected. {_HELP}"
+        title = f"student of {title_of(estimator)}"
+        return FitPlan(
+            estimator=title,
+            route="student",
+            why=(
+                "a teacher answers privately, and a student of the answers is published; queries "
+                f"are {queries.words}"
+            ),
+            promise=promise,
+            public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+            n_numbers=n_rows,
+            n_noised=n_contested,
+            scoring=scoring_name(scoring, student),
+            expected=ExpectedScore(title, tuple(scores.tolist())),
+            constant=constant,
+            at_null_budget=ExpectedScore(title, tuple(at_null.tolist())),
+            seconds=sum(request.report.wall.values()),
+            advice=(
+                *([poor] if scores.mean() <= constant else []),
+                *advice_on_answers(n_contested / n_rows, labels),
+            ),
+        )

@@ -56,7 +56,7 @@ def test_a_mean_over_batches_is_no_promise_about_one_run():
     model = SRPPSGDClassifier(
         epsilon=4.0, accounting="subsampling-aware", batch_size=20, max_iter=1, classes=[0, 1]
     )
-    with pytest.raises(ValueError, match="a mean over the draws of the batches"):
+    with pytest.raises(ValueError, match="batches"):
         audit_one_run(model, X, y)
-    with pytest.raises(ValueError, match="n_guesses must be at most the 120 pairs"):
+    with pytest.raises(ValueError, match="n_guesses"):
         audit_one_run(model, X, y, n_guesses=121)

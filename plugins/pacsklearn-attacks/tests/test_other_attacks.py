@@ -50,7 +50,7 @@ def test_reconstruction_is_bayes_for_its_criterion():
 
 def test_reconstruction_keeps_the_contract():
     check_attack(ReconstructionAttack())
-    with pytest.raises(ValueError, match="at most the 2 units"):
+    with pytest.raises(ValueError, match="units"):
         ReconstructionAttack(k=3).run(Naming(), 10, 0)
 
 
@@ -118,5 +118,5 @@ def test_a_grid_says_nothing():
 
 
 def test_low_order_bits_need_numbers():
-    with pytest.raises(ValueError, match="which numbers each candidate"):
+    with pytest.raises(ValueError, match="candidate"):
         LowOrderBitsAttack().run(example_games().sound, 10, 0)

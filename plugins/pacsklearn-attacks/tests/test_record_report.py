@@ -83,8 +83,8 @@ def test_groups_are_taken_out_as_a_whole():
 def test_what_has_no_law_is_refused():
     labels = (y > 0).astype(int)
     model = PACPrivate(KNeighborsClassifier(3), max_answers=5, n_subsets=16).fit(X, labels)
-    with pytest.raises(ValueError, match="must release parameters"):
+    with pytest.raises(ValueError, match="parameters"):
         record_report(model, X, labels)
     model = PACPrivate(Ridge(), n_subsets=16).fit(X, y)
-    with pytest.raises(ValueError, match="no value for each row"):
+    with pytest.raises(ValueError, match="value"):
         record_report(model, X, y, fit_params={"sample_weight": np.ones(60)})

@@ -94,7 +94,7 @@ def test_the_contract_is_kept(name):
         skewed=Confident([0, 0, 0], prior=uneven, information=0.5),
         leaks={"far too sure of its members": Confident(apart, information=0.01)},
     )
-    check_attack(type(registry().attack(name))(n_shadow=100), games=games)
+    check_attack(type(registry().make("attack", name))(n_shadow=100), games=games)
 
 
 def test_copies_farther_away_keep_their_label_where_the_boundary_is_far():
@@ -125,5 +125,5 @@ def test_copies_farther_away_keep_their_label_where_the_boundary_is_far():
 
 def test_what_cannot_be_played_is_named():
     for name in ("rmia", "quantile", "label_only", "robust_lira"):
-        with pytest.raises(ValueError, match="must release models"):
-            registry().attack(name).run(example_games().sound, 10, 0)
+        with pytest.raises(ValueError, match="models"):
+            registry().make("attack", name).run(example_games().sound, 10, 0)

@@ -66,9 +66,9 @@ def test_what_the_curator_says_is_text_and_nothing_else(private):
 
 def test_words_about_a_model_are_checked():
     assert checked_about(None) == {}
-    with pytest.raises(ValueError, match="about may say title"):
+    with pytest.raises(ValueError, match="about"):
         checked_about({"titel": "x"})
-    with pytest.raises(ValueError, match="must be a text, got int"):
+    with pytest.raises(ValueError, match="text"):
         checked_about({"title": 1})
-    with pytest.raises(ValueError, match="must be an identifier"):
+    with pytest.raises(ValueError, match="identifier"):
         checked_about({"license": "mit\npipeline_tag: other"})

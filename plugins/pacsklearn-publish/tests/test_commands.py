@@ -76,7 +76,7 @@ def test_a_released_model_is_written_as_a_signed_bundle(folder, keys, call):
 
 def test_a_student_is_written_as_a_signed_bundle(folder, keys, call):
     call("distill", "rows.csv", "public.csv", "--estimator", "RidgeClassifier", "--student",
-                   "GaussianNB", "--target", "kind", "--budget", "1/2", "--subsets", 16,
+                   "GaussianNB", "--target", "kind", "--nats", "1/2", "--subsets", 16,
                    "--output", folder / "s.pac", "--key", keys[0])  # fmt: skip
     bundle = load_bundle(folder / "s.pac", key=keys[1])
     assert type(bundle.model()).__name__ == "GaussianNB"
@@ -91,7 +91,7 @@ def test_what_cannot_sign_charges_nothing(folder, keys, call):
     for more in (["--key", keys[1]], ["--key", keys[0], "--about", bad], ["--about", bad],
                  ["--key", folder / "none.key"]):  # fmt: skip
         call("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
-                       "--budget", "1/4", "--output", folder / "m.pac", "--ledger", ledger,
+                       "--nats", "1/4", "--output", folder / "m.pac", "--ledger", ledger,
                        *more, code=2)  # fmt: skip
     assert open_ledger(ledger, ceiling=None).spent == 0
     assert not list(folder.glob("m.*"))
@@ -114,7 +114,7 @@ def test_a_table_with_text_and_gaps_becomes_a_bundle(call, folder):
     call("ledger", "found", "sqlite:///clinic.db", "--ceiling", 1)
     call(
         "release", "patients.csv", "--target", "ill", "--id", "key", "--estimator",
-        "LogisticRegression", "--subsets", 16, "--budget", "1/4", "--output", "model.pac",
+        "LogisticRegression", "--subsets", 16, "--nats", "1/4", "--output", "model.pac",
         "--key", "curator.key", "--ledger", "sqlite:///clinic.db",
     )  # fmt: skip
     assert load_bundle(folder / "model.pac", key=folder / "curator.key.pub").model() is not None
@@ -129,7 +129,7 @@ def test_what_cannot_be_published_is_refused_before_it_is_charged(call, folder, 
     monkeypatch.setattr("pacsklearn_publish.publishing.bundle_content", refuse)
     call(
         "release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier", "--subsets",
-        16, "--budget", "1/4", "--output", "model.pac", "--key", "curator.key", "--ledger",
+        16, "--nats", "1/4", "--output", "model.pac", "--key", "curator.key", "--ledger",
         "sqlite:///clinic.db", code=2,
     )  # fmt: skip
     assert json.loads(call("ledger", "show", "sqlite:///clinic.db", "--json").stdout)["spent"] == 0

@@ -13,7 +13,7 @@ from pacsklearn_publish import load_bundle, publish  # noqa: E402
 from pacsklearn_publish.huggingface import push, write_folder  # noqa: E402
 from pacsklearn_publish.signature import make_key  # noqa: E402
 
-from pacsklearn import PACPrivate  # noqa: E402
+from pacsklearn import Nats, PACPrivate  # noqa: E402
 from pacsklearn.estimators.model_file import from_file  # noqa: E402
 from pacsklearn.exceptions import BundleError  # noqa: E402
 
@@ -27,7 +27,7 @@ def keys(tmp_path):
 
 @pytest.fixture
 def private():
-    return PACPrivate(RidgeClassifier(), budget=1.0, n_subsets=16).fit(X, y)
+    return PACPrivate(RidgeClassifier(), budget=Nats(1.0), n_subsets=16).fit(X, y)
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def test_only_the_folder_is_pushed(folder):
 
 def test_nothing_unsigned_or_mixed_is_written(tmp_path, keys, private, folder):
     path = publish(private, tmp_path / "unsigned.pac", onnx="none")
-    with pytest.raises(BundleError, match="not signed"):
+    with pytest.raises(BundleError, match="signed"):
         write_folder(path, tmp_path / "other", key=keys[1])
     assert not (tmp_path / "other").exists()
-    with pytest.raises(FileExistsError, match="must be empty"):
+    with pytest.raises(FileExistsError, match="empty"):
         write_folder(tmp_path / "iris.pac", folder, key=keys[1])

@@ -188,16 +188,16 @@ def test_bad_arguments(digits):
     def mixing():
         return nn.Sequential(nn.Flatten(), nn.BatchNorm1d(64), nn.Linear(64, 10))
 
-    with pytest.raises(ValueError, match="mix the rows of a batch"):
+    with pytest.raises(ValueError, match="batch"):
         SRPPTorchClassifier(mixing).fit(X, y)
-    with pytest.raises(TypeError, match="module must be a torch module"):
+    with pytest.raises(TypeError, match="module"):
         SRPPTorchClassifier(3).fit(X, y)
-    with pytest.raises(ValueError, match="at least two classes"):
+    with pytest.raises(ValueError, match="classes"):
         classifier().fit(X, np.zeros(64))
-    with pytest.raises(ValueError, match="clip_norm must be a number in"):
+    with pytest.raises(ValueError, match="clip_norm"):
         classifier(clip_norm=0).fit(X, y)
     if not torch.cuda.is_available():
-        with pytest.raises(ValueError, match="finds none here"):
+        with pytest.raises(ValueError, match="finds"):
             classifier(device="cuda").fit(X, y)
 
 

@@ -17,10 +17,10 @@ def test_parameters_work_and_training_says_what_is_missing(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "pacsklearn_torch.row_gradients", raising=False)
-    with pytest.raises(ImportError, match="pip install torch"):
+    with pytest.raises(ImportError, match="torch"):
         model.fit(np.zeros((4, 2)), [0, 1, 0, 1])
 
 
 def test_bad_parameters_are_named_before_torch_is_needed():
-    with pytest.raises(ValueError, match="accounting must be one of"):
+    with pytest.raises(ValueError, match="accounting"):
         SRPPTorchClassifier(None, accounting="moments").fit(np.zeros((4, 2)), [0, 1, 0, 1])

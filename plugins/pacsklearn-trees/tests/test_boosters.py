@@ -14,9 +14,9 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from xgboost import XGBClassifier, XGBRegressor, XGBRFClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.plugins import BatchPredictorRecord, Registry, registry
+from pacsklearn.plugins import Registry, registry
 
 SMALL = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1}
 
@@ -105,15 +105,14 @@ def test_what_predicts_otherwise_is_left_alone():
 
 def test_a_registered_predictor_is_found_for_subclasses():
     own = Registry(list)
-    assert own.batch_predictor_for(XGBClassifier()) is None
-    own.register(BatchPredictorRecord("mine", Boosters, ("xgboost.sklearn.XGBClassifier",)))
-    assert own.batch_predictor_for(XGBRFClassifier()) is Boosters
-    assert own.batch_predictor_for(XGBRegressor()) is None
+    assert Boosters not in own.batch_predictors_for(XGBClassifier())
+    own.register(Boosters)
+    assert own.batch_predictors_for(XGBRFClassifier())[0] is Boosters
 
 
 def test_the_registry_finds_it_by_its_entry_point():
-    assert registry().batch_predictor_for(XGBClassifier()) is Boosters
-    assert registry().batch_predictor_for(XGBRegressor()) is Boosters
+    assert registry().batch_predictors_for(XGBClassifier())[0] is Boosters
+    assert registry().batch_predictors_for(XGBRegressor())[0] is Boosters
     provenance = registry().provenance("batch_predictor", "xgboost")
     assert provenance.distribution == "pacsklearn-trees"
     assert provenance.version == metadata.version("pacsklearn-trees")
@@ -123,7 +122,7 @@ def test_the_registry_finds_it_by_its_entry_point():
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_session_answers_with_it(n_jobs):
     X, y = load_breast_cancer(return_X_y=True)
-    with PrivacySession(X, y, budget=1.0, n_subsets=8, n_jobs=n_jobs) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=8, n_jobs=n_jobs) as session:
         responder = session.responder(XGBClassifier(**SMALL), query_budget=1e-4)
         assert isinstance(responder._models.stacked, Boosters)
         assert np.mean(responder.predict(X[:100]) == y[:100]) > 0.8
@@ -131,7 +130,7 @@ def test_a_session_answers_with_it(n_jobs):
 
 def test_regressors_answer_too():
     X, y = load_diabetes(return_X_y=True)
-    with PrivacySession(X, y, budget=1.0, n_subsets=8, stratify=False) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=8, stratify=False) as session:
         responder = session.responder(
             XGBRegressor(**SMALL), query_budget=1e-2, value_range=(0, 350)
         )
@@ -141,7 +140,7 @@ def test_regressors_answer_too():
 
 def test_probabilities_are_asked_of_each_model():
     X, y = load_iris(return_X_y=True)
-    with PrivacySession(X, y, budget=4.0, n_subsets=8, allow_exact=True) as session:
+    with PrivacySession(X, y, budget=Nats(4.0, allow_exact=True), n_subsets=8) as session:
         shares = session.respond(
             XGBClassifier(**SMALL), X[::50], answers="probabilities", query_budget=1.0
         )
@@ -161,7 +160,7 @@ def test_xgboost_waits_for_its_first_models():
         "from pacsklearn.plugins import registry\n"
         "from sklearn.naive_bayes import GaussianNB\n"
         "assert 'xgboost' in registry().names('batch_predictor')\n"
-        "assert registry().batch_predictor_for(GaussianNB()) is None\n"
+        "assert registry().batch_predictors_for(GaussianNB())\n"
         "assert 'xgboost' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)  # noqa: S603 - our code

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,20 +18,28 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import (
     Guarantee,
+    Identification,
+    KOfN,
+    Membership,
+    Nats,
     NoiseBackend,
     PACPrivate,
     PrivacySession,
     SecretSpace,
+    Success,
 )
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
     BundleError,
-    LedgerMismatchError,
-    UnknownNameError,
+    LedgerError,
+    SessionFileError,
 )
+from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
+from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, k_of_n
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
@@ -40,8 +50,11 @@ QUICK = CriterionBackend(n_draws=512, n_certificate=1024)
 LDA = LinearDiscriminantAnalysis()
 
 
-def session(criterion="membership", budget=0.6, **options) -> PrivacySession:
-    return PrivacySession(X, Y, budget=budget, criterion=criterion, n_subsets=16, **options)
+SIXTY = Membership(0.6)
+
+
+def session(budget: Budget = SIXTY, **options: Any) -> PrivacySession:
+    return PrivacySession(X, Y, budget=budget, n_subsets=16, **options)
 
 
 def test_one_release_under_a_cap() -> None:
@@ -65,75 +78,92 @@ def test_one_release_under_a_cap() -> None:
             capped.release(LDA, noise=QUICK)
 
 
-def test_successes_and_nats_are_never_added(tmp_path: Path) -> None:
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/nats.db", 1.0).uri
-    with PrivacySession(X, Y, budget=1.0, n_subsets=16, ledger=ledger) as nats:
-        nats.release(LDA, budget=0.5)
-    with pytest.raises(LedgerMismatchError):
-        session(ledger=ledger).release(LDA, noise=QUICK)
-
-
-def test_a_capped_session_is_saved_with_its_criterion(tmp_path: Path) -> None:
-    ledger = SQLiteLedger.found(
-        f"sqlite:///{tmp_path}/success.db", 1.0, unit="success at membership"
-    )
+def test_a_shared_ledger_is_charged_what_the_cap_reveals(tmp_path: Path) -> None:
+    """A cap had to have a ledger of its own: its successes add up with nothing."""
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/nats.db", 1.0)
+    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16, ledger=ledger.uri) as nats:
+        first = nats.release(LDA, budget=0.5).event
     with session(ledger=ledger.uri) as capped:
+        event = capped.release(LDA, noise=QUICK).event
+        assert (event.unit, capped.ledger.unit) == ("success at membership", event.unit)
+    (_, shared) = ledger.events
+    assert (shared.unit, shared.charge) == ("nats", event.bound)
+    assert ledger.spent == pytest.approx(first.charge + event.bound, abs=1e-15)
+    full = SharedLedger.found(f"sqlite:///{tmp_path}/full.db", event.bound / 2)
+    with session(ledger=full.uri) as refused, pytest.raises(BudgetExhaustedError):
+        refused.release(LDA, noise=QUICK)
+    assert full.spent == 0
+    assert not refused.ledger.events
+
+
+def test_a_ledger_of_successes_is_refused(tmp_path: Path) -> None:
+    other = SharedLedger.found(f"sqlite:///{tmp_path}/a.db", 1.0, unit="success at membership")
+    with pytest.raises(LedgerError):
+        session(ledger=other.uri)
+    with pytest.raises(LedgerError):
+        session(ledger=MemoryLedger(1.0, "success at membership"))
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [Membership(0.6), Success(GuessCriterion(np.eye(16), "naming", "name it"), 0.3)],
+    ids=["membership", "naming"],
+)
+def test_a_capped_session_is_saved_with_its_budget(tmp_path: Path, budget: Budget) -> None:
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/nats.db", 1.0)
+    with session(budget, ledger=ledger.uri) as capped:
         capped.release(LDA, noise=QUICK)
+        promised = capped.guarantee_.criterion
         capped.save(tmp_path / "session", key="a long passphrase of tests")
     again = PrivacySession.load(tmp_path / "session", key="a long passphrase of tests")
-    assert again.guarantee_.criterion == "membership"
+    assert again.guarantee_.criterion == promised
     with pytest.raises(BudgetExhaustedError):
         again.release(LDA, noise=QUICK)
 
 
+def test_a_budget_that_is_code_is_not_saved(tmp_path: Path) -> None:
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/nats.db", 1.0)
+    coded = session(Success(partial(k_of_n, k=72), 0.3), ledger=ledger.uri)
+    with coded, pytest.raises(SessionFileError, match="Success"):
+        coded.save(tmp_path / "session", key="a long passphrase of tests")
+
+
 @pytest.mark.parametrize(
-    ("criterion", "budget", "name"),
+    ("budget", "name"),
     [
-        ("identification", 0.2, "identification"),
-        ("70_of_n", 0.3, "70-of-150"),
-        (partial(k_of_n, k=72), 0.3, "72-of-150"),
-        (GuessCriterion(np.eye(16), "naming", "name it"), 0.3, "naming"),
+        (Identification(0.2), "identification"),
+        (KOfN(70, 0.3), "70-of-150"),
+        (Success(partial(k_of_n, k=72), 0.3), "72-of-150"),
+        (Success(GuessCriterion(np.eye(16), "naming", "name it"), 0.3), "naming"),
     ],
 )
-def test_other_criteria(criterion, budget: float, name: str) -> None:
-    guarantee = session(criterion, budget).release(LDA, noise=QUICK).guarantee
+def test_other_criteria(budget: Any, name: str) -> None:
+    guarantee = session(budget).release(LDA, noise=QUICK).guarantee
     assert guarantee.criterion == name
-    assert guarantee.spent <= budget
+    assert guarantee.spent <= budget.cap
 
 
-@pytest.mark.parametrize(
-    ("criterion", "budget", "error", "message"),
-    [
-        ("membership", 0.5, BudgetError, "guessing blindly has 0.5"),
-        ("membership", 1.0, BudgetError, "give a cap between that and 1"),
-        ("identification", 0.01, BudgetError, "guessing blindly has 0.0625"),
-        ("memberships", 0.6, UnknownNameError, "No criterion is called 'memberships'"),
-        (3, 0.6, ValueError, "criterion must be None, one of 'identification', 'k_of_n'"),
-        (lambda _: 3, 0.6, TypeError, "criterion must return a Criterion"),
-    ],
-)
-def test_bad_criteria(criterion, budget: float, error: type, message: str) -> None:
-    with pytest.raises(error, match=message):
-        session(criterion, budget)
-
-
-def test_answers_have_no_criterion() -> None:
-    with pytest.raises(ValueError, match="do not add up over them"):
+def test_answers_are_refused_and_nats_of_the_same_success_offered() -> None:
+    nats = mutual_information_for_success(0.6, 0.5)
+    with pytest.raises(BudgetError, match=re.escape(f"Nats({nats:.3g})")):
         session().respond(KNeighborsClassifier(), X[:2])
-    fitted = PACPrivate(KNeighborsClassifier(), criterion="membership", budget=0.6, n_subsets=16)
-    with pytest.raises(ValueError, match="do not add up over them"):
+    fitted = PACPrivate(KNeighborsClassifier(), budget=Membership(0.6), n_subsets=16)
+    with pytest.raises(BudgetError, match="Nats"):
         fitted.fit(X, Y)
 
 
 def test_membership_means_nothing_for_arbitrary_candidates() -> None:
-    with pytest.raises(TypeError):
-        PrivacySession.over(range(4), budget=0.5, criterion="membership")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="membership"):
+        PrivacySession.over(range(4), budget=Membership(0.7))
+    with PrivacySession.over(range(4), budget=Identification(0.7)) as keys:
+        keys.release_function(float, noise=QUICK)
+        assert 0.25 < keys.guarantee_.spent <= 0.7
 
 
 def test_far_less_noise_for_the_same_promise_about_membership() -> None:
     nats = PACPrivate(LDA, budget=1 / 64, n_subsets=16).fit(X, Y)
     promised = nats.guarantee_.posterior_membership
-    capped = PACPrivate(LDA, criterion="membership", budget=promised, noise=QUICK, n_subsets=16)
+    capped = PACPrivate(LDA, budget=Membership(promised), noise=QUICK, n_subsets=16)
     capped.fit(X, Y)
     assert capped.guarantee_.posterior_membership <= promised
     assert capped.guarantee_.information > 4 * nats.guarantee_.information
@@ -141,9 +171,9 @@ def test_far_less_noise_for_the_same_promise_about_membership() -> None:
 
 def test_default_noise_follows_the_criterion() -> None:
     assert PACPrivate(LDA, n_subsets=4).fit(X, Y).guarantee_.noise == "logdet"
-    capped = PACPrivate(LDA, criterion="identification", budget=0.6, n_subsets=4).fit(X, Y)
+    capped = PACPrivate(LDA, budget=Identification(0.6), n_subsets=4).fit(X, Y)
     assert capped.guarantee_.noise == "criterion"
-    with pytest.raises(ValueError, match="give criterion='membership'"):
+    with pytest.raises(ValueError, match="criterion"):
         PACPrivate(LDA, noise="criterion", n_subsets=4).fit(X, Y)
 
 
@@ -160,7 +190,7 @@ class Doubtful(NoiseBackend):
 
 def test_confidences_of_releases_add_their_doubts() -> None:
     """Of 3, 4 and 0 percent: all bounds hold together with 93 percent at least, not with 93.12."""
-    with PrivacySession(X, Y, budget=1.0, n_subsets=16) as many:
+    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as many:
         for confidence, together in ((0.97, 0.97), (0.96, 0.93), (1.0, 0.93)):
             last = many.release(LDA, budget=0.25, noise=Doubtful(confidence))
             assert last.event.confidence == confidence
@@ -170,7 +200,7 @@ def test_confidences_of_releases_add_their_doubts() -> None:
 
 class TestIndividual:
     def test_reported_where_asked_for(self) -> None:
-        with PrivacySession(X, Y, budget=1.0, n_subsets=16) as one:
+        with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as one:
             plain = one.release(LDA, budget=0.25)
             asked = one.release(LDA, budget=0.25, individual=True)
         assert plain.individual is None
@@ -184,7 +214,7 @@ class TestIndividual:
         assert "about any one row" in str(asked.guarantee)
 
     def test_a_release_without_noise_tells_what_the_outputs_tell(self) -> None:
-        with PrivacySession(X, Y, budget=10.0, n_subsets=4, allow_exact=True) as open_book:
+        with PrivacySession(X, Y, budget=Nats(10.0, allow_exact=True), n_subsets=4) as open_book:
             told = open_book.release(LDA, individual=True).individual
         assert told is not None
         np.testing.assert_allclose(told.values, np.log(2), atol=1e-6)
@@ -210,25 +240,25 @@ class TestHidingNothing:
 
     def test_a_criterion_is_no_other_door(self, tmp_path: Path) -> None:
         """The exact model was released without consent, and published."""
-        with session(blunt) as capped:
+        with session(Success(blunt, 0.6)) as capped:
             with pytest.raises(BudgetError, match="allow_exact=True"):
                 capped.release(LDA)
             assert not capped.ledger.events
         with pytest.raises(BudgetError, match="allow_exact=True"):
-            PACPrivate(LDA, criterion=blunt, budget=0.6, n_subsets=16).fit(X, Y)
-        meant = PACPrivate(LDA, criterion=blunt, budget=0.6, n_subsets=16, allow_exact=True)
+            PACPrivate(LDA, budget=Success(blunt, 0.6), n_subsets=16).fit(X, Y)
+        meant = PACPrivate(LDA, budget=Success(blunt, 0.6, allow_exact=True), n_subsets=16)
         exact = meant.fit(X, Y)
         assert exact.guarantee_.noiseless
         assert exact.guarantee_.status.kind == "hides nothing"
         assert exact.guarantee_.information == pytest.approx(np.log(16), rel=1e-9)
-        with pytest.raises(BundleError, match="HIDES NOTHING"):
+        with pytest.raises(BundleError, match="NOTHING"):
             publish(exact, tmp_path / "model.pac")
 
     def test_a_single_membership_is_enough(self) -> None:
         """One bit of at most four: the subset is not named, the row is known all the same."""
-        with session(blunt) as capped, pytest.raises(BudgetError, match="membership of one unit"):
+        with session(Success(blunt, 0.6)) as capped, pytest.raises(BudgetError, match="membership"):
             capped.release_function(lambda rows, _: float((rows == X[7]).all(axis=1).any()))
-        with PrivacySession(X, Y, budget=2.7, n_subsets=16) as nats:
+        with PrivacySession(X, Y, budget=Nats(2.7), n_subsets=16) as nats:
             release = nats.release_function(lambda rows, _: rows[:, 0].mean(), budget=1.0)
         assert release.guarantee.certified_membership < 0.9999  # and so it needs no consent
         assert release.guarantee.status.kind == "proved"
@@ -236,18 +266,22 @@ class TestHidingNothing:
     @pytest.mark.parametrize("short_of", [1e-5, 1e-4])
     def test_a_budget_just_under_the_entropy_is_caught(self, short_of: float) -> None:
         budget = float(np.log(16)) - short_of
-        with PrivacySession.over(range(16), budget=budget) as nats:
+        with PrivacySession.over(range(16), budget=Nats(budget)) as nats:
             with pytest.raises(BudgetError, match="allow_exact=True"):
                 nats.release_function(float)
             assert not nats.ledger.events
             assert nats.release_function(float, budget=1.0).guarantee.status.kind == "proved"
-        nats = PrivacySession(X, Y, budget=budget, n_subsets=16)
+        nats = PrivacySession(X, Y, budget=Nats(budget), n_subsets=16)
         with nats, pytest.raises(BudgetError, match="allow_exact=True"):
             nats.responder(KNeighborsClassifier(), max_answers=9)
 
-    @pytest.mark.parametrize("criterion", ["membership", "identification", blunt])
-    def test_what_all_candidates_agree_on_needs_no_consent(self, criterion) -> None:
-        with session(criterion) as capped:
+    @pytest.mark.parametrize(
+        "budget",
+        [Membership(0.6), Identification(0.6), Success(blunt, 0.6)],
+        ids=["membership", "identification", "blunt"],
+    )
+    def test_what_all_candidates_agree_on_needs_no_consent(self, budget: Budget) -> None:
+        with session(budget) as capped:
             release = capped.release_function(lambda rows, labels: 3.0)
         assert (release.value, release.guarantee.information) == (3.0, 0.0)
         assert release.guarantee.status.kind == "proved"
@@ -256,8 +290,7 @@ class TestHidingNothing:
         """One pair of six is told from the others: memberships are right in 4 of 6 cases."""
         rows = np.arange(4.0)[:, None]
         pairs = SecretSpace.from_subsets(list(combinations(range(4), 2)), n_rows=4)
-        options = {"space": pairs, "criterion": "membership", "budget": 0.7}
-        with PrivacySession(rows, **options) as capped:
+        with PrivacySession(rows, space=pairs, budget=Membership(0.7)) as capped:
             guarantee = capped.release_function(lambda x: float(x.sum() == 1)).guarantee
         assert guarantee.noiseless
         assert guarantee.spent == pytest.approx(4 / 6, rel=1e-9)
@@ -266,8 +299,10 @@ class TestHidingNothing:
         assert guarantee.status.kind == "proved"
 
     def test_consent_is_kept_in_a_file(self, tmp_path: Path) -> None:
-        ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/a.db", 9.0).uri
-        with PrivacySession(X, Y, budget=9.0, n_subsets=8, allow_exact=True, ledger=ledger) as one:
+        ledger = SharedLedger.found(f"sqlite:///{tmp_path}/a.db", 9.0).uri
+        with PrivacySession(
+            X, Y, budget=Nats(9.0, allow_exact=True), n_subsets=8, ledger=ledger
+        ) as one:
             one.save(tmp_path / "session", key="a key of the curator")
         again = PrivacySession.load(tmp_path / "session", key="a key of the curator")
         assert again.release(LDA, budget=3.0).guarantee.status.kind == "hides nothing"

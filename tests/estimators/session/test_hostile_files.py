@@ -21,11 +21,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.estimators import session_key
 from pacsklearn.estimators.session_key import digest_with
 from pacsklearn.exceptions import PacsklearnError
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 KEY = "a long passphrase"
 FORK = multiprocessing.get_context("fork")
@@ -41,15 +41,15 @@ def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> SQLiteLedger:
-    return SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=4.0)
+def ledger(tmp_path: Path) -> SharedLedger:
+    return SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=4.0)
 
 
 @pytest.fixture
-def saved(ledger: SQLiteLedger, tmp_path: Path) -> dict[bool, Path]:
+def saved(ledger: SharedLedger, tmp_path: Path) -> dict[bool, Path]:
     """One session, saved without a key and with one."""
     X = np.random.default_rng(0).normal(size=(40, 2))
-    session = PrivacySession(X, X[:, 0] > 0, budget=1.0, n_subsets=8, ledger=ledger)
+    session = PrivacySession(X, X[:, 0] > 0, budget=Nats(1.0), n_subsets=8, ledger=ledger)
     session.release(StandardScaler(), budget=1 / 8)
     session.respond(LogisticRegression(), X[:10], query_budget=1 / 64)
     paths = {False: tmp_path / "plain", True: tmp_path / "keyed"}
@@ -109,7 +109,7 @@ def connected(server: socket.socket) -> bool:
 
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_pickle_sets_no_attribute_of_a_class(
-    saved: dict[bool, Path], ledger: SQLiteLedger, *, keyed: bool
+    saved: dict[bool, Path], ledger: SharedLedger, *, keyed: bool
 ) -> None:
     class_ = type(ledger)
     body = b"c" + f"{class_.__module__}\n{class_.__name__}\n".encode() + b"(N(VPLANTED\nNdtb."
@@ -125,11 +125,11 @@ def test_a_pickle_sets_no_attribute_of_a_class(
 
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_pickle_connects_to_no_host(
-    saved: dict[bool, Path], ledger: SQLiteLedger, *, keyed: bool
+    saved: dict[bool, Path], ledger: SharedLedger, *, keyed: bool
 ) -> None:
     server, port = listening()
     body = (
-        "cpacsklearn.postgres.postgres_ledger\nPostgresLedger\n"
+        "cpacsklearn.kernel.ledger.shared_ledger\nSharedLedger\n"
         f"(Vpostgresql://u:p@127.0.0.1:{port}/x?connect_timeout=1\ntR."
     )
     with server:
@@ -141,7 +141,7 @@ def test_a_pickle_connects_to_no_host(
 
 @pytest.mark.parametrize("keyed", [False, True])
 def test_an_address_in_a_file_is_not_connected_to(
-    saved: dict[bool, Path], ledger: SQLiteLedger, *, keyed: bool
+    saved: dict[bool, Path], ledger: SharedLedger, *, keyed: bool
 ) -> None:
     server, port = listening()
     parts = members(saved[keyed])
@@ -157,7 +157,7 @@ def test_an_address_in_a_file_is_not_connected_to(
 
 
 def test_a_file_without_a_key_writes_into_no_ledger_that_it_names(
-    saved: dict[bool, Path], ledger: SQLiteLedger
+    saved: dict[bool, Path], ledger: SharedLedger
 ) -> None:
     before = ledger.position
     with pytest.raises(PacsklearnError):
@@ -178,7 +178,7 @@ def test_a_file_without_a_key_writes_into_no_ledger_that_it_names(
     ],
 )
 def test_no_array_points_anywhere(
-    saved: dict[bool, Path], ledger: SQLiteLedger, planted: bytes, *, keyed: bool
+    saved: dict[bool, Path], ledger: SharedLedger, planted: bytes, *, keyed: bool
 ) -> None:
     """The objects of an array are pointers: eight bytes of A would be dereferenced."""
     parts = members(saved[keyed])
@@ -190,7 +190,7 @@ def test_no_array_points_anywhere(
 
 @pytest.mark.parametrize("keyed", [False, True])
 def test_other_members_and_compression_are_refused(
-    saved: dict[bool, Path], ledger: SQLiteLedger, *, keyed: bool
+    saved: dict[bool, Path], ledger: SharedLedger, *, keyed: bool
 ) -> None:
     parts = members(saved[keyed])
     for content in (
@@ -282,7 +282,7 @@ def mutants_change_nothing(folder: Path, count: int, told: Any, *, keyed: bool) 
 
     go_on(load(path, keyed=keyed, ledger=copied("honest")))  # loads what any loading loads
     sys.addaudithook(listen)
-    classes = [SQLiteLedger, PrivacySession, *PrivacySession.__mro__[1:-1]]
+    classes = [SharedLedger, PrivacySession, *PrivacySession.__mro__[1:-1]]
     known, accepted = [dict(vars(each)) for each in classes], 0
     for i in range(count):
         forge(path, mutated(parts, dice), keyed=keyed)
@@ -295,7 +295,7 @@ def mutants_change_nothing(folder: Path, count: int, told: Any, *, keyed: bool) 
         finally:
             listens[0] = False
         accepted += 1
-        ledger = SQLiteLedger(uri)
+        ledger = SharedLedger(uri)
         ledger.verify()
         assert [event.charge for event in ledger.events][-1] == 0
         with contextlib.suppress(Exception):  # it may refuse: its numbers are others

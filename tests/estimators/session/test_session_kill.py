@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from pacsklearn import PrivacySession
 from pacsklearn.estimators.session_file import read_session
 from pacsklearn.exceptions import BudgetExhaustedError, SessionRolledBackError
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 FORK = multiprocessing.get_context("fork")
 KEY = "a long passphrase"
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     where = Place(f"sqlite:///{tmp_path}/ledger.db", tmp_path / "session", tmp_path / "answers")
-    SQLiteLedger.found(where.ledger, ceiling=CEILING)
+    SharedLedger.found(where.ledger, ceiling=CEILING)
     where.answers.touch()
     return where
 
@@ -125,7 +125,7 @@ def kill_one(place: Place, generator: random.Random, *, idle: bool) -> None:
     assert child.exitcode == -signal.SIGKILL
 
 
-def go_on(place: Place, ledger: SQLiteLedger) -> tuple[PrivacySession, bool]:
+def go_on(place: Place, ledger: SharedLedger) -> tuple[PrivacySession, bool]:
     """The saved session, or a new one where that has been charged since; whether it went on."""
     state = read_session(place.saved, KEY)  # a save that was cut short leaves the file before it
     keys = {event.key for event in ledger.events}
@@ -152,7 +152,7 @@ def test_a_session_killed_again_and_again(place: Place) -> None:
 
 def killed_again_and_again(place: Place, n_kills: int) -> None:
     generator = random.Random(11)
-    ledger = SQLiteLedger(place.ledger)
+    ledger = SharedLedger(place.ledger)
     session = new_session(place)
     with place.answers.open("ab", buffering=0) as file:
         answer(session, fresh_rows(np.random.default_rng(0)), file)
@@ -198,7 +198,7 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(
     session.respond(MODEL, fresh_rows(np.random.default_rng(0)), query_budget=STEP)
     session.save(place.saved, key=KEY)
     session.close()
-    spent = SQLiteLedger(place.ledger).spent
+    spent = SharedLedger(place.ledger).spent
 
     def crash() -> None:
         resumed = PrivacySession.load(place.saved, key=KEY)
@@ -212,6 +212,6 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(
     child.start()
     child.join(60)
     assert child.exitcode == -signal.SIGKILL
-    assert SQLiteLedger(place.ledger).spent > spent
+    assert SharedLedger(place.ledger).spent > spent
     with pytest.raises(SessionRolledBackError):
         PrivacySession.load(place.saved, key=KEY)

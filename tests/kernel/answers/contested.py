@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 
 M = 8
 MODEL = KNeighborsClassifier(1)
@@ -21,6 +21,9 @@ def contested_rows() -> tuple[Any, Any]:
     return X, y
 
 
-def session_on(rows: Any, budget: float = 2.0, **options: Any) -> PrivacySession:
+TWO = Nats(2.0)
+
+
+def session_on(rows: Any, budget: Any = TWO, **options: Any) -> PrivacySession:
     X, y = rows
     return PrivacySession(X[:80], y[:80], budget=budget, n_subsets=M, **options)

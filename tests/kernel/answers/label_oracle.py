@@ -15,7 +15,8 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE, Step, StepAnswers, Stop
+from pacsklearn.kernel.answers.label_engine import Step, StepAnswers, Stop
+from pacsklearn.kernel.answers.label_kernel import LARGEST_CENTRE
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 

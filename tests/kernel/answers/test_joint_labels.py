@@ -9,10 +9,10 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import PrivacySession
+from pacsklearn import Membership, Nats, PrivacySession
+from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import LabelKind
-from pacsklearn.kernel.answers.joint_labels import JointLabels
 from pacsklearn.kernel.noise.noise_law import Target
 
 KIND = LabelKind(np.array(["a", "b", "c"]))
@@ -56,7 +56,7 @@ def session(y: Any, **params: Any) -> PrivacySession:
 Y = np.arange(60) % 3
 
 
-@pytest.mark.parametrize("params", [{"budget": 1.0}, {"criterion": "membership", "budget": 0.7}])
+@pytest.mark.parametrize("params", [{"budget": Nats(1.0)}, {"budget": Membership(0.7)}])
 def test_one_release_that_says_first_what_has_no_noise(params: Any) -> None:
     queries = np.random.default_rng(2).normal(size=(40, 2))
     with session(Y, **params) as asked:
@@ -65,20 +65,20 @@ def test_one_release_that_says_first_what_has_no_noise(params: Any) -> None:
         assert set(release.value) <= {0, 1, 2}
         assert 0 < contested <= 40
         assert "function of the whole table" in release.guarantee.headline
-        assert release.guarantee.spent <= params["budget"]
-        if "criterion" in params:
+        assert release.guarantee.spent <= params["budget"].amount
+        if not params["budget"].adds:
             with pytest.raises(BudgetExhaustedError):
                 asked.respond_together(GaussianNB(), queries)
 
 
 def test_answers_one_by_one_are_still_refused_under_a_cap() -> None:
     with (
-        session(Y, criterion="membership", budget=0.7) as asked,
+        session(Y, budget=Membership(0.7)) as asked,
         pytest.raises(ValueError, match="respond_together"),
     ):
         asked.respond(GaussianNB(), np.zeros((1, 2)), max_answers=1)
 
 
 def test_only_labels_are_answered_together() -> None:
-    with session(Y * 1.5, budget=1.0) as asked, pytest.raises(ValueError, match="classifier"):
+    with session(Y * 1.5, budget=Nats(1.0)) as asked, pytest.raises(ValueError, match="classifier"):
         asked.respond_together(Ridge(), np.zeros((1, 2)))

@@ -11,10 +11,11 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.kernel.answers import ledger_answers
 from pacsklearn.kernel.answers.ledger_answers import LedgerAnswers
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from tests.inside import account_of, answer_table_of
 
 MODEL, STEP = KNeighborsClassifier(1), {"query_budget": 2.0**-9}
 
@@ -28,11 +29,13 @@ def queries(seed: int) -> Any:
 def test_the_belief_after_an_interrupt_is_that_on_disk(
     is_stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     X, y = load_iris(return_X_y=True)
-    session = PrivacySession(X[:, :2], y, budget=2.0, n_subsets=8, ledger=ledger, store="ledger")
+    session = PrivacySession(
+        X[:, :2], y, budget=Nats(2.0), n_subsets=8, ledger=ledger, store="ledger"
+    )
     session.respond(MODEL, queries(0), **STEP)
-    responder, table = session.responder(MODEL, **STEP), session._answer_table
+    responder, table = session.responder(MODEL, **STEP), answer_table_of(session)
     assert table is not None
     before = responder.log_belief
     add = LedgerAnswers.add
@@ -47,7 +50,7 @@ def test_the_belief_after_an_interrupt_is_that_on_disk(
         with pytest.raises(KeyboardInterrupt):
             session.respond(MODEL, queries(1), **STEP)
     spent = ledger.spent
-    session._account.settle_answers()
+    account_of(session).settle_answers()
     np.testing.assert_array_equal(responder.log_belief, table.last_belief()[1])
     assert np.array_equal(responder.log_belief, before) == (not is_stored)
     # The charge stays; what is on disk is told, and the rest is asked and charged anew.
@@ -125,11 +128,13 @@ def test_an_interrupt_before_the_disk_forgets_nothing_that_a_release_revealed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The belief on disk is older than the release: it would charge too little from then on."""
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     X, y = load_iris(return_X_y=True)
-    session = PrivacySession(X[:, :2], y, budget=2.0, n_subsets=8, ledger=ledger, store="ledger")
+    session = PrivacySession(
+        X[:, :2], y, budget=Nats(2.0), n_subsets=8, ledger=ledger, store="ledger"
+    )
     session.respond(MODEL, queries(0), **STEP)
-    table = session._answer_table
+    table = answer_table_of(session)
     assert table is not None
     session.release(GaussianNB(), budget=0.5)
     responder = session.responder(MODEL, **STEP)
@@ -143,9 +148,9 @@ def test_an_interrupt_before_the_disk_forgets_nothing_that_a_release_revealed(
         patch.setattr(LedgerAnswers, "add", interrupted)
         with pytest.raises(KeyboardInterrupt):
             session.respond(MODEL, queries(1), **STEP)
-    assert session._account.doubt is not None
-    session._account.settle_answers()
+    assert account_of(session).doubt is not None
+    account_of(session).settle_answers()
     np.testing.assert_array_equal(responder.log_belief, after_release)
-    assert session._account.doubt is None
+    assert account_of(session).doubt is None
     session.respond(MODEL, queries(1), **STEP)
     np.testing.assert_array_equal(responder.log_belief, table.last_belief()[1])

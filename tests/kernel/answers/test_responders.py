@@ -9,41 +9,65 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError
 from pacsklearn.kernel.answers.responders import Responders
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.secret.home_process import HomeProcess
+from tests.inside import (
+    account_of,
+    answers_of,
+    noise_of,
+    procedure_of,
+    responders_of,
+)
 
 X, Y = load_iris(return_X_y=True)
 
 
-def session(budget: float = 1.0) -> PrivacySession:
+ONE = Nats(1.0)
+
+
+def session(budget: Any = ONE) -> PrivacySession:
     return PrivacySession(X, Y, budget=budget, n_subsets=4)
+
+
+class Counted(GaussianNB):
+    """Counts how many candidates are fitted."""
+
+    fits = 0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        Counted.fits += 1
+        return super().fit(X, y, sample_weight)
 
 
 def test_equal_requests_share_a_responder_and_equal_estimators_their_candidates() -> None:
     asked = session()
-    first = asked.responder(GaussianNB(), query_budget=1 / 8)
-    assert asked.responder(GaussianNB(), query_budget=1 / 8) is first
+    first = asked.responder(Counted(), query_budget=1 / 8)
+    assert asked.responder(Counted(), query_budget=1 / 8) is first
     others = [
-        asked.responder(GaussianNB(), query_budget=1 / 16),
-        asked.responder(GaussianNB(), max_answers=8),
-        asked.responder(GaussianNB(), query_budget=1 / 8, answers="probabilities"),
+        asked.responder(Counted(), query_budget=1 / 16),
+        asked.responder(Counted(), max_answers=8),
+        asked.responder(Counted(), query_budget=1 / 8, answers="probabilities"),
     ]
     assert len({id(each) for each in (first, *others)}) == 4
-    assert all(each._models is first._models for each in others)
+    first.predict(X[:1])
+    fitted = Counted.fits
+    for each in others:
+        each.predict(X[:1])
+    assert Counted.fits == fitted
     weights = {"sample_weight": np.arange(150.0)}
     for estimator, params in (
-        (GaussianNB(var_smoothing=1e-3), {}),
-        (KNeighborsClassifier(1), {}),
-        (GaussianNB(), {"fit_params": weights}),
+        (Counted(var_smoothing=1e-3), {}),
+        (Counted(priors=[0.2, 0.2, 0.6]), {}),
+        (Counted(), {"fit_params": weights}),
     ):
-        other = asked.responder(estimator, query_budget=1 / 8, **params)
-        assert other._models is not first._models
-    assert asked.responder(GaussianNB(), query_budget=1 / 8) is first
+        fitted = Counted.fits
+        asked.responder(estimator, query_budget=1 / 8, **params).predict(X[:1])
+        assert Counted.fits >= fitted + 4
+    assert asked.responder(Counted(), query_budget=1 / 8) is first
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 49, 1000])
@@ -70,8 +94,8 @@ def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) ->
     with session() as asked:
         responder = asked.responder(GaussianNB(), query_budget=1 / 64)
         told = responder.answer(X[50:100])
-        again = Responders(asked._procedure)
-        models, saved = asked._responders.export()
+        again = Responders(procedure_of(asked))
+        models, saved = responders_of(asked).export()
         again.restore(models, saved)
         assert again.export()[0] == models
         (state,) = saved.values()
@@ -83,18 +107,19 @@ def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) ->
         assert (found.step_budget, found.n_answered) == (1 / 64, 100)
         assert found.n_contested == state.n_contested == responder.n_contested
         again.close()
-        assert again._pool.is_closed
+        assert noise_of(again).is_closed
         monkeypatch.setattr(HomeProcess, "_current", object())  # as in a forked child
         with pytest.raises(ForeignProcessError):
             asked.responder(GaussianNB(), query_budget=1 / 64)
 
 
 def test_answers_in_a_ledger_stand_under_the_session_and_the_request(tmp_path: Any) -> None:
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
-    asked = PrivacySession(X, Y, budget=1.0, n_subsets=4, ledger=ledger, store="ledger")
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    asked = PrivacySession(X, Y, budget=Nats(1.0), n_subsets=4, ledger=ledger, store="ledger")
     stored = [
-        asked.responder(GaussianNB(), query_budget=step)._stored._responder for step in (0.1, 0.2)
+        answers_of(asked.responder(GaussianNB(), query_budget=step))._responder
+        for step in (0.1, 0.2)
     ]
-    names = list(asked._responders._responders)
-    assert stored == [f"{asked._account.session}/{name}" for name in names]
+    names = list(responders_of(asked)._responders)
+    assert stored == [f"{account_of(asked).session}/{name}" for name in names]
     assert len(set(names)) == 2

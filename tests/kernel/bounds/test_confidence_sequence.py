@@ -59,7 +59,7 @@ def test_it_is_wider_than_the_exact_interval():
 
 
 def test_bad_counts_are_named():
-    with pytest.raises(ValueError, match="n_successes must be at most n_trials=3"):
+    with pytest.raises(ValueError, match="n_successes"):
         confidence_sequence(4, 3, 0.9)
-    with pytest.raises(ValueError, match="level must lie"):
+    with pytest.raises(ValueError, match="level"):
         confidence_sequence(1, 3, 1.0)

@@ -143,12 +143,12 @@ def test_sampled_bounds_fail_as_rarely_as_stated():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: counts.second_moment(10, 11, 2, "poisson"), "n_differing must be at most"),
-        (lambda: counts.second_moment(10, 1, 11, "poisson"), "batch_size must be at most"),
-        (lambda: counts.second_moment(10, 1, 2, "cyclic"), "sampling must be one of"),
-        (lambda: counts.sampled_tail([1, 2, 30], 20, 0.1, 0.1), "draws must be counts"),
-        (lambda: counts.sampled_tail([1], 20, 0.1, 0.1), "draws must have shape"),
-        (lambda: counts.variation_tail(0.1, 10, 2, "poisson", 0.0), "delta must lie strictly"),
+        (lambda: counts.second_moment(10, 11, 2, "poisson"), "n_differing"),
+        (lambda: counts.second_moment(10, 1, 11, "poisson"), "batch_size"),
+        (lambda: counts.second_moment(10, 1, 2, "cyclic"), "sampling"),
+        (lambda: counts.sampled_tail([1, 2, 30], 20, 0.1, 0.1), "draws"),
+        (lambda: counts.sampled_tail([1], 20, 0.1, 0.1), "draws"),
+        (lambda: counts.variation_tail(0.1, 10, 2, "poisson", 0.0), "delta"),
     ],
 )
 def test_bad_arguments(call, words):

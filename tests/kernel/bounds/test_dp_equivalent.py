@@ -99,15 +99,15 @@ def test_edges() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(ValueError, match="nats_per_answer must be positive"):
+    with pytest.raises(ValueError, match="nats_per_answer"):
         answers_until(0.6, 0.0)
-    with pytest.raises(ValueError, match="No number of answers"):
+    with pytest.raises(ValueError, match="answers"):
         answers_until(0.6, 1e-3, prior=0.0)
-    with pytest.raises(ValueError, match="No number of answers"):
+    with pytest.raises(ValueError, match="answers"):
         answers_until(1.0, 5e-324)
-    with pytest.raises(ValueError, match="at least the prior"):
+    with pytest.raises(ValueError, match="prior"):
         answers_until(0.4, 1e-3)
-    with pytest.raises(ValueError, match="epsilon must be a non-negative number"):
+    with pytest.raises(ValueError, match="epsilon"):
         dp_success(-1.0)
-    with pytest.raises(ValueError, match="delta must be a probability"):
+    with pytest.raises(ValueError, match="delta"):
         dp_epsilon(0.6, delta=2.0)

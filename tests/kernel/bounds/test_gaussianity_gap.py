@@ -148,7 +148,7 @@ def test_exact_agrees_with_adaptive_quadrature():
 @pytest.mark.parametrize(
     ("points", "weights", "noise", "message"),
     [
-        ([1.0, 2.0], [0.5, 0.5], [1.0], "points must have shape"),
+        ([1.0, 2.0], [0.5, 0.5], [1.0], "points"),
         ([[1.0], [2.0]], [0.5, 0.6], [1.0], "sum to one"),
         ([[1.0], [2.0]], [0.5, 0.5], [0.0], "positive"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from pacsklearn.kernel.bounds.individual_information import (
+from pacsklearn.estimators.individual_information import (
     _binary_divergence,
     individual_information,
 )

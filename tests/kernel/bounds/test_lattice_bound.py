@@ -139,13 +139,13 @@ def test_a_nearly_certain_belief_pays_for_the_doubt_that_is_left(bound: Bound) -
 @pytest.mark.parametrize("bound", [linear_bound, logdet_bound])
 def test_errors(bound: Bound) -> None:
     good = np.array([[0], [1]])
-    with pytest.raises(ValueError, match="sigma must be at least 1024"):
+    with pytest.raises(ValueError, match="sigma"):
         bound(good, [0.5, 0.5], 1000)
-    with pytest.raises(TypeError, match="signed integers"):
+    with pytest.raises(TypeError, match="signed"):
         bound(good.astype(float), [0.5, 0.5], SIGMA)
-    with pytest.raises(ValueError, match=r"shape \(m, k\)"):
+    with pytest.raises(ValueError, match="shape"):
         bound([0, 1], [0.5, 0.5], SIGMA)
-    with pytest.raises(ValueError, match="one entry for each of the 2 candidates"):
+    with pytest.raises(ValueError, match="entry"):
         bound(good, [1.0], SIGMA)
     with pytest.raises(ValueError, match="sum to one"):
         bound(good, [0.5, 0.4], SIGMA)
@@ -153,7 +153,7 @@ def test_errors(bound: Bound) -> None:
         bound(good, [1.5, -0.5], SIGMA)
     with pytest.raises(ValueError, match="sum to one"):
         bound(good, [np.nan, 1.0], SIGMA)
-    with pytest.raises(ValueError, match="coarser grid"):
+    with pytest.raises(ValueError, match="coarser"):
         bound(good * 2**61, [0.5, 0.5], SIGMA)
 
 

@@ -60,12 +60,12 @@ def test_guesses_that_are_all_right_refute_what_a_binomial_does(n_guesses):
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, math.nan])
 def test_levels_are_probabilities(level):
-    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="level"):
         one_run_epsilon(level, 0.0, 10, 5, 5)
 
 
 def test_bad_counts_are_named():
-    with pytest.raises(ValueError, match="n_right must be at most n_guesses"):
+    with pytest.raises(ValueError, match="n_right"):
         one_run_p_value(1.0, 0.0, 10, 11, 6)
-    with pytest.raises(ValueError, match="n_right must be at most n_guesses"):
+    with pytest.raises(ValueError, match="n_right"):
         one_run_p_value(1.0, 0.0, 10, 5, 6)

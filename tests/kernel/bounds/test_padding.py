@@ -11,8 +11,8 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import binom
 
-from pacsklearn.kernel.bounds.channel import channel_information
-from pacsklearn.kernel.bounds.padding import (
+from pacsklearn.padding.channel import channel_information
+from pacsklearn.padding.least_padding import (
     RESOLUTION,
     _check,
     _entropy,
@@ -155,16 +155,16 @@ def test_many_values_are_thinned_out():
     ("values", "weights", "message"),
     [
         ([1, 1], [0.5, 0.5], "distinct"),
-        ([1.5, 2.0], [0.5, 0.5], "vector of integers"),
+        ([1.5, 2.0], [0.5, 0.5], "vector"),
         ([1, 2], [0.5, 0.6], "sum to one"),
-        ([1, 2], [1.0], "one probability for each"),
-        ([1, 2**61], [0.5, 0.5], "below 2"),
-        ([-(2**61), 1], [0.5, 0.5], "below 2"),
+        ([1, 2], [1.0], "probability"),
+        ([1, 2**61], [0.5, 0.5], "below"),
+        ([-(2**61), 1], [0.5, 0.5], "below"),
         ([1, 2], [0.5, 0.5 + 2e-9], "sum to one"),
-        ([1, 2], [1.5, -0.5], "one probability"),
-        ([1, 2], [math.nan, 0.5], "one probability"),
-        (np.empty(0, int), [], "vector of integers"),
-        ([[1, 2]], [[0.5, 0.5]], "vector of integers"),
+        ([1, 2], [1.5, -0.5], "probability"),
+        ([1, 2], [math.nan, 0.5], "probability"),
+        (np.empty(0, int), [], "vector"),
+        ([[1, 2]], [[0.5, 0.5]], "vector"),
     ],
 )
 def test_arguments(values, weights, message):

@@ -218,22 +218,22 @@ def test_accepts_numpy_scalars_and_0d_arrays() -> None:
 
 @pytest.mark.parametrize("nats", [-1e-9, math.nan])
 def test_refuses_bad_information(nats: float) -> None:
-    with pytest.raises(ValueError, match="mutual_information must be a non-negative number"):
+    with pytest.raises(ValueError, match="mutual_information"):
         posterior_success(nats)
 
 
 @pytest.mark.parametrize("prior", [-0.1, 1.1, math.nan])
 def test_refuses_bad_priors(prior: float) -> None:
-    with pytest.raises(ValueError, match="prior must be a probability"):
+    with pytest.raises(ValueError, match="prior"):
         posterior_success(0.1, prior)
 
 
 @pytest.mark.parametrize("bad", ["0.1", True, None, np.zeros(2)])
 def test_refuses_what_is_not_a_number(bad: Any) -> None:
-    with pytest.raises(TypeError, match="mutual_information must be a real number"):
+    with pytest.raises(TypeError, match="mutual_information"):
         posterior_success(bad)
 
 
 def test_refuses_a_success_below_the_prior() -> None:
-    with pytest.raises(ValueError, match="success must be at least the prior"):
+    with pytest.raises(ValueError, match="success"):
         mutual_information_for_success(0.4)

@@ -35,5 +35,5 @@ def test_the_ends() -> None:
         assert refuted_divergence(success, blind, 4.0) == 0.0
     assert refuted_divergence(1.0, 0.5, 4.0) == math.inf
     assert refuted_divergence(1 - 1e-12, 0.5, 4.0) == pytest.approx(math.log(1e12))
-    with pytest.raises(ValueError, match="success must be a probability"):
+    with pytest.raises(ValueError, match="success"):
         refuted_divergence(1.1, 0.5, 4.0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pacsklearn.kernel.ledger.event import Event, Provenance
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 PLUGIN = Provenance("logdet", "pacsklearn.kernel.noise:Logdet", "pacsklearn", "0.1")
@@ -45,8 +45,8 @@ def uri(path: Path) -> str:
 
 
 @pytest.fixture
-def ledger(uri: str) -> SQLiteLedger:
-    return SQLiteLedger.found(uri, ceiling=1.0)
+def ledger(uri: str) -> SharedLedger:
+    return SharedLedger.found(uri, ceiling=1.0)
 
 
 @pytest.fixture(scope="session")

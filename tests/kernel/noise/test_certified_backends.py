@@ -155,18 +155,18 @@ class TestCriterion:
 
     def test_bad_targets(self, means: Support) -> None:
         membership = MembershipCriterion(SPACE)
-        with pytest.raises(ValueError, match="give criterion='membership'"):
+        with pytest.raises(ValueError, match="criterion"):
             CRITERION.calibrate(means, Target(0.5), IdentityMetric())
-        with pytest.raises(ValueError, match="guessing blindly already has"):
+        with pytest.raises(ValueError, match="guessing"):
             CRITERION.calibrate(means, Target(0.5, membership), IdentityMetric())
-        with pytest.raises(ValueError, match="lies below 1"):
+        with pytest.raises(ValueError, match="lies"):
             Target(1.5, membership)
 
 
 def test_a_certificate_that_never_meets_the_cap_is_an_error(means: Support) -> None:
     backend = CriterionBackend(n_draws=256, n_certificate=1024, gamma=1e-6)
     target = Target(0.5 + 1e-4, MembershipCriterion(SPACE))
-    with pytest.raises(ValueError, match="simulation is too short"):
+    with pytest.raises(ValueError, match="short"):
         backend.calibrate(means, target, IdentityMetric())
 
 
@@ -449,10 +449,10 @@ class TestScale:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ResidualBackend(gamma=0), "gamma must lie strictly between 0 and 1"),
-        (lambda: ResidualBackend(n_draws=10), "n_draws must be an integer of at least 256"),
-        (lambda: CriterionBackend(gamma=2), "gamma must lie strictly between 0 and 1"),
-        (lambda: CriterionBackend(n_certificate=1), "n_certificate must be an integer"),
+        (lambda: ResidualBackend(gamma=0), "gamma"),
+        (lambda: ResidualBackend(n_draws=10), "n_draws"),
+        (lambda: CriterionBackend(gamma=2), "gamma"),
+        (lambda: CriterionBackend(n_certificate=1), "n_certificate"),
     ],
 )
 def test_bad_parameters(make, message: str) -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
-from pacsklearn.kernel.bounds.sampled_bound import mean_distance_bound
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.sampled.confident import confident_law
+from pacsklearn.sampled.mean_distance import mean_distance_bound
 
 
 @pytest.fixture
@@ -124,10 +124,10 @@ def test_what_no_calibration_trial_showed_is_not_released():
 
 
 def test_arguments(trials):
-    with pytest.raises(ValueError, match="guard must be at least 1"):
+    with pytest.raises(ValueError, match="guard"):
         law_of(trials, guard=0.5)
-    with pytest.raises(ValueError, match="too small for the integer lattice"):
+    with pytest.raises(ValueError, match="lattice"):
         law_of(trials, 1e-13)
-    with pytest.raises(ValueError, match="finer than a double"):
+    with pytest.raises(ValueError, match="finer"):
         law_of(trials, 500.0)
     assert law_of(trials, 20.0).bound <= 20.0

@@ -14,6 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import (
+    Nats,
     NoiseSpectrumDisplay,
     PACPrivate,
     PrivacySession,
@@ -58,12 +59,12 @@ def responses(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None
 
 
 def session(estimator: Any, y: Any, **design: Any) -> None:
-    with PrivacySession(X, y, budget=1.0, **M, **design) as opened:
+    with PrivacySession(X, y, budget=Nats(1.0), **M, **design) as opened:
         opened.release(estimator)
 
 
 def function(estimator: Any, y: Any, **design: Any) -> None:
-    with PrivacySession(X, y, budget=1.0, **M, **design) as opened:
+    with PrivacySession(X, y, budget=Nats(1.0), **M, **design) as opened:
         opened.release_function(lambda rows, _: rows.mean())
 
 
@@ -149,7 +150,7 @@ def test_counts_that_every_subset_can_hold_are_shared_evenly() -> None:
 
 def test_a_rare_class_stops_a_classifier_and_a_rare_count_nothing() -> None:
     rare = np.append(np.zeros(N - 1, dtype=int), 1)
-    with pytest.raises(DesignError, match="every class"):
+    with pytest.raises(DesignError, match="every"):
         Design(8).space(N, rare, classifies=True)
     loose = Design(8).space(N, rare)
     assert loose.packed.tobytes() == Design(8, stratify=False).space(N, rare).packed.tobytes()

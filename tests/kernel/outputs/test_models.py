@@ -105,7 +105,7 @@ def test_no_rows_of_other_subsets_come_in_through_fit_params(rows: Any, param: s
 
 
 def test_the_same_holds_for_released_parameters(rows: Any) -> None:
-    with pytest.raises(ValueError, match="sample_weight must have one entry for each of the 80"):
+    with pytest.raises(ValueError, match="sample_weight"):
         session_on(rows).release(
             LogisticRegression(), budget=1 / 4, fit_params={"sample_weight": np.ones(5)}
         )

@@ -78,7 +78,7 @@ def test_wrong_keys_of_class_weight_are_told_and_no_class_is() -> None:
     words = ["Mallory", "Trent"] * 20
     model = make_pipeline(StandardScaler(), LogisticRegression(class_weight={"mallory": 2.0}))
     run = SubsetRun(model)
-    with pytest.raises(SubsetFitError, match="class_weight must be a class") as caught:
+    with pytest.raises(SubsetFitError, match="class_weight") as caught:
         run.value(attempt(lambda: model.fit([[0.0], [1.0]] * 20, words), fits=True), 3)
     assert "logisticregression__class_weight': {'mallory': 2.0}" in str(caught.value)
     assert "Mallory" not in str(caught.value)

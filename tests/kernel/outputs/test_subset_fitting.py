@@ -29,7 +29,7 @@ def private(**parameters):
 
 
 def test_the_error_is_shown_to_the_curator_and_to_nobody_else(rows, capfd):
-    with pytest.raises(SubsetFitError, match=r"debug=True\) shows it in your terminal") as caught:
+    with pytest.raises(SubsetFitError, match="debug") as caught:
         private(debug=True).fit(*rows)
     shown = capfd.readouterr().err
     assert f"Candidate {caught.value.subset} fitted by itself" in shown

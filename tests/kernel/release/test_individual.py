@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pacsklearn import SecretSpace
+from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.release.individual import information_about_units
 
 SPACE = SecretSpace.balanced(20, n_subsets=8)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
+from pacsklearn.estimators.individual_information import stated_individually
 from pacsklearn.exceptions import BudgetExhaustedError, UnknownNameError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.lattice import LogdetBackend
@@ -18,13 +20,13 @@ from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
+from pacsklearn.kernel.release.caps import chosen_backend
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
     public_prior,
-    take_parameters,
 )
-from pacsklearn.kernel.release.procedure import ReleaseProcedure, chosen_backend
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 ROWS = np.random.default_rng(0).normal(size=(40, 2))
 TARGETS = ROWS @ [1.0, -2.0] + 5
@@ -78,7 +80,7 @@ def test_a_step_is_calibrated_to_the_belief_before_it_and_says_so() -> None:
     procedure = procedure_for(plan)
     for step in range(2):
         before = procedure.secret.belief
-        taken = plan.take(procedure)
+        taken = procedure.take(plan)
         assert np.array_equal(taken.belief, before)
         expected = plan.backend.calibrate(plan.outputs.support(before), plan.target, plan.cost)
         assert np.array_equal(taken.law.centres, expected.centres)
@@ -127,11 +129,11 @@ def test_priors_are_for_numbers() -> None:
     assert public_prior(Ridge(), 5.0, None) == PublicPrior.of(5.0, None)
     # A range says something of the targets, and a search over models may hold classifiers too.
     assert public_prior(GaussianNB(), None, (0, 1)) is None
-    with pytest.raises(ValueError, match="prior_mean is for regressors"):
+    with pytest.raises(ValueError, match="prior_mean"):
         public_prior(GaussianNB(), 5.0, None)
     with pytest.raises(ValueError, match="finite"):
         public_prior(GaussianNB(), None, (0, np.inf))
-    with pytest.raises(ValueError, match="prior_mean says nothing about the numbers"):
+    with pytest.raises(ValueError, match="prior_mean"):
         plan_of(StandardScaler(), prior=PublicPrior.of(5.0, None))
     plan_of(StandardScaler(), prior=PublicPrior.of(None, (0, 9)))
 
@@ -140,7 +142,7 @@ def test_a_regressor_is_drawn_to_its_prior_and_its_spread_is_stated() -> None:
     values = []
     for prior in (None, PublicPrior(5.0, 1e-9)):
         plan = plan_of(prior=prior, budget=1e-6)
-        values.append(take_parameters(procedure_for(plan), plan, certify=False).value)
+        values.append(procedure_for(plan).release(plan, certify=False)[0].value)
     plain, drawn = values
     assert np.abs(plain.predict(ROWS) - 5).max() > 1
     assert drawn.predict(ROWS) == pytest.approx(np.full(40, 5.0), abs=1e-3)
@@ -149,7 +151,10 @@ def test_a_regressor_is_drawn_to_its_prior_and_its_spread_is_stated() -> None:
 def test_individual_figures_are_of_the_belief_before_and_only_where_asked() -> None:
     plan = plan_of()
     procedure = procedure_for(plan)
-    release = take_parameters(procedure, plan, individual=True, certify=False)
+    space = plan.space.row_subsets()
+    (release,) = procedure.release(
+        plan, certify=False, individually=partial(stated_individually, space)
+    )
     assert release.individual is not None
     text = dict(release.guarantee.details)["about any one row"]
     worst = release.individual.worst
@@ -158,14 +163,14 @@ def test_individual_figures_are_of_the_belief_before_and_only_where_asked() -> N
     assert text.endswith(
         "estimates from {:.3g} to {:.3g}, median {:.3g}".format(*shown[::2], shown[1])
     )
-    assert take_parameters(procedure, plan, certify=False).individual is None
+    assert procedure.release(plan, certify=False)[0].individual is None
 
 
 def test_a_release_that_does_not_fit_changes_nothing() -> None:
     plan = plan_of(budget=0.5)
     procedure = procedure_for(plan, ceiling=0.4)
     with pytest.raises(BudgetExhaustedError):
-        take_parameters(procedure, plan)
+        procedure.release(plan)
     assert isinstance(procedure.account.own, MemoryLedger)
     assert procedure.account.own.events == ()
     assert procedure.secret._index is None

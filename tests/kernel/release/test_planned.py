@@ -14,7 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Guarantee, PrivacySession, SecretSpace
+from pacsklearn import Guarantee, Membership, Nats, PrivacySession, SecretSpace
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.ledger.accounts import bookkeeping_event
@@ -22,11 +22,12 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
-from pacsklearn.kernel.noise.one_sided import OneSidedBackend
+from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.release.account import Account
-from pacsklearn.kernel.release.planned import planned_targets
-from pacsklearn.kernel.release.statement import certified_membership
+from pacsklearn.kernel.release.certificate import certified_membership
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.padding.one_sided import OneSidedBackend
+from tests.inside import secret_of
 
 X, Y = load_iris(return_X_y=True)
 SPACE = SecretSpace.balanced(60, n_subsets=16)
@@ -96,14 +97,15 @@ def test_equal_shares_when_no_budgets_are_given() -> None:
 @pytest.mark.parametrize("spent", [0.0, 0.1, 1 / 3])
 def test_shares_never_add_up_to_more_than_remains_and_hardly_to_less(spent: float) -> None:
     """In exact arithmetic: r / n in doubles, n times, is above r about every second time."""
-    account = Account(MemoryLedger(0.7), None)
+    procedure = ReleaseProcedure.rehearsing(SPACE, SeededSampler(np.random.default_rng(0)), 0.7)
+    account = procedure.account
     account.charge(bookkeeping_event("release", spent, "nats", ""))
     for n in range(2, 60):
-        shares = [target.budget for target in planned_targets(account.check, account, n, None)]
+        shares = [target.budget for target in procedure.check_all(n, None)]
         total = sum(map(Fraction, shares))
         assert len(shares) == n
         assert account.remaining * (1 - 1e-11) < total < Fraction(account.remaining)
-    (whole,) = planned_targets(account.check, account, 1, None)
+    (whole,) = procedure.check_all(1, None)
     assert whole.budget == account.remaining
 
 
@@ -114,7 +116,7 @@ def test_the_laws_are_the_same_whatever_came_out() -> None:
         warnings.simplefilter("ignore")
         for seed in range(5):
             session = PrivacySession(
-                X, Y, budget=1.0, n_subsets=16, subset_seed=0, random_state=seed
+                X, Y, budget=Nats(1.0), n_subsets=16, subset_seed=0, random_state=seed
             )
             planned = session.release_planned([LinearDiscriminantAnalysis(), GaussianNB()])
             figures.add(planned[0].guarantee.certified_membership)
@@ -123,7 +125,7 @@ def test_the_laws_are_the_same_whatever_came_out() -> None:
 
 
 def test_a_release_after_them_has_no_figure_and_says_why() -> None:
-    with PrivacySession(X, Y, budget=1.0, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as session:
         session.release_planned([first_of, spread_of], budgets=[0.1, 0.1])
         later = session.release(GaussianNB(), budget=0.1)
     assert later.guarantee.certified_membership is None
@@ -132,7 +134,7 @@ def test_a_release_after_them_has_no_figure_and_says_why() -> None:
 
 
 def test_planned_ones_in_the_middle_are_calibrated_to_one_belief_and_not_certified() -> None:
-    with PrivacySession(X, Y, budget=1.0, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as session:
         session.release_function(first_of, budget=0.2)
         planned = session.release_planned([first_of, spread_of], budgets=[0.1, 0.1])
     assert planned[0].guarantee.certified_membership is None
@@ -143,18 +145,18 @@ def test_what_cannot_be_planned_is_said_before_anything_is_charged() -> None:
     with PrivacySession(X, Y, budget=0.25, n_subsets=16) as session:
         with pytest.raises(BudgetExhaustedError):
             session.release_planned([first_of, spread_of], budgets=[0.2, 0.1])
-        with pytest.raises(ValueError, match="one entry for each of the 2"):
+        with pytest.raises(ValueError, match="entry"):
             session.release_planned([first_of, spread_of], budgets=[0.2])
-        with pytest.raises(BudgetError, match="budgets must be a positive"):
+        with pytest.raises(BudgetError, match="budgets"):
             session.release_planned([first_of], budgets=[-1])
-        with pytest.raises(ValueError, match="at least one estimator or function"):
+        with pytest.raises(ValueError, match="function"):
             session.release_planned([])
-        with pytest.raises(TypeError, match=r"releases\[1\] must be an estimator or a function"):
+        with pytest.raises(TypeError, match="releases"):
             session.release_planned([first_of, 3])
         assert session.ledger.spent == 0
     with (
-        PrivacySession(X, Y, budget=0.7, n_subsets=16, criterion="membership") as capped,
-        pytest.raises(ValueError, match="criterion must be None"),
+        PrivacySession(X, Y, budget=Membership(0.7), n_subsets=16) as capped,
+        pytest.raises(ValueError, match="criterion"),
     ):
         capped.release_planned([first_of, spread_of])
 
@@ -173,7 +175,7 @@ def test_functions_have_a_figure_too_and_padding_an_exact_one() -> None:
     for inside in SPACE.membership():  # by the definition, one unit and one level at a time
         right = 0.0
         for level in range(law.padding.levels.size):
-            mass = np.array([law.shares(i)[level] for i in range(16)]) / 16
+            mass = np.array([law.channel[i][level] for i in range(16)]) / 16
             right += max(mass[inside].sum(), mass[~inside].sum())
         worst = max(worst, right)
     assert figure.confidence == 1.0
@@ -193,12 +195,14 @@ def test_responses_say_why_the_implied_bound_stands_alone() -> None:
 def test_the_curators_figure_is_the_posterior_and_stays_there() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        session = PrivacySession(X, Y, budget=1.0, n_subsets=16, subset_seed=0, random_state=1)
+        session = PrivacySession(
+            X, Y, budget=Nats(1.0), n_subsets=16, subset_seed=0, random_state=1
+        )
     assert session.curator_figure().missing == "nothing was released"
     session.release(GaussianNB(), budget=0.25)
     session.release_function(first_of, budget=0.25)
     figure = session.curator_figure()
-    likely = session.space.membership() @ session._secret.belief
+    likely = session.space.membership() @ secret_of(session).belief
     sure = np.maximum(likely, 1 - likely)
     assert figure.worst == pytest.approx(sure.max())
     assert figure.average == pytest.approx(sure.mean())
@@ -216,7 +220,7 @@ def test_the_curators_figure_is_the_posterior_and_stays_there() -> None:
 def test_variances_of_the_noise_are_stated_for_each_release() -> None:
     space = SecretSpace.balanced(len(X), n_subsets=16)
     steady = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5)
-    session = PrivacySession(X, Y, budget=0.6, space=space)
+    session = PrivacySession(X, Y, budget=Nats(0.6), space=space)
     *values, model = session.release_planned([first_of, spread_of, steady])
     values.append(PrivacySession(X, Y, budget=0.2, space=space).release_function(spread_of))
     for one, size in zip(values, (1, 4, 4), strict=True):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import PrivacySession, SecretSpace
+from pacsklearn import Nats, PrivacySession, SecretSpace
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
@@ -58,7 +58,7 @@ def test_a_charge_counts_the_directions_that_got_noise(budget: float, n_noisy: i
             lambda rows, y: np.r_[rows.mean(0), rows.std(0)], budget=budget
         ),
     ):
-        with PrivacySession(X, Y, budget=budget, n_subsets=8, allow_exact=True) as session:
+        with PrivacySession(X, Y, budget=Nats(budget, allow_exact=True), n_subsets=8) as session:
             release(session)
             assert [event.n_noisy for event in session.ledger.events] == [n_noisy]
 
@@ -68,7 +68,7 @@ def test_a_padded_number_got_noise_where_the_budget_does_not_cover_it(
     budget: float, n_noisy: int
 ) -> None:
     """Two values for four candidates: their entropy is ln 2."""
-    with PrivacySession.over([1, 1, 2, 2], budget=2.0, allow_exact=True) as session:
+    with PrivacySession.over([1, 1, 2, 2], budget=Nats(2.0, allow_exact=True)) as session:
         session.release_function(lambda key: key, budget=budget, noise="one_sided")
         (event,) = session.ledger.events
         assert (event.n_outputs, event.n_noisy) == (1, n_noisy)
@@ -83,5 +83,5 @@ def test_who_releases_more_numbers_than_candidates_is_warned(n_outputs: int, war
         procedure = ReleaseProcedure.rehearsing(space, sampler, 0.5)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            procedure.warn_of_few(n_outputs)
+            procedure.terms.warn_of_few(n_outputs)
         assert [each.category for each in caught] == [FewCandidatesWarning] * expected

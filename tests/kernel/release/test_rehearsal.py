@@ -22,7 +22,7 @@ from pacsklearn import (
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.release.rehearsal import rehearsed
-from pacsklearn.plugins import CanonicalizerRecord, register, unregister
+from pacsklearn.plugins import register, unregister
 
 X = np.random.default_rng(0).normal(size=(120, 3))
 Y = X @ [1.0, 2.0, 3.0] + np.random.default_rng(1).normal(size=120)
@@ -37,6 +37,7 @@ class FragileCanonicalizer(Canonicalizer):
     """Decodes what candidates gave, and nothing that was noised."""
 
     methods = ("predict",)
+    name, estimators = "fragile", (Fragile,)
     noised = ("coef_",)
     known: frozenset[bytes] = frozenset()
 
@@ -54,9 +55,9 @@ class FragileCanonicalizer(Canonicalizer):
 
 @pytest.fixture
 def fragile() -> Any:
-    record = register(CanonicalizerRecord("fragile", FragileCanonicalizer, (Fragile,)))
+    register(FragileCanonicalizer)
     yield Fragile(fit_intercept=False)
-    unregister(record)
+    unregister(FragileCanonicalizer)
 
 
 def shift(rows: Any) -> Any:

@@ -18,11 +18,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate, SRPPSGDClassifier
+from pacsklearn import (
+    Membership,
+    PACPrivate,
+    PrivacySession,
+    SRPPPrivate,
+    SRPPSGDClassifier,
+)
+from pacsklearn.estimators.released_tables import RELEASED, ReleasedTables
 from pacsklearn.exceptions import BudgetExhaustedError, RepeatedReleaseWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
-from pacsklearn.kernel.release.released_tables import RELEASED, ReleasedTables
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
 
 X, Y = load_iris(return_X_y=True)
@@ -98,7 +104,7 @@ def test_what_one_session_releases_is_covered_by_its_guarantee() -> None:
 
 
 def test_a_ledger_adds_up_and_silences(tmp_path: Path) -> None:
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path / 'ledger.db'}", 1 / 4)
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path / 'ledger.db'}", 1 / 4)
     charged = PACPrivate(GaussianNB(), budget=1 / 8, n_subsets=16, ledger=ledger)
     assert warned(lambda: charged.fit(X, Y).fit(X, Y)) == []
     with pytest.raises(BudgetExhaustedError):
@@ -109,7 +115,7 @@ def test_a_ledger_adds_up_and_silences(tmp_path: Path) -> None:
 
 
 def test_successes_and_other_units_do_not_add() -> None:
-    capped = PACPrivate(GaussianNB(), budget=0.7, criterion="membership", n_subsets=16)
+    capped = PACPrivate(GaussianNB(), budget=Membership(0.7), n_subsets=16)
     MODEL.fit(X, Y)
     (said,) = warned(lambda: capped.fit(X, Y))
     assert "do not add" in said

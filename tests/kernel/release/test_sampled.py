@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pacsklearn import Guarantee, PoissonSubsets, release_sampled
+from pacsklearn import Guarantee, Nats, PoissonSubsets, release_sampled
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     FunctionError,
@@ -116,7 +116,7 @@ def test_a_far_secret_is_pulled_back():
     def late(rows):
         return mean(rows) * (1e9 if next(calls) > 250 else 1.0)
 
-    found = release(late, budget=4.0, allow_exact=True)
+    found = release(late, budget=Nats(4.0, allow_exact=True))
     assert np.linalg.norm(found.value) < 10
 
 
@@ -201,6 +201,8 @@ def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch):
     assert details["guard"] == f"q_max = {law.span.q_max:.6g}, 3 times the farthest first trial"
     assert details["cost of certainty"].startswith(f"{law.enlargement:.4g} times the noise")
     assert (found.noise_power, found.released_power) == (law.noise_power, law.noise_power)
+    assert found.noise_variances.shape == (4,)
+    assert found.noise_variances.sum() == pytest.approx(law.noise_power)
 
 
 def test_a_seeded_secret_is_drawn_from_four_numbers_that_are_no_trial_s():

@@ -12,37 +12,34 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import PACPrivate, PrivacySession, SecretSpace
+from pacsklearn import Nats, PACPrivate, PrivacySession, SecretSpace
+from pacsklearn.estimators import curator_figure as curator_module
+from pacsklearn.estimators.curator_figure import curator_figure
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
-from pacsklearn.kernel.noise.one_sided import OneSidedBackend
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.canonicalizer import Layout
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.outputs.outputs import observe
-from pacsklearn.kernel.release import statement
-from pacsklearn.kernel.release.statement import (
-    SessionCertificate,
-    certified_membership,
-    curator_figure,
-    membership_prior,
-    pac_guarantee,
-    public_facts,
-)
+from pacsklearn.kernel.release import certificate
+from pacsklearn.kernel.release.certificate import SessionCertificate, certified_membership
+from pacsklearn.kernel.release.terms import ListedTerms, public_facts
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.padding.one_sided import OneSidedBackend
 
 # Row 0 is in every subset, row 5 in none; what is secret are rows 1 to 4.
 SUBSETS = [[0, 1, 2], [0, 1, 3], [0, 2, 4], [0, 1, 4]]
 SPACE = SecretSpace.from_subsets(SUBSETS, n_rows=6, weights=[0.4, 0.3, 0.2, 0.1])
+PADDED = Event("function", 0.1, "nats", "one_sided", 0.1, 4, 1, 1)
 
 
 def guarantee(space, *, only_adds=False):
     told = dict.fromkeys(("released", "public", "provenance"), ())
     told |= {"bound": "", "noise": "", "budget": 1.0, "spent": 0.5, "confidence": 1.0}
     told |= {"noiseless": False, "not_for_release": ""}
-    return pac_guarantee(space, None, only_adds=only_adds, **told)
+    return ListedTerms(space).guarantee([PADDED] if only_adds else [], [], **told)
 
 
 def right(target: int, known: tuple[int, ...]) -> float:
@@ -55,7 +52,7 @@ def right(target: int, known: tuple[int, ...]) -> float:
 
 
 def test_blind_success_is_that_at_the_least_protected_secret_row() -> None:
-    prior, unprotected = membership_prior(SPACE)
+    prior, unprotected = SPACE.membership_prior()
     assert prior == pytest.approx(max(right(row, ()) for row in (1, 2, 3, 4)))
     assert unprotected == 2
 
@@ -70,7 +67,7 @@ def test_what_is_known_by_those_who_know_rows_counts_rows_that_have_a_secret() -
             )
             assert secret.known[k][0] == pytest.approx(exact, abs=1e-12)
             assert secret.known_errors[k] == 0
-    assert (secret.prior_membership, secret.n_unprotected) == membership_prior(SPACE)
+    assert (secret.prior_membership, secret.n_unprotected) == SPACE.membership_prior()
     assert secret.prior_identification == pytest.approx(0.4)
 
 
@@ -84,12 +81,9 @@ def test_one_secret_row_has_nobody_to_learn_from() -> None:
 def test_averages_of_a_large_table_are_over_some_of_its_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    space = SecretSpace.balanced(100, n_subsets=16)
-    everything = guarantee(space).secret.known
-    statement._KNOWN.clear()
-    monkeypatch.setattr(statement, "_MOST_UNITS", 99)
-    some = guarantee(space).secret.known
-    statement._KNOWN.clear()
+    everything = guarantee(SecretSpace.balanced(100, n_subsets=16)).secret.known
+    monkeypatch.setattr("pacsklearn.kernel.secret.space._MOST_UNITS", 99)
+    some = guarantee(SecretSpace.balanced(100, n_subsets=16)).secret.known
     assert some != everything
     assert some == pytest.approx(np.array(everything), abs=0.1)
 
@@ -101,7 +95,8 @@ def test_a_candidate_s_identity_is_guessed_at_its_weight() -> None:
 
 def test_the_limit_of_noise_that_only_adds_is_stated_then_alone() -> None:
     plain, padded = guarantee(SPACE), guarantee(SPACE, only_adds=True)
-    assert set(padded.not_covered) - set(plain.not_covered) == {statement._RULED_OUT}
+    (limit,) = set(padded.not_covered) - set(plain.not_covered)
+    assert "rules out" in limit
 
 
 def test_public_facts_are_those_of_every_part() -> None:
@@ -125,7 +120,7 @@ def law_of(budget: float):
 def test_how_sure_the_adversary_is_of_each_unit(
     chunk: int, size: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statement, "_CHUNK", chunk)
+    monkeypatch.setattr(curator_module, "_CHUNK", chunk)
     figure = curator_figure(SessionCertificate(), BALANCED, BELIEF * size, 0.9, 0, 0)
     inside = [sum(BELIEF[BALANCED.membership()[unit]]) for unit in range(60)]
     sure = [max(share, 1 - share) for share in inside]
@@ -198,7 +193,7 @@ def test_a_belief_counts_by_its_proportions(size: float) -> None:
 @pytest.mark.parametrize("chunk", [1, 7, 60, 1000])
 def test_padding_is_certified_unit_by_unit(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact sum over the levels of the likelier answer, for the worst of the units."""
-    monkeypatch.setattr(statement, "_CHUNK", chunk)
+    monkeypatch.setattr(certificate, "_CHUNK", chunk)
     generator = np.random.default_rng(3)
     values = generator.integers(0, 9, (16, 1)).astype(float)
     belief = generator.dirichlet(np.full(16, 2.0))
@@ -207,7 +202,7 @@ def test_padding_is_certified_unit_by_unit(chunk: int, monkeypatch: pytest.Monke
     for unit in range(60):
         told = 0.0
         for level in range(law.padding.levels.size):
-            parts = [belief[i] * law.shares(i)[level] for i in range(16)]
+            parts = [belief[i] * law.channel[i][level] for i in range(16)]
             told += max(
                 sum(p for p, member in zip(parts, members[unit], strict=True) if member == answer)
                 for answer in (False, True)
@@ -240,7 +235,7 @@ def test_what_the_lattice_may_add_is_added_and_certainty_is_the_most(
         asked.append(args)
         return answer
 
-    monkeypatch.setattr(statement, "certified_success", bound)
+    monkeypatch.setattr(certificate, "certified_success", bound)
     law = certified_law_of(1 / 4)
     figure = certified_membership(law, BALANCED, BALANCED.weights)
     assert figure is not None
@@ -260,7 +255,7 @@ def test_the_law_s_own_draws_are_the_ones_certified() -> None:
     members, right = BALANCED.membership(), 0
     for _ in range(400):
         secret = sampler.index(BALANCED.weights)
-        logs = law.log_likelihood(observe(law, secret, sampler))
+        logs = law.log_likelihood(law.draw(secret, sampler))
         belief = np.exp(logs - logs.max())
         right += (members @ (belief / belief.sum()) > 0.5) == members[:, secret]
     figure = certified_membership(law, BALANCED, BALANCED.weights)
@@ -324,7 +319,7 @@ def test_the_figure_is_the_same_whichever_candidate_is_true() -> None:
 
 def test_later_releases_of_a_session_state_none() -> None:
     """Their noise depends on what came out before, and so would a figure about it."""
-    with PrivacySession(X, Y, budget=1.0, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as session:
         first = session.release(GaussianNB(), budget=0.25)
         second = session.release(GaussianNB(), budget=0.25)
     assert first.guarantee.certified_membership is not None

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_fit_score_takes_y, estimator_checks_generator
+from sklearn.utils.estimator_checks import check_fit_score_takes_y
 
 from pacsklearn import SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.exceptions import BudgetExhaustedError
-from tests.estimators.check_name import check_name
+from tests.scikit_learn_checks import Checks, checks_of, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 
@@ -19,18 +19,17 @@ GIVEN_NOISE = {"noise_multiplier": 1e-3, "random_state": 0}
 GIVEN_EPSILON = {"epsilon": 1e6}
 
 
-def every_check(options: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    pairs = {}
-    for kind in (SRPPSGDClassifier, SRPPSGDRegressor):
-        estimator = kind(max_iter=20, batch_size=32, **options)
-        for pair in estimator_checks_generator(estimator):
-            name = check_name(pair[1])
-            # It trains on after fit, which has spent epsilon: see the last test.
-            spent = "epsilon" in options and name == "check_fit_score_takes_y"
-            # The number of rows is public, and sets the batches: a row of weight 0 is not no row.
-            if not spent and not name.startswith("check_sample_weight_equivalence"):
-                pairs[f"{kind.__name__}-{name}"] = pair
-    return pairs
+def every_check(options: dict[str, Any]) -> Checks:
+    # The number of rows is public, and sets the batches: a row of weight 0 is not no row.
+    left_out = ["check_sample_weight_equivalence"]
+    if "epsilon" in options:
+        # It trains on after fit, which has spent epsilon: see the last test.
+        left_out.append("check_fit_score_takes_y")
+    kinds = (SRPPSGDClassifier, SRPPSGDRegressor)
+    every = checks_of(
+        {kind.__name__: kind(max_iter=20, batch_size=32, **options) for kind in kinds}
+    )
+    return {n: pair for n, pair in every.items() if not any(part in n for part in left_out)}
 
 
 SECURE, SEEDED = every_check(GIVEN_EPSILON), every_check(GIVEN_NOISE)
@@ -43,12 +42,12 @@ ONCE_MORE = {
 
 
 # A check that fails is repaired in the code, never excused here.
-@pytest.mark.parametrize(("estimator", "check"), ONCE_MORE.values(), ids=ONCE_MORE)
+@run(ONCE_MORE)
 def test_seeded_noise_passes_every_check(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize(("estimator", "check"), SECURE.values(), ids=SECURE)
+@run(SECURE)
 def test_secure_noise_passes_every_check(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pacsklearn import SliceProfile
-from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from tests.srpp.release.test_release import OPTIONS, TwoCoins, first
@@ -24,7 +24,7 @@ FACTS: dict[str, Any] = {
 
 def calibrated(options: SlicedOptions = OPTIONS) -> Any:
     return calibrated_worlds(
-        FunctionQuery(first), TwoCoins(), np.zeros((2, 2)), None, None, options
+        FunctionQuery(first), TwoCoins(), StatedRows(np.zeros((2, 2))), options
     )
 
 

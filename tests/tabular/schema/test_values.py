@@ -47,7 +47,7 @@ def test_days_of_dates_times_and_texts():
     assert strange.tolist() == [False, False, False, False, True, True]
     stamps = np.array(["1970-01-02T06", "NaT"], dtype="datetime64[ns]")
     np.testing.assert_array_equal(as_days(stamps, [])[0], [1.25, np.nan])
-    with pytest.raises(ValueError, match="A date must be") as caught:
+    with pytest.raises(ValueError, match="date") as caught:
         day_of("Ada's birthday")
     assert "Ada" not in str(caught.value)
 

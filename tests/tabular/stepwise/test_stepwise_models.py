@@ -8,12 +8,12 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacsklearn import PACPrivate, StepwiseClassifier, StepwiseRegressor
+from tests.scikit_learn_checks import checks_of, run
 
 
-@parametrize_with_checks([StepwiseClassifier(), StepwiseRegressor(ridge=0.1)])
+@run(checks_of({"classifier": StepwiseClassifier(), "regressor": StepwiseRegressor(ridge=0.1)}))
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -61,7 +61,7 @@ def test_a_regressors_scale_is_fitted_again():
 
 
 def test_no_columns_at_all_are_refused():
-    with pytest.raises(ValueError, match="n_terms must be at least 1 without ridge"):
+    with pytest.raises(ValueError, match="n_terms"):
         StepwiseRegressor(0).fit([[1.0], [2.0]], [1.0, 2.0])
 
 

@@ -42,6 +42,7 @@ class AttributeAttack(Attack):
     """
 
     name = "attribute"
+    description = "one attribute of a record whose other attributes are known"
     needs = ("units",)
     threat: ClassVar = ThreatModel(
         goal="one attribute of a known record",

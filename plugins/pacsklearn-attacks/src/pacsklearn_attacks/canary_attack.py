@@ -40,6 +40,7 @@ class CanaryAttack(Attack):
     """
 
     name = "canaries"
+    description = "the membership of outliers that are put in to be found"
     needs = ("units",)
     threat: ClassVar = ThreatModel(
         goal="membership of an outlier",

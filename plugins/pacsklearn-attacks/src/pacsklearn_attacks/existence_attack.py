@@ -30,6 +30,7 @@ class ExistenceAttack(Attack):
     """
 
     name = "existence"
+    description = "whether a row was in the universe at all"
     needs = ("secrets", "published")
     automatic = True
     threat: ClassVar = ThreatModel(

@@ -36,23 +36,15 @@ class ExistenceGame(Game):
         if len(worlds) != 2:
             raise ValueError(f"worlds must be two: with the row and without it; got {len(worlds)}.")
         self._worlds, self._numbers = tuple(worlds), numbers
-        self._prior = np.full(2, 0.5)
-        self._prior.flags.writeable = False
-
-    @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> None:
-        return None
+        self.prior = np.full(2, 0.5)
+        self.prior.flags.writeable = False
 
     def bound(self, blind: float) -> None:
         return None
 
     def play(self, generator: np.random.Generator) -> Round:
         secret = int(generator.integers(2))
-        return Round(secret, self._prior, self._worlds[secret](generator))
+        return Round(secret, self.prior, self._worlds[secret](generator))
 
     def published(self, released: Any) -> Floats:
         """Numbers that were published in a round."""

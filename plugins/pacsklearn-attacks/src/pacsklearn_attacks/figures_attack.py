@@ -35,6 +35,7 @@ class FiguresAttack(Attack):
     """
 
     name = "figures"
+    description = "a secret about the data, by what is printed beside the release"
     needs = ("secrets", "figures")
     automatic = True
     threat: ClassVar = ThreatModel(

@@ -46,6 +46,7 @@ class KnownRowsAttack(Attack):
     """
 
     name = "known_rows"
+    description = "one unit's membership, knowing that of k others"
     needs: ClassVar[tuple[str, ...]] = ("units",)
     threat: ClassVar = ThreatModel(
         goal="membership of one row",

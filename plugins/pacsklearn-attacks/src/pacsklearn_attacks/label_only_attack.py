@@ -38,6 +38,7 @@ class LabelOnlyAttack(ShadowAttack):
     """
 
     name = "label_only"
+    description = "one unit's membership, by predicted labels alone"
     needs = ("units", "labels", "features", "targets")
     most_units = 64
     threat: ClassVar = ThreatModel(

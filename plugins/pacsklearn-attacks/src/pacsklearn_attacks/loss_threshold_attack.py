@@ -38,6 +38,7 @@ class LossThresholdAttack(Attack):
     """
 
     name = "loss_threshold"
+    description = "one unit's membership, by the loss of the published model"
     needs = ("units", "confidences")
     automatic = True
     threat: ClassVar = ThreatModel(

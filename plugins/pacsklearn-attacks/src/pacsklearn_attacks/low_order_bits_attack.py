@@ -40,6 +40,7 @@ class LowOrderBitsAttack(Attack):
     """
 
     name = "low_order_bits"
+    description = "the whole secret, by numbers without noise or with floating-point noise"
     needs = ("numbers", "candidate_numbers")
     automatic = True
     threat: ClassVar = ThreatModel(

@@ -42,6 +42,7 @@ class PoisoningAttack(Attack):
     """
 
     name = "poisoning"
+    description = "one unit's membership, by rows put in and queries"
     needs = ("units", "prices")
     threat: ClassVar = ThreatModel(
         goal="membership of one row",

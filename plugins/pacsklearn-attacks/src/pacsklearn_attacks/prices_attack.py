@@ -39,6 +39,7 @@ class PricesAttack(ShadowAttack):
     """
 
     name = "prices"
+    description = "one unit's membership, by what answers cost and when they stop"
     needs = ("units", "prices")
     automatic = True
     threat: ClassVar = ThreatModel(

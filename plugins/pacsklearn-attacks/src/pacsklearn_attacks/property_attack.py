@@ -35,6 +35,7 @@ class PropertyAttack(Attack):
     """
 
     name = "property"
+    description = "a property of all rows that were used"
     needs = ("units", "features")
     threat: ClassVar = ThreatModel(
         goal="a property of all rows used together",

@@ -38,6 +38,7 @@ class QuantileAttack(ShadowAttack):
     """
 
     name = "quantile"
+    description = "one unit's membership, by the confidence that such rows usually get"
     needs = ("units", "confidences", "features")
     pooled = True
     threat: ClassVar = ThreatModel(

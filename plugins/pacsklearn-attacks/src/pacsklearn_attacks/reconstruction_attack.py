@@ -35,6 +35,7 @@ class ReconstructionAttack(Attack):
     """
 
     name = "reconstruction"
+    description = "a whole subset with many of its rows right"
     needs = ("units",)
     threat: ClassVar = ThreatModel(
         goal="a subset with many rows right",

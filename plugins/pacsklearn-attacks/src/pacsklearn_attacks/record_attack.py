@@ -29,6 +29,7 @@ class RecordAttack(Attack):
     """
 
     name = "record"
+    description = "the one unknown record, from a linear model or a PCA"
     needs = ("units", "models", "features")
     threat: ClassVar = ThreatModel(
         goal="reconstruction of one record",

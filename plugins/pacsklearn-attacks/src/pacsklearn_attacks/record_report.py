@@ -16,11 +16,11 @@ from pacsklearn.audit.attack import share_interval
 from pacsklearn.audit.replay import released_plan, replay_fit
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.secret_units import secret_units
+from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
-from pacsklearn.kernel.release.individual import information_about_units
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 CURATOR_ONLY: Final = (

@@ -37,6 +37,7 @@ class RMIAAttack(ShadowAttack):
     """
 
     name = "rmia"
+    description = "one unit's membership, judged against how other rows fare"
     needs = ("units", "confidences")
     pooled = True
     threat: ClassVar = ThreatModel(

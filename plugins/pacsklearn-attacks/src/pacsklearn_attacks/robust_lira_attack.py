@@ -34,6 +34,7 @@ class RobustLiRAAttack(ShadowAttack):
     """
 
     name = "robust_lira"
+    description = "one unit's membership, by few models whose rows are known"
     needs = ("units", "confidences")
     threat: ClassVar = ThreatModel(
         goal="membership of one row",

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.game import Game, Round
@@ -83,25 +82,18 @@ class TrainingGame(Game):
         prior = prior / prior.sum()
         prior.flags.writeable = False
         self._train, self._X, self._y = train, np.asarray(X), np.asarray(y)
-        self._members, self._prior, self._information = members, prior, information
-
-    @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> NDArray[np.bool_]:
-        return self._members
+        self.members, self.prior, self._information = members, prior, information
 
     def bound(self, blind: float) -> float | None:
         """Success that is allowed at guessing the membership of the target."""
         return None if self._information is None else posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
-        secret = int(generator.choice(self._prior.size, p=self._prior))
-        rows = np.flatnonzero(self._members[secret])
+        secret = int(generator.choice(self.prior.size, p=self.prior))
+        assert self.members is not None
+        rows = np.flatnonzero(self.members[secret])
         seed = int(generator.integers(2**31 - 1))
-        return Round(secret, self._prior, self._train(self._X[rows], self._y[rows], seed))
+        return Round(secret, self.prior, self._train(self._X[rows], self._y[rows], seed))
 
     def confidences(self, released: Any) -> Floats:
         """Minus the loss of a round's model on each row; shape (n_rows,)."""

@@ -5,11 +5,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pacsklearn_papers.gap_estimate import donsker_varadhan
+    from pacsklearn_papers.rpac_accounting import (
+        composed_remaining_entropy,
+        intrinsic_privacy,
+        joint_remaining_entropy,
+        residual_privacy,
+    )
     from pacsklearn_papers.stackelberg import StackelbergBackend
 
-__all__ = ["StackelbergBackend", "donsker_varadhan"]
+__all__ = [
+    "StackelbergBackend",
+    "composed_remaining_entropy",
+    "donsker_varadhan",
+    "intrinsic_privacy",
+    "joint_remaining_entropy",
+    "residual_privacy",
+]
 
-_FILES = {"StackelbergBackend": "stackelberg", "donsker_varadhan": "gap_estimate"}
+_FILES = {"StackelbergBackend": "stackelberg", "donsker_varadhan": "gap_estimate"} | dict.fromkeys(
+    (
+        "composed_remaining_entropy",
+        "intrinsic_privacy",
+        "joint_remaining_entropy",
+        "residual_privacy",
+    ),
+    "rpac_accounting",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pacsklearn.plugins import NoiseBackendRecord, hookimpl
+from collections.abc import Iterator
+
+from pacsklearn.plugins import hookimpl
+
+pacsklearn_api = 1  # the number of the hooks that this was written for
 
 
 @hookimpl
-def pacsklearn_noise_backends() -> list[NoiseBackendRecord]:
+def pacsklearn_noise_backends() -> Iterator[str]:
     """Noise backends of this distribution."""
-    return [
-        NoiseBackendRecord(
-            name="stackelberg",
-            target="pacsklearn_papers:StackelbergBackend",
-            description="SR-PAC as published, with a learned decoder: an estimate for comparison",
-        )
-    ]
+    yield "pacsklearn_papers:StackelbergBackend"

@@ -48,6 +48,9 @@ class StackelbergBackend(NoiseBackend):
     posterior of the mixture.
     """
 
+    name = "stackelberg"
+    description = "SR-PAC as published, with a learned decoder: an estimate for comparison"
+
     def __init__(
         self,
         *,

@@ -15,6 +15,9 @@ __all__ = ["DummyRegressorCanonicalizer"]
 class DummyRegressorCanonicalizer(Canonicalizer):
     """Released as one number for each output: the mean, median or quantile of the targets."""
 
+    name = "dummy_regressor"
+    description = "the constant of a DummyRegressor"
+    estimators = ("sklearn.dummy.DummyRegressor",)
     noised = ("constant_",)
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

@@ -1,18 +1,15 @@
-"""What this distribution adds to pacsklearn. Imports nothing heavy: targets are strings."""
+"""What this distribution adds to pacsklearn. Imports nothing heavy: classes are named."""
 
 from __future__ import annotations
 
-from pacsklearn.plugins import CanonicalizerRecord, hookimpl
+from collections.abc import Iterator
+
+from pacsklearn.plugins import hookimpl
+
+pacsklearn_api = 1  # the number of the hooks that this was written for
 
 
 @hookimpl
-def pacsklearn_canonicalizers() -> list[CanonicalizerRecord]:
+def pacsklearn_canonicalizers() -> Iterator[str]:
     """Canonicalizers of this distribution."""
-    return [
-        CanonicalizerRecord(
-            name="dummy_regressor",
-            target="pacsklearn_template.dummy_regressor:DummyRegressorCanonicalizer",
-            estimators=("sklearn.dummy.DummyRegressor",),
-            description="the constant of a DummyRegressor",
-        )
-    ]
+    yield "pacsklearn_template.dummy_regressor:DummyRegressorCanonicalizer"

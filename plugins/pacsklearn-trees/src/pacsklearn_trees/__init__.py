@@ -1,4 +1,4 @@
-"""Growers and predictors of boosting and forests, and boosters whose leaves can be released."""
+"""Predictors of boosting and forests, and boosters whose leaves can be released."""
 
 from importlib import import_module
 from typing import Any
@@ -8,8 +8,6 @@ _FILES = {
     "FixedStructureBoosterClassifier": "fixed_structure_booster",
     "FixedStructureBoosterRegressor": "fixed_structure_booster",
     "FixedStructureCanonicalizer": "booster_canonicalizer",
-    "HistGradientBoostingFitter": "hist_gradient_boosting",
-    "RandomForestFitter": "random_forest",
     "StackedForest": "stacked_forest",
 }
 __all__ = list(_FILES)

@@ -22,6 +22,12 @@ _ROWS_AT_ONCE = 4096
 class FixedStructureCanonicalizer(Canonicalizer):
     """Released as the intercept and the value of every leaf; the splits are public."""
 
+    name = "fixed_structure_booster"
+    description = "leaf values of trees whose splits are public"
+    estimators = (
+        "pacsklearn_trees.FixedStructureBoosterClassifier",
+        "pacsklearn_trees.FixedStructureBoosterRegressor",
+    )
     noised = ("leaf_values_", "intercept_")
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
 from pacsklearn.plugins import BatchPredictor
+
+if TYPE_CHECKING:  # imported when there are models of it
+    from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
 __all__ = ["Boosters"]
 
@@ -22,7 +24,13 @@ class Boosters(BatchPredictor):
         Of one class and with the same parameters; see :meth:`of`.
     """
 
+    name = "xgboost"
+    description = "all candidates' boosters on one DMatrix"
+    estimators = ("xgboost.sklearn.XGBClassifier", "xgboost.sklearn.XGBRegressor")
+
     def __init__(self, models: tuple[XGBModel, ...]) -> None:
+        from xgboost import XGBClassifier
+
         first = models[0]
         self._boosters: list[Booster] = [model.get_booster() for model in models]
         self._rounds = [_rounds(model) for model in models]
@@ -38,6 +46,8 @@ class Boosters(BatchPredictor):
     @classmethod
     def of(cls, models: tuple[Any, ...]) -> Boosters | None:
         """Boosters of ``models``, None for subclasses and objectives that predict otherwise."""
+        from xgboost import XGBClassifier, XGBModel
+
         first = models[0]
         own = XGBClassifier if isinstance(first, XGBClassifier) else XGBModel
         if type(first).predict is not own.predict:
@@ -47,6 +57,8 @@ class Boosters(BatchPredictor):
         return cls(models)
 
     def predict(self, X: Any) -> NDArray[Any]:
+        from xgboost import DMatrix
+
         rows = DMatrix(X, **self._conversion)
         return np.stack(
             [

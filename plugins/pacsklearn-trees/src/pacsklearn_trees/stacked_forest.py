@@ -25,6 +25,7 @@ from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
 from pacsklearn.tabular.forests.fixed_structure_forest import FixedStructureForest
 from pacsklearn.tabular.forests.regressor import FixedStructureForestRegressor
+from pacsklearn_trees.tree_kernel import lay_out, tree_sums
 
 _FORESTS = (
     RandomForestClassifier,
@@ -69,6 +70,18 @@ class StackedForest(BatchPredictor):
         See :func:`pacsklearn_trees.tree_kernel.tree_sums`.
     """
 
+    name = "stacked_forest"
+    description = "trees of all candidates in one pass over the rows"
+    estimators = (
+        "sklearn.ensemble.RandomForestClassifier",
+        "sklearn.ensemble.RandomForestRegressor",
+        "sklearn.ensemble.ExtraTreesClassifier",
+        "sklearn.ensemble.ExtraTreesRegressor",
+        "sklearn.ensemble.GradientBoostingClassifier",
+        "sklearn.ensemble.GradientBoostingRegressor",
+        "pacsklearn.FixedStructureForestClassifier",
+        "pacsklearn.FixedStructureForestRegressor",
+    )
     models: tuple[Any, ...] = field(repr=False)
     start: Floats = field(repr=False)
     precision: Any
@@ -121,8 +134,6 @@ class StackedForest(BatchPredictor):
         return model.clipped(sums[:, :, 0]) if type(model) in _FIXED else sums[:, :, 0]
 
     def _sums(self, rows: NDArray[Any]) -> Floats:
-        from pacsklearn_trees.tree_kernel import tree_sums
-
         sums = np.repeat(self.start[:, None, :], len(rows), axis=1)
         tree_sums(rows, self.feature, self.threshold, self.child, self.values, self.trees, sums)
         return sums
@@ -182,8 +193,6 @@ def _laid_out(
     start: Floats | None = None,
 ) -> StackedForest | None:
     """Trees of all models, node after node; None where these are too many."""
-    from pacsklearn_trees.tree_kernel import lay_out
-
     trees = [tree for index, model in enumerate(models) for tree in trees_of(model, index)]
     size = sum(len(tree.left) for tree in trees)
     if size > _MOST_NODES:

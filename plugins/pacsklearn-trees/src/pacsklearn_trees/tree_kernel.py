@@ -1,7 +1,4 @@
-"""Rows sent down many trees, several at a time; compiled.
-
-Importing this module imports numba.
-"""
+"""Rows sent down many trees, several at a time."""
 
 from __future__ import annotations
 
@@ -37,6 +34,24 @@ def lay_out(left, right, feature, threshold, at, new_feature, new_threshold, chi
             end += 2
         start = last
         levels += 1
+    return levels - 1
+
+
+@lay_out.in_numpy
+def _lay_out_in_numpy(
+    left, right, feature, threshold, at, new_feature, new_threshold, child, source
+):
+    source[at], levels, start, end = 0, 0, at, at + 1
+    while start < end:
+        level = slice(start, end)
+        child[level], new_feature[level], new_threshold[level] = np.arange(start, end), 0, np.inf
+        places = start + np.flatnonzero(left[source[level]] >= 0)
+        nodes = source[places]
+        child[places] = end + 2 * np.arange(places.size)
+        new_feature[places], new_threshold[places] = feature[nodes], threshold[nodes]
+        both = np.stack([left[nodes], right[nodes]], axis=1).ravel()
+        source[end : end + both.size] = both
+        start, end, levels = end, end + both.size, levels + 1
     return levels - 1
 
 
@@ -80,3 +95,13 @@ def tree_sums(X, feature, threshold, child, values, trees, sums):
                     for j in range(width):
                         value = values[here, np.uint64(j)]
                         sums[np.uint64(model), row, np.uint64(column + j)] += value
+
+
+@tree_sums.in_numpy
+def _tree_sums_in_numpy(X, feature, threshold, child, values, trees, sums):
+    every = np.arange(len(X))
+    for root, depth, model, column in trees:
+        places = np.full(len(X), root)
+        for _ in range(depth):
+            places = child[places] + (X[every, feature[places]] > threshold[places])
+        sums[model, :, column : column + values.shape[1]] += values[places]

@@ -1,1 +1,0 @@
-"""Tables larger than memory, and the candidate subsets of their rows."""

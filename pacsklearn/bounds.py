@@ -1,0 +1,84 @@
+"""Pure functions on arrays that bound what a release reveals. All information is in nats."""
+
+from __future__ import annotations
+
+from pacsklearn.estimators.individual_information import (
+    IndividualInformation,
+    individual_information,
+)
+from pacsklearn.kernel.bounds.balanced_design import (
+    balanced_design,
+    inclusion_counts,
+    unpack_subset,
+)
+from pacsklearn.kernel.bounds.criterion_success import certified_success, estimated_success
+from pacsklearn.kernel.bounds.dp_equivalent import answers_until, dp_epsilon, dp_success
+from pacsklearn.kernel.bounds.lattice_bound import (
+    SpanCoordinates,
+    linear_bound,
+    logdet_allocation,
+    logdet_bound,
+    span_coordinates,
+)
+from pacsklearn.kernel.bounds.least_visible_covariance import least_visible_covariance
+from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
+from pacsklearn.kernel.bounds.mixture import (
+    GaussianMixture,
+    belief_entropy,
+    uniform_belief,
+    update_belief,
+)
+from pacsklearn.kernel.bounds.mixture_information import (
+    InformationEstimate,
+    certified_information,
+    mixture_information,
+)
+from pacsklearn.kernel.bounds.posterior_success import (
+    binary_kl,
+    mutual_information_for_success,
+    posterior_success,
+)
+from pacsklearn.kernel.bounds.residual_covariance import NoiseShape, residual_covariance
+from pacsklearn.padding.channel import channel_information
+from pacsklearn.padding.least_padding import Padding, bucket_padding, least_padding
+from pacsklearn.sampled.k_of_n import k_of_n_prior
+from pacsklearn.sampled.mean_distance import mean_distance_bound
+
+__all__ = [
+    "GaussianMixture",
+    "IndividualInformation",
+    "InformationEstimate",
+    "NoiseShape",
+    "Padding",
+    "SpanCoordinates",
+    "answers_until",
+    "balanced_design",
+    "belief_entropy",
+    "binary_kl",
+    "bucket_padding",
+    "certified_information",
+    "certified_success",
+    "channel_information",
+    "dp_epsilon",
+    "dp_success",
+    "estimated_success",
+    "inclusion_counts",
+    "individual_information",
+    "k_of_n_prior",
+    "least_padding",
+    "least_visible_covariance",
+    "linear_bound",
+    "logdet_allocation",
+    "logdet_bound",
+    "mean_distance_bound",
+    "mixture_information",
+    "mutual_information_for_success",
+    "posterior_success",
+    "residual_covariance",
+    "span_coordinates",
+    "uniform_belief",
+    "unpack_subset",
+    "update_belief",
+    "upper_mean_bound",
+    "upper_mean_bounds",
+]

@@ -1,0 +1,57 @@
+"""One fit while it is open: its rows, and how what it releases is taken."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any, final
+
+from pacsklearn.estimators.prepared_rows import PreparedRows
+from pacsklearn.kernel.answers.responders import Responders, answer_table
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+
+
+@final
+class OpenFit:
+    """The rows of a fit, and releases about its secret.
+
+    Parameters
+    ----------
+    rows : PreparedRows
+    procedure : ReleaseProcedure
+    store : {"memory", "ledger"}, default="memory"
+        Where answers are stored.
+    """
+
+    def __init__(
+        self, rows: PreparedRows, procedure: ReleaseProcedure, store: str = "memory"
+    ) -> None:
+        self.rows, self.procedure = rows, procedure
+        # Seals what is stored: without it nobody can write an answer, or find a row's own.
+        self._answers = answer_table(procedure, os.urandom(32) if store == "ledger" else None)
+        if self._answers is not None:
+            self._answers.begin(procedure.secret.log_belief)
+
+    @property
+    def estimator(self) -> Any:
+        """The wrapped estimator."""
+        return self.rows.candidates.estimator
+
+    def candidates(self, estimator: Any) -> Candidates:
+        """What every candidate's model is fitted with, for another estimator as well."""
+        known = self.rows.candidates
+        if estimator is known.estimator:
+            return known
+        return Candidates.prepare(estimator, known.X, known.y, known.space, known.options)
+
+    @cached_property
+    def responders(self) -> Responders:
+        """What answers queries; its noise may be drawn ahead."""
+        return Responders(self.procedure, self._answers)
+
+    def close(self) -> None:
+        """Release nothing more: the whole budget went into what was released."""
+        self.procedure.account.is_closed = True
+        if "responders" in vars(self):
+            self.responders.close()

@@ -1,0 +1,134 @@
+"""Hooks of the entry-point group ``pacsklearn`` for what the kernel knows, and its own of each.
+
+Every hook yields classes, or ``"package.module:Class"``, and does nothing else: no plugin can alter
+a mechanism unseen. Other rings declare further kinds in modules of this name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pacsklearn.kernel.plugins.kinds import kind
+
+
+@kind("canonicalizer", "pacsklearn.kernel.outputs.canonicalizer:Canonicalizer")
+def pacsklearn_canonicalizers() -> Iterable[type | str]:
+    """Turn a kind of fitted estimator into a vector that can be noised, and back.
+
+    Returns
+    -------
+    iterable of subclasses of Canonicalizer, or of their names
+
+    Examples
+    --------
+    >>> from pacsklearn.plugins import hookimpl
+    >>> @hookimpl
+    ... def pacsklearn_canonicalizers():
+    ...     yield "clinic.private:TrimmedMeanCanonicalizer"
+    """
+    return ()
+
+
+@kind("batch_predictor", "pacsklearn.kernel.outputs.batch_predictor:BatchPredictor")
+def pacsklearn_batch_predictors() -> Iterable[type | str]:
+    """Predict with the models of all candidates at once, for fast private responses.
+
+    Returns
+    -------
+    iterable of subclasses of BatchPredictor, or of their names
+    """
+    return ()
+
+
+@kind("subset_fitter", "pacsklearn.kernel.outputs.subset_fitter:SubsetFitter")
+def pacsklearn_subset_fitters() -> Iterable[type | str]:
+    """Fit the models of all candidates at once, to the same numbers as one after the other.
+
+    Returns
+    -------
+    iterable of subclasses of SubsetFitter, or of their names
+    """
+    return ()
+
+
+@kind("noise_backend", "pacsklearn.kernel.noise.noise_backend:NoiseBackend")
+def pacsklearn_noise_backends() -> Iterable[type | str]:
+    """Calibrate noise to a budget, for ``PACPrivate(..., noise=name)``.
+
+    Returns
+    -------
+    iterable of subclasses of NoiseBackend, or of their names
+    """
+    return (
+        "pacsklearn.kernel.noise.lattice:IsotropicBackend",
+        "pacsklearn.kernel.noise.diagonal:DiagonalBackend",
+        "pacsklearn.kernel.noise.lattice:EigenBackend",
+        "pacsklearn.kernel.noise.lattice:LogdetBackend",
+        "pacsklearn.kernel.noise.residual:ResidualBackend",
+        "pacsklearn.kernel.noise.criterion:CriterionBackend",
+    )
+
+
+@kind("budget", "pacsklearn.kernel.budget.budget:Budget")
+def pacsklearn_budgets() -> Iterable[type | str]:
+    """Say what is promised and in which unit, for ``PACPrivate(..., budget=Budget(...))``.
+
+    Returns
+    -------
+    iterable of subclasses of Budget, or of their names
+        A cap on an adversary's success derives from :class:`~pacsklearn.plugins.Cap`, and makes a
+        criterion for a secret space.
+    """
+    return (
+        "pacsklearn.kernel.budget.nats:Nats",
+        "pacsklearn.kernel.budget.caps:Membership",
+        "pacsklearn.kernel.budget.caps:Identification",
+        "pacsklearn.kernel.budget.caps:KOfN",
+    )
+
+
+@kind("secret_space", "pacsklearn.kernel.secret.space:Space")
+def pacsklearn_secret_spaces() -> Iterable[type | str]:
+    """Draw candidates from a kind of table that is given as ``X``, which it claims by class.
+
+    Returns
+    -------
+    iterable of subclasses of Space, or of their names
+    """
+    return ()
+
+
+@kind("stated_secret", "pacsklearn.kernel.secret.stated_secret:PACSecret")
+def pacsklearn_stated_secrets() -> Iterable[type | str]:
+    """State a kind of secret that guarantees are about, which they are read with again.
+
+    Returns
+    -------
+    iterable of subclasses of PACSecret, or of their names
+    """
+    return (
+        "pacsklearn.kernel.secret.secret_rows:SecretRows",
+        "pacsklearn.kernel.secret.stated_secret:SecretCandidate",
+    )
+
+
+@kind("unsupported", "pacsklearn.kernel.outputs.unsupported:Unsupported")
+def pacsklearn_unsupported() -> Iterable[type | str]:
+    """Say why the parameters of some estimators cannot be released.
+
+    Returns
+    -------
+    iterable of subclasses of Unsupported, or of their names
+    """
+    return ()
+
+
+@kind("ledger_scheme", "pacsklearn.kernel.ledger.log:Log")
+def pacsklearn_ledger_schemes() -> Iterable[type | str]:
+    """Keep ledgers in a kind of database, for ``ledger="name://..."``.
+
+    Returns
+    -------
+    iterable of subclasses of Log, or of their names
+    """
+    return ("pacsklearn.kernel.ledger.sqlite_log:SQLiteLog",)

@@ -1,0 +1,167 @@
+"""What the optimal adversary achieves at memberships under the laws of a session, certified."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.criterion_success import certified_success
+from pacsklearn.kernel.bounds.mixture import GaussianMixture
+from pacsklearn.kernel.bounds.rounding import OUTWARD
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.noise.certified import GAMMA
+from pacsklearn.kernel.noise.joint_law import JointLaw
+from pacsklearn.kernel.noise.lattice import distinct_outputs, generator_for, lattice_slack
+from pacsklearn.kernel.noise.law import Law
+from pacsklearn.kernel.noise.noise_law import Support
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import Space
+
+_DRAWS = 2**10
+# It stands beside the promise and is not it: fits of 20,000 rows need not wait for its last digit.
+_PRODUCTS = 2**32
+# Units whose memberships are unpacked at a time: m bytes each.
+_CHUNK = 16384
+
+
+@final
+class Certified(NamedTuple):
+    """Bound on the success at the worst unit's membership, and the probability that it holds."""
+
+    success: float
+    confidence: float
+
+
+def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | None:
+    """Bound on the success at the worst unit.
+
+    Parameters
+    ----------
+    law : Law
+    space : Space
+    belief : ndarray of shape (m,)
+        That the law was calibrated for.
+
+    Returns
+    -------
+    Certified or None
+        None where secrets are no subsets. For padding, and where there is no noise, it is a finite
+        sum, and holds with confidence 1; for Gaussian noise it fails with probability ``GAMMA``.
+
+    Notes
+    -----
+    A function of the law and of the list of candidates, never of the secret: it is computed before
+    anything is drawn.
+    """
+    if not space.has_members:
+        return None
+    listed = space.row_subsets()
+    weights = belief / belief.sum()
+    if law.channel is not None:
+        return Certified(_finite(law.channel, listed, weights), 1.0)
+    centres = law.centres
+    if law.is_noiseless:
+        # Of several planned releases those with noise are taken as exact too: an upper bound.
+        seen = distinct_outputs(centres)
+        return Certified(_finite(np.eye(seen.max() + 1)[seen], listed, weights), 1.0)
+    success = certified_success(
+        GaussianMixture(centres, weights, float(law.scale)),
+        MembershipCriterion(space),
+        _DRAWS,
+        GAMMA,
+        generator_for(Support(centres.astype(np.float64), weights), "certify"),
+        _PRODUCTS,
+    )
+    # The draws are of continuous noise, the release has the lattice's.
+    return Certified(min(success + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
+
+
+def _finite(shares: Floats, space: SecretSpace, weights: Floats) -> float:
+    """Exact success of a finite channel: in each outcome the likelier answer is given.
+
+    ``shares`` has each candidate's probabilities of the outcomes in a row.
+    """
+    joint = weights[:, None] * shares
+    worst = 0.0
+    for start in range(0, space.n_units, _CHUNK):
+        members = space.membership(slice(start, start + _CHUNK))
+        secret = members.any(axis=1) & ~members.all(axis=1)
+        inside = members[secret] @ joint
+        right = np.maximum(inside, joint.sum(axis=0) - inside).sum(axis=1)
+        worst = max(worst, float(right.max(initial=0.0)))
+    # Outward: rounding of the sums may make it too high, never too low.
+    return min(math.nextafter(worst * OUTWARD, 2.0), 1.0)
+
+
+LATER = (
+    "none for all releases together: the noise of the later ones depends on what came out before, "
+    "and so would the figure. Releases that are planned together (release_planned) have one"
+)
+
+
+class SessionCertificate:
+    """What a session has fixed beforehand, and the laws it used; secret material.
+
+    Attributes
+    ----------
+    fixed : Certified or None
+        Figure of the first release, or of the first planned ones together: computed from laws that
+        nothing released has influenced, so it may be published.
+    n_planned : int
+        Releases that were charged together with another one.
+    """
+
+    def __init__(self) -> None:
+        self.fixed: Certified | None = None
+        self._used: list[Law] = []
+        self.n_planned = 0
+
+    def note(self, law: Law) -> None:
+        """Remember a law that was used."""
+        self._used.append(law)
+        self.n_planned += len(law.laws) - 1
+
+    @property
+    def laws(self) -> tuple[Any, ...]:
+        """Every law that was used, those of planned releases one by one."""
+        return tuple(one for law in self._used for one in law.laws)
+
+    def export(self) -> tuple[tuple[float, float] | None, int]:
+        """What a session file keeps: the published figure and the count, and no law."""
+        figure = None if self.fixed is None else (self.fixed.success, self.fixed.confidence)
+        return figure, self.n_planned
+
+    def restore(self, figure: tuple[float, float] | None, n_planned: int) -> None:
+        """Take over what :meth:`export` gave."""
+        self.fixed = None if figure is None else Certified(*figure)
+        self.n_planned = n_planned
+
+    def under_all(self, space: SecretSpace, n_events: int) -> tuple[Certified | None, str]:
+        """Certify the laws used so far as though they had been fixed beforehand.
+
+        Returns
+        -------
+        certified : Certified or None
+        missing : str
+            Why there is none.
+        """
+        if n_events == 0:
+            return None, "nothing was released"
+        if len(self._used) < n_events:
+            return None, (
+                "answers to queries, and what was released before the session was loaded, are "
+                "not kept as laws"
+            )
+        law = self._used[0]
+        if len(self._used) > 1:
+            if any(one.channel is not None for one in self.laws):
+                return None, "padding and Gaussian noise are not certified together"
+            law = JointLaw(self.laws)
+        # The prior's weights whatever the belief is now: the figure is of the whole session.
+        return certified_membership(law, space, space.weights), _UNHIDDEN
+
+
+_UNHIDDEN = "something was released without noise"

@@ -1,0 +1,174 @@
+"""A release up to what needs the secret; and several of them, planned together."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias, final
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.noise.joint_law import JointLaw
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.release.account import Secret
+from pacsklearn.kernel.release.rehearsal import public_integers
+
+Details: TypeAlias = tuple[tuple[str, str], ...]
+"""Further facts for a guarantee, by name."""
+
+
+class Plan(ABC):
+    """What is computed before the secret is needed: of a model, a value, several of them.
+
+    Secret material: it holds the outputs of all candidates, or trials.
+
+    Attributes
+    ----------
+    kind : str
+        What the ledger calls such a release.
+    target : Target
+        What it may reveal.
+    provenance : tuple of Provenance
+        Plugins involved.
+    """
+
+    kind: str
+    target: Target
+    provenance: tuple[Provenance, ...]
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """How many numbers are released."""
+
+    @property
+    @abstractmethod
+    def released(self) -> tuple[str, ...]:
+        """What comes out of the noisy vector."""
+
+    @property
+    @abstractmethod
+    def public(self) -> tuple[str, ...]:
+        """What is released as it is."""
+
+    @abstractmethod
+    def calibrate(self, belief: Floats) -> Any:
+        """Law under a belief of shape (m,); a function of the candidates, never of the secret."""
+
+    @abstractmethod
+    def value(self, law: Any, observed: Any) -> Any:
+        """What leaves: a public function of the law and of what was drawn under it."""
+
+    def observe(self, law: Any, secret: Secret) -> Any:
+        """What is drawn under the law: the first use of the secret."""
+        return law.draw(secret.index, secret.sampler)
+
+    def example(self, law: Any) -> Any:
+        """What could be drawn under the law, by a public seed."""
+        return public_integers(law)
+
+    def parts(self, law: Any, observed: Any) -> list[Part]:
+        """What leaves, one by one."""
+        return [Part(law, self.value(law, observed), law.noise_variances)]
+
+    def is_noiseless(self, law: Any) -> bool:
+        """Whether nothing is added to what depends on the secret."""
+        return bool(law.n_noisy == 0)
+
+    def details(self, law: Any) -> Details:
+        """Further facts for the guarantee, by name."""
+        return ()
+
+
+@final
+class Part(NamedTuple):
+    """One released value, its law, and the variance of the noise in each of its numbers."""
+
+    law: Any
+    value: Any
+    noise_variances: Floats | None
+
+
+@final
+class Step(NamedTuple):
+    """What was charged and drawn: law, event, observation, and the belief it was calibrated to."""
+
+    law: Any
+    event: Event
+    observed: Any
+    belief: Floats
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class PlannedSet(Plan):
+    """Several releases of one secret: calibrated to one belief, charged together, then drawn.
+
+    Parameters
+    ----------
+    plans : tuple of Plan
+        In order.
+    target : Target
+        What all of them may reveal.
+    provenance : tuple of Provenance
+    confidence : float, optional
+        That all bounds hold, where the laws share what they may fail with; their own sum otherwise.
+    kind : str
+    """
+
+    plans: tuple[Plan, ...]
+    target: Target
+    provenance: tuple[Provenance, ...]
+    confidence: float | None = None
+    kind: str = "planned"
+
+    @classmethod
+    def of(cls, plans: Iterable[Plan], **shared: Any) -> PlannedSet:
+        """Set of plans; ``shared`` are confidence and kind."""
+        plans = tuple(plans)
+        criterion = plans[0].target.criterion
+        target = Target(math.fsum(plan.target.budget for plan in plans), criterion)
+        return cls(plans, target, _distinct(plan.provenance for plan in plans), **shared)
+
+    @property
+    def n_outputs(self) -> int:
+        return sum(plan.n_outputs for plan in self.plans)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        return _distinct(plan.released for plan in self.plans)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        return _distinct(plan.public for plan in self.plans)
+
+    def calibrate(self, belief: Floats) -> JointLaw:
+        return JointLaw(tuple(plan.calibrate(belief) for plan in self.plans), self.confidence)
+
+    def observe(self, law: JointLaw, secret: Secret) -> tuple[Any, ...]:
+        pairs = zip(self.plans, law.laws, strict=True)
+        return tuple(plan.observe(one, secret) for plan, one in pairs)
+
+    def example(self, law: JointLaw) -> tuple[Any, ...]:
+        return tuple(plan.example(one) for plan, one in zip(self.plans, law.laws, strict=True))
+
+    def parts(self, law: JointLaw, observed: tuple[Any, ...]) -> list[Part]:
+        taken = zip(self.plans, law.laws, observed, strict=True)
+        return [part for plan, one, drawn in taken for part in plan.parts(one, drawn)]
+
+    def value(self, law: JointLaw, observed: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(part.value for part in self.parts(law, observed))
+
+
+def _distinct(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(one for group in groups for one in group))
+
+
+def not_releasable(number: int, given: Any) -> TypeError:
+    """What is wrong with something planned that is neither an estimator nor a function."""
+    return TypeError(
+        f"releases[{number}] must be an estimator or a function, got an object of type "
+        f"{type(given).__name__}."
+    )

@@ -1,0 +1,186 @@
+"""What a session's releases are about, and the guarantee that states it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.criterion import Criterion
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.noise.law import Law
+from pacsklearn.kernel.outputs.canonicalizer import Layout
+from pacsklearn.kernel.release.account import ledger_unit
+from pacsklearn.kernel.release.certificate import Certified, certified_membership
+from pacsklearn.kernel.secret.space import Space
+
+ONE_SIDED: Final = "one_sided"
+"""Name of the noise that only adds, in events and arguments."""
+
+_RULED_OUT = (
+    "What padding cannot hide: a padded value rules out every candidate whose own value is larger."
+)
+
+_OTHER_AIMS = (
+    "Other aims: only the success named above is capped; what an adversary achieves otherwise is "
+    "bounded by the mutual information alone."
+)
+
+
+class Terms(ABC):
+    """What the releases of a session are about: its secret, and what is capped.
+
+    Attributes
+    ----------
+    criterion : Criterion or None
+        What is capped instead of the mutual information.
+    """
+
+    criterion: Criterion | None = None
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates for the secret; 0 where they cannot be listed."""
+        return 0
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """What is released as it is, whichever plans are taken."""
+        return ()
+
+    @property
+    def unit(self) -> str:
+        """What the session's ledger counts."""
+        return ledger_unit(self.criterion)
+
+    def check_again(self, own: MemoryLedger) -> None:  # noqa: B027 - as a rule bounds add up
+        """Refuse a step after those on the ledger, where their bounds do not add up."""
+
+    def warn_of_few(self, n_outputs: int) -> None:  # noqa: B027 - few kinds have a table
+        """Warn when most of what is released cannot depend on the secret."""
+
+    def certified(self, law: Law, belief: Floats) -> Certified | None:
+        """Bound on the success at memberships under a law; None where nothing is certified."""
+        return None
+
+    def directions(self, event: Event) -> tuple[tuple[str, str], ...]:
+        """How much of a released vector depends on the secret at all, for the guarantee."""
+        return ()
+
+    @abstractmethod
+    def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> Guarantee:
+        """Guarantee of what was charged.
+
+        Parameters
+        ----------
+        events : sequence of Event
+            All charges of the session.
+        laws : sequence of Law
+            Those used in this process.
+        **facts
+            Fields of the guarantee that only the procedure knows.
+        """
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ListedTerms(Terms):
+    """The secret is one of a list of candidates.
+
+    Parameters
+    ----------
+    space : Space
+    criterion : Criterion, optional
+        Successes do not add up, so such a session makes one release.
+    """
+
+    space: Space
+    criterion: Criterion | None = None
+
+    @property
+    def n_candidates(self) -> int:
+        return self.space.n_candidates
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        return self.space.public
+
+    def check_again(self, own: MemoryLedger) -> None:
+        if self.criterion is not None and own.events:
+            raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
+
+    def warn_of_few(self, n_outputs: int) -> None:
+        if self.space.has_members and self.n_candidates <= n_outputs:
+            warn_user(
+                f"{self.n_candidates} candidate subsets span at most {self.n_candidates - 1} of "
+                f"the {n_outputs} directions of what is released; the others are a function of "
+                "the whole table, are released without noise, and nothing is promised about them. "
+                "The guarantee states the share; use more subsets, or release fewer numbers.",
+                FewCandidatesWarning,
+            )
+
+    def certified(self, law: Law, belief: Floats) -> Certified | None:
+        return certified_membership(law, self.space, belief)
+
+    def directions(self, event: Event) -> tuple[tuple[str, str], ...]:
+        fixed = event.n_outputs - event.n_noisy
+        if not self.space.has_members or event.n_noisy == 0 or fixed <= 0:
+            return ()
+        return (
+            (
+                "whole table",
+                (
+                    f"{fixed} of {event.n_outputs} directions of what is released "
+                    f"({100 * fixed / event.n_outputs:.3g} %) are a function of the whole table, "
+                    "without noise: the candidates do not differ in them"
+                ),
+            ),
+        )
+
+    def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> Guarantee:
+        secret, criterion = self.space.stated(), self.criterion
+        only_adds = any(event.backend == ONE_SIDED for event in events)
+        if criterion is None:
+            definition = f"mutual information between the secret {secret.noun} and the release"
+            facts.setdefault("noiseless", facts["spent"] >= self.space.entropy)
+        else:
+            definition = f"success of the optimal adversary, who wants to {criterion.statement}"
+            facts.setdefault("noiseless", False)
+            facts["criterion"], facts["capped"] = criterion.name, criterion.aim
+            # Of the one release under a criterion, or of any.
+            facts["mutual_information"] = events[-1].bound if events else self.space.entropy
+        return Guarantee(
+            definition=definition,
+            unit=self.unit,
+            secret=secret,
+            not_covered=(
+                *secret.limits,
+                *((_RULED_OUT,) if only_adds else ()),
+                *((_OTHER_AIMS,) if criterion is not None else ()),
+            ),
+            sources=(
+                "posterior success: pac-private-algorithms, eq. 3",
+                "DP comparison: pac-private-algorithms, eq. 2",
+                "noise bound: see the backend",
+            ),
+            **facts,
+        )
+
+
+def public_facts(layout: Layout) -> tuple[str, ...]:
+    """Names of the structure that a release shows as it is."""
+    names = {"hyper-parameters", "public seeds"}
+
+    def collect(part: Layout) -> None:
+        names.update(name for name, _ in part.facts if name.endswith("_"))
+        for _, child in part.children:
+            collect(child)
+
+    collect(layout)
+    return tuple(sorted(names))

@@ -1,0 +1,58 @@
+"""Documents that are saved as a page, which opens without a network, or as data."""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+
+class Page(ABC):
+    """A document with a page and data."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+
+    @abstractmethod
+    def to_html(self) -> str:
+        """One self-contained page."""
+
+    def to_json(self, **options: Any) -> str:
+        """Data as JSON text. ``options`` go to :func:`json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it: a page for ``.html``, the data alone for ``.json``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that is there is replaced.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ValueError
+            When the name ends otherwise.
+        """
+        target = Path(path)
+        kind = target.suffix.lower()
+        if kind not in {".html", ".htm", ".json"}:
+            raise ValueError(f"path must end in .html or .json, got {target.name!r}.")
+        text = self.to_json(indent=1) if kind == ".json" else self.to_html()
+        target.write_text(text, encoding="utf-8")
+        return target
+
+
+def filled(name: str, **parts: str) -> str:
+    """Page of a file in ``pages``, with these parts of HTML in their places."""
+    text = resources.files("pacsklearn.plots").joinpath("pages", name).read_text("utf-8")
+    return Template(text).substitute(parts)

@@ -1,1 +1,0 @@
-"""A ledger on a PostgreSQL server."""

@@ -1,0 +1,93 @@
+"""Calibrated noise for a secret that can be sampled but not enumerated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.guarded_span import GuardedSpan
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, variances_along
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SampledLaw:
+    """Noise for one release of a sampled secret: how to round, and how to read the result.
+
+    The release is ``w = point(output) + noise`` with independent discrete Gaussian noise of
+    parameter :data:`~pacsklearn.kernel.noise.noise_law.LATTICE_SCALE`. The law knows trials only,
+    never the secret.
+
+    Parameters
+    ----------
+    span : GuardedSpan
+    step : ndarray of shape (k,)
+        Grid step of each coordinate.
+    bound : float
+        Upper bound on the mutual information, in nats, that holds with ``confidence``.
+    confidence : float
+    proof, backend : str
+    noise_power : float
+        Sum of the noise variances in the metric.
+    mean_distance : float
+        Upper confidence bound for the mean ``q``; the certificate.
+    enlargement : float
+        Noise power over that of the same shape without a certificate.
+    n_calibration, n_certificate : int
+        Trials behind shape and certificate.
+    """
+
+    span: GuardedSpan = field(repr=False)
+    step: Floats = field(repr=False)
+    bound: float
+    confidence: float
+    proof: str
+    backend: str
+    noise_power: float
+    mean_distance: float
+    enlargement: float
+    n_calibration: int
+    n_certificate: int
+    scale: int = LATTICE_SCALE
+
+    information = channel = None
+
+    @property
+    def laws(self) -> tuple[SampledLaw]:
+        """Itself: it was planned alone."""
+        return (self,)
+
+    @property
+    def n_noisy(self) -> int:
+        """All coordinates."""
+        return self.dimension
+
+    def log_likelihood(self, observed: Integers) -> Floats:
+        """Nothing is learned: there is no list of candidates to have a belief about."""
+        return np.zeros(1)
+
+    @property
+    def dimension(self) -> int:
+        """Number k of noisy coordinates."""
+        return int(self.step.shape[0])
+
+    def point(self, output: Floats) -> Integers:
+        """Lattice point of one output of shape (d,); secret when the output is."""
+        return self.span.point(output, self.step)
+
+    @property
+    def released_power(self) -> float:
+        """Power of the noise that is added: all of it lies in the span."""
+        return self.noise_power
+
+    @property
+    def noise_variances(self) -> Floats:
+        """Variance of the noise of each released number; (d,)."""
+        return variances_along(self.span.axes, self.step * LATTICE_SCALE)
+
+    def decode(self, observed: Integers) -> Floats:
+        """Output vector of shape (d,) for the released integers; a public function."""
+        return np.asarray(self.span.centre + (observed * self.step) @ self.span.axes)

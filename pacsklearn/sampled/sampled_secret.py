@@ -1,0 +1,56 @@
+"""The secret of a guarantee: what a sampler drew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
+from pacsklearn.kernel.secret.stated_secret import Bounds, PACSecret, StatedAttack
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SampledSecret(PACSecret):
+    """What a sampler drew, of which only trials can be seen."""
+
+    name = "sampled"
+    noun = "secret"
+    unit = "sampled secret"
+    prior_membership = 0.5
+    prior_identification = 1.0
+    entropy = None
+    n_candidates = None
+    threats = (
+        "The adversary has unlimited computing power.",
+        "The adversary knows how the secret is drawn, the function and the noise's law.",
+        "The adversary sees everything that was released.",
+        "Hidden is which secret was drawn.",
+    )
+    limits = (
+        (
+            "How secrets are drawn: the adversary is assumed to know the sampler, and the secret "
+            "must have been drawn by it, afresh, from a securely seeded generator."
+        ),
+        (
+            "Single outcomes: success is averaged over the secret and the noise; one particular "
+            "release may tell more about one particular secret than the average does."
+        ),
+        (
+            "Other ways out: every call draws a secret of its own; releases about one and the same "
+            "secret need a session."
+        ),
+    )
+
+    def promise(self, seen: str, bounds: Bounds) -> str:
+        return (
+            f"Whoever sees {seen}, with unlimited computing power and knowing how the secret is "
+            "drawn, answers any question about it that blind guessing gets right half of the time "
+            f"with a success of at most {percent_up(bounds.membership)} %."
+        )
+
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        return (StatedAttack("a question at even odds", 0.5, bounds.membership),)
+
+    def rows(self, bounds: Bounds) -> Rows:
+        return [("secret", "drawn afresh by a sampler, of which only trials can be seen")]

@@ -1,1 +1,0 @@
-"""Private prediction service: answering models behind HTTP; needs the extra ``service``."""

@@ -1,0 +1,22 @@
+"""The kind of plugin that this ring declares: Pufferfish scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pacsklearn.kernel.plugins.kinds import kind
+
+
+@kind("scenario", "pacsklearn.srpp.scenarios.scenario:Scenario")
+def pacsklearn_scenarios() -> Iterable[type | str]:
+    """Say what is secret: secrets, pairs, priors and a sampler for each.
+
+    Returns
+    -------
+    iterable of subclasses of Scenario, or of their names
+    """
+    return (
+        "pacsklearn.srpp.scenarios.prevalence_scenario:PrevalenceScenario",
+        "pacsklearn.srpp.scenarios.differing_rows:DifferingRows",
+        "pacsklearn.srpp.scenarios.group_scenario:GroupScenario",
+    )

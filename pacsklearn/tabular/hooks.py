@@ -1,0 +1,45 @@
+"""What this ring adds to the registry: models of tables."""
+
+from collections.abc import Iterator
+
+from pacsklearn.kernel.plugins.kinds import hookimpl
+
+
+@hookimpl
+def pacsklearn_canonicalizers() -> Iterator[str]:
+    """Canonicalizers of this ring."""
+    yield from (
+        "pacsklearn.tabular.forests.canonicalizer:FixedStructureForestCanonicalizer",
+        "pacsklearn.tabular.schema.canonicalizer:SchemaEncoderCanonicalizer",
+        "pacsklearn.tabular.additive.canonicalizer:AdditiveCanonicalizer",
+    )
+
+
+@hookimpl
+def pacsklearn_subset_fitters() -> Iterator[str]:
+    """Subset fitters of this ring."""
+    yield from (
+        "pacsklearn.tabular.forests.joint_fit:FixedForestFitter",
+        "pacsklearn.tabular.additive.joint_fit:AdditiveFitter",
+        "pacsklearn.tabular.stepwise.joint_fit:StepwiseClassifierFitter",
+        "pacsklearn.tabular.stepwise.joint_fit:StepwiseRegressorFitter",
+    )
+
+
+@hookimpl
+def pacsklearn_release_kinds() -> Iterator[str]:
+    """Release kinds of this ring."""
+    yield from (
+        "pacsklearn.tabular.choosing.tuning:Tuned",
+        "pacsklearn.tabular.students.student:Student",
+    )
+
+
+@hookimpl
+def pacsklearn_advice() -> Iterator[str]:
+    """Advice about every kind of release."""
+    yield from (
+        "pacsklearn.tabular.choosing.planning:ParametersAdvice",
+        "pacsklearn.tabular.choosing.answers_plan:AnswersAdvice",
+        "pacsklearn.tabular.students.student_plan:StudentAdvice",
+    )

@@ -1,0 +1,131 @@
+"""Candidate subsets of a table that nobody holds whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.exceptions import DesignError
+from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.kernel.secret.space import RowSpace, Work
+from pacsklearn_bigdata.exceptions import TableError
+from pacsklearn_bigdata.hashed_design import BatchMembers, HashedDesign
+from pacsklearn_bigdata.table import Table
+from pacsklearn_bigdata.table_candidates import TableCandidates
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HashedSpace(RowSpace):
+    """Candidate subsets of a table's units, one of which is the secret.
+
+    As :class:`~pacsklearn.SecretSpace`, for units that are nowhere listed. Sizes, and a sample of
+    the memberships, are known once the table was read.
+
+    Parameters
+    ----------
+    design : HashedDesign
+    table : Table
+    is_listed : bool
+        Whether the key is public.
+    """
+
+    design: HashedDesign
+    table: Table = field(repr=False)
+    is_listed: bool
+    weights: NDArray[np.float64] = field(init=False, repr=False)
+
+    name: ClassVar[str] = "table"
+    description: ClassVar[str] = "subsets of a table's units, each picked by a keyed function"
+    estimators: ClassVar[tuple[str | type, ...]] = (Table,)
+
+    def __post_init__(self) -> None:
+        weights = np.full(self.n_subsets, 1.0 / self.n_subsets)
+        object.__setattr__(self, "weights", weights)
+
+    @classmethod
+    def over(cls, X: Table, y: Any, design: Design) -> Self:
+        """Space of a design, whose balanced subsets become each unit's own choice.
+
+        Raises
+        ------
+        DesignError
+            When groups are given, or classes are to be dealt evenly.
+        """
+        if design.groups is not None:
+            raise DesignError(
+                "groups must be None for a Table; name the column: Table(..., unit=<column>)."
+            )
+        if design.stratify is True:
+            raise DesignError(
+                "stratify must be 'auto' or False for a Table, whose rows pass one by one."
+            )
+        hashed = HashedDesign.of(design.seed, design.n_subsets, design.rate)
+        return cls(hashed, X, not isinstance(design.seed, SubsetSeed))
+
+    @property
+    def n_subsets(self) -> int:
+        """Number m of candidates."""
+        return self.design.n_subsets
+
+    @property
+    def n_candidates(self) -> int:
+        """Number m of candidates."""
+        return self.design.n_subsets
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the secret, in nats."""
+        return float(np.log(self.n_subsets))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.table.profile.n_rows
+
+    @property
+    def n_units(self) -> int:
+        """Units of privacy in the table."""
+        return self.table.profile.n_units
+
+    @property
+    def unit(self) -> str:
+        """Unit of privacy: ``"row"`` or ``"group"``."""
+        return self.table.unit
+
+    @cached_property
+    def sample(self) -> BatchMembers:
+        """Memberships of the sampled rows."""
+        return self.design.members(self.table.profile.sample.names)
+
+    def inclusion(self) -> NDArray[np.float64]:
+        """Prior probability that a sampled unit is in the secret subset: the same for all."""
+        return np.full(len(self.sample.packed), self.design.included / self.n_subsets)
+
+    def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
+        """Which candidates hold each of the sampled units; shape (n_chosen, m)."""
+        return self.sample.membership(units)
+
+    def outputs(self, work: Work) -> Any:
+        """What ``work`` gives for candidates that are fitted in passes."""
+        return work.in_passes(self, TableCandidates.prepare)
+
+    def listed(self) -> NoReturn:
+        """Refuse what looks at candidates one by one.
+
+        Raises
+        ------
+        TableError
+        """
+        raise TableError(
+            "This is over a Table, whose rows pass one by one: models that follow from sums are "
+            "released (PACPrivate.fit, PrivacySession.release) under a budget in nats, so "
+            "criterion must be None, and nothing else."
+        )
+
+    row_subsets = listed

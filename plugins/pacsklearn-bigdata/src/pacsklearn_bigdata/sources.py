@@ -1,0 +1,329 @@
+"""Where a table's batches come from, and where they are summed.
+
+Each opening of a source reads it from the beginning; an engine runs in this process, or on the
+workers of a cluster.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol, final
+from urllib.parse import urlsplit
+
+import numpy as np
+from joblib import parallel_config
+from scipy import sparse
+
+from pacsklearn_bigdata.exceptions import TableError
+
+# By path: no index has what is called pacsklearn-bigdata here.
+_INSTALL = 'pip install "./plugins/pacsklearn-bigdata[{}]" in a copy of the repository'
+
+
+class Source(Protocol):
+    """Batches of columns, again and again the same.
+
+    Attributes
+    ----------
+    names : tuple of str or None
+        Columns; None where they have no names, or are known only once a batch was read.
+    n_parts : int
+        Pieces that can be read by themselves, by workers elsewhere.
+    """
+
+    names: tuple[str, ...] | None
+    n_parts: int
+
+    def read(self, part: int, rows: int) -> Iterator[Any]:
+        """Batches of about ``rows`` rows of one piece: record batches, data frames or arrays."""
+        ...
+
+
+@final
+class ParquetSource:
+    """A Parquet file, or a folder of them; a file is a piece.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        files = [path]
+        if path.is_dir():  # hidden files are what other programs are still writing
+            paths = [(file, file.relative_to(path).parts) for file in path.rglob("*.parquet")]
+            files = [file for file, parts in paths if not any(map(_is_hidden, parts))]
+        self._files = sorted(map(str, files))
+        self.n_parts = len(self._files)
+        if not self._files:
+            raise TableError(f"source: there is no file *.parquet in {path}.")
+        self.names: tuple[str, ...] | None = tuple(self._open(self._files).schema.names)
+
+    def _open(self, files: list[str]) -> Any:
+        try:
+            from pyarrow import dataset
+        except ImportError:
+            raise TableError(
+                f"Reading Parquet needs pyarrow: {_INSTALL.format('tables')}."
+            ) from None
+        try:
+            return dataset.dataset(files, format="parquet")
+        except (OSError, ValueError) as error:
+            raise TableError(
+                f"{self.path} cannot be read as Parquet ({type(error).__name__})."
+            ) from None
+
+    def read(self, part: int, rows: int) -> Iterator[Any]:
+        """Record batches of one file, read little ahead so that few are in memory."""
+        name = Path(self._files[part]).name
+        opened = self._open([self._files[part]])
+        missing = [column for column in self.names or () if column not in opened.schema.names]
+        if missing:
+            raise TableError(
+                f"{name} has no column {missing[0]!r}, which the first file of {self.path} has. "
+                "All files must have the same columns."
+            )
+        try:
+            yield from opened.to_batches(
+                columns=list(self.names or ()),
+                batch_size=rows,
+                batch_readahead=1,
+                fragment_readahead=1,
+            )
+        except (OSError, ValueError) as error:
+            raise TableError(
+                f"{name} cannot be read to its end ({type(error).__name__})."
+            ) from None
+
+
+@final
+class ArraySource:
+    """An array in memory or mapped from a file, or a data frame.
+
+    Parameters
+    ----------
+    array : ndarray, memmap or DataFrame of shape (n_rows, n_columns)
+    """
+
+    n_parts = 1
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        columns = getattr(array, "columns", None)
+        self.names: tuple[str, ...] | None = None if columns is None else tuple(map(str, columns))
+
+    def read(self, part: int, rows: int) -> Iterator[Any]:
+        """Slices of it."""
+        cut = getattr(self.array, "iloc", self.array)
+        for start in range(0, len(self.array), rows):
+            yield cut[start : start + rows]
+
+
+@final
+class IterableSource:
+    """Whatever a function makes anew at each call.
+
+    Parameters
+    ----------
+    make : callable
+        Returns an iterator over record batches, data frames or arrays, each time from the first.
+    """
+
+    names: tuple[str, ...] | None = None
+    n_parts = 1
+
+    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
+        self.make = make
+
+    def read(self, part: int, rows: int) -> Iterator[Any]:
+        """What the function yields."""
+        made = self.make()
+        if not hasattr(made, "__iter__"):
+            raise TableError(
+                "The function given as source must return an iterator of batches, it returned "
+                f"{type(made).__name__}."
+            )
+        yield from made
+
+
+@final
+class DaskSource:
+    """A dask data frame, or a two-dimensional array whose chunks are blocks of rows.
+
+    Parameters
+    ----------
+    collection : dask.dataframe.DataFrame or dask.array.Array
+    """
+
+    def __init__(self, collection: Any) -> None:
+        names = getattr(collection, "columns", None)
+        self.names: tuple[str, ...] | None = None if names is None else tuple(map(str, names))
+        if names is None:
+            if collection.ndim != 2:
+                raise TableError(
+                    f"source: a dask array must have two dimensions, got {collection.ndim}."
+                )
+            collection = collection.rechunk({1: -1})
+        self._parts = list(np.ravel(collection.to_delayed()))
+        self.n_parts = len(self._parts)
+
+    def read(self, part: int, rows: int) -> Iterator[Any]:
+        """Slices of one partition, made by whoever reads it."""
+        # Its own graph alone, so that nothing but this partition is computed.
+        block = self._parts[part].compute(scheduler="synchronous")
+        cut = getattr(block, "iloc", block)
+        for start in range(0, len(block), rows):
+            yield cut[start : start + rows]
+
+
+def _is_hidden(part: str) -> bool:
+    return part.startswith((".", "_"))
+
+
+def source_of(given: Any) -> Source:
+    """Source of a user's argument."""
+    if isinstance(given, (str, Path)):
+        if not Path(given).exists():
+            raise TableError(f"source: there is no file or folder {given}.")
+        return ParquetSource(Path(given))
+    if hasattr(given, "dask"):
+        return DaskSource(given)
+    if sparse.issparse(given):
+        raise TableError("source is a sparse matrix; a Table holds dense columns. Use .toarray().")
+    if getattr(given, "ndim", None) == 2:
+        return ArraySource(given)
+    if callable(given):
+        return IterableSource(given)
+    if hasattr(given, "__next__"):
+        raise TableError(
+            "source is an iterator, which can be read once; fits need several passes. Give a "
+            "function that makes a new one at each call, as in Table(lambda: batches())."
+        )
+    what = type(given).__name__ if not isinstance(given, np.ndarray) else f"{given.ndim}d array"
+    raise TableError(
+        "source must be the path of a Parquet file or folder, a two-dimensional array or data "
+        f"frame, or a function that returns an iterator of batches; got {what}."
+    )
+
+
+_HERE = ("127.0.0.1", "localhost", "::1")
+# Times in one step that workers may take with them what was sent.
+_MOST_LOST = 10
+
+
+Seen = Callable[[int], None]
+
+
+class Engine(Protocol):
+    """Runs one task for every piece, and gives the results in the order of the pieces."""
+
+    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
+        """Results of ``task(part)``; ``saw`` counts rows of tasks that run here."""
+        ...
+
+
+@final
+class LocalEngine:
+    """One piece after the other, in this process."""
+
+    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
+        """Results, each as soon as it is there."""
+        for part in range(n_parts):
+            yield task(part, saw)
+
+
+@final
+class DaskEngine:
+    """Every piece where a worker of the active ``dask.distributed`` client is free.
+
+    Workers get the source, the numbers of the current step and the design's key; secret, noise and
+    ledger stay here. A worker that dies is replaced by another one.
+    """
+
+    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
+        """Results in order; what a piece sums to does not depend on who sums it."""
+        client = dask_client()
+        from distributed.comm import CommClosedError
+
+        n_done = n_lost = 0
+        while n_done < n_parts:
+            time.sleep(0.1 * n_lost)
+            held: list[Any] = []
+            try:
+                # Unhashed: the scheduler would otherwise hold a digest of the design's key. To one
+                # worker: dask never ends to broadcast to one that dies.
+                held += client.scatter([task], hash=False)
+                # Not pure: the scheduler would keep results by the name of what they come from.
+                parts = range(n_done, n_parts)
+                held += [client.submit(_call, held[0], part, pure=False) for part in parts]
+                for future in held[1:]:
+                    yield future.result()
+                    n_done += 1
+            except (CommClosedError, CancelledError):
+                # What was sent went with a worker before another had it: sent again.
+                n_lost += 1
+                if n_lost > _MOST_LOST:
+                    raise
+            finally:
+                client.cancel(held)
+
+
+def _call(task: Callable[[int], Any], part: int) -> Any:
+    return task(part)
+
+
+def dask_client() -> Any:
+    """The active client.
+
+    Raises
+    ------
+    TableError
+        When there is none, or rows would cross a network in the clear.
+    """
+    try:
+        from distributed import get_client
+    except ImportError:
+        raise TableError(f"engine='dask' needs dask: {_INSTALL.format('dask')}.") from None
+    try:
+        client = get_client()
+    except ValueError:
+        raise TableError(
+            "engine='dask' needs an active client: client = dask.distributed.Client(...)."
+        ) from None
+    address = str(client.scheduler_info(n_workers=0)["address"])
+    parts = urlsplit(address)
+    if parts.scheme not in ("tls", "inproc") and parts.hostname not in _HERE:
+        raise TableError(
+            f"The scheduler at {parts.scheme}://{parts.hostname} is not on this machine and not "
+            "encrypted: rows would cross the network in the clear. Start the cluster with TLS "
+            "(dask.distributed.Security), as in tls://host:8786."
+        )
+    return client
+
+
+def engine_of(name: str | None, source: Source) -> Engine:
+    """Engine of a user's argument; a dask collection is summed on its workers."""
+    if name not in (None, "dask"):
+        raise TableError(f"engine must be None or 'dask', got {name!r}.")
+    far = name == "dask" or isinstance(source, DaskSource)
+    return DaskEngine() if far else LocalEngine()
+
+
+def dask_workers() -> AbstractContextManager[Any]:
+    """Context in which candidates are fitted on the workers of the active client.
+
+    What is fitted there is sent there: rows, and which of them each candidate holds. Secret, noise
+    and ledger stay here.
+
+    Raises
+    ------
+    TableError
+        As for :func:`dask_client`.
+    """
+    dask_client()
+    return parallel_config(backend="dask")

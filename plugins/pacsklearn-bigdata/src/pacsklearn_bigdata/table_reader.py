@@ -1,0 +1,220 @@
+"""Batches of a table's rows, as doubles, with their targets and the names of their units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn_bigdata.exceptions import TableError
+from pacsklearn_bigdata.hashed_design import unit_names
+from pacsklearn_bigdata.sources import Source
+
+_PART = 40
+"""Bits of a row's name that number it within its piece."""
+
+
+@final
+class Batch(NamedTuple):
+    """Rows of a table; secret material.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, p)
+        Doubles, finite.
+    target : ndarray of shape (n,) or None
+    names : ndarray of uint64, shape (n,)
+        Of the units that the rows belong to.
+    columns : tuple
+        Names of the source's columns, or how many there are, and whether units are texts: the same
+        for all batches.
+    """
+
+    rows: Floats
+    target: NDArray[Any] | None
+    names: NDArray[np.uint64]
+    columns: tuple[Any, bool] = (None, False)
+
+    def trace(self) -> int:
+        """Sum of 64 bits a row, of its features and its unit: another when rows change units."""
+        # The upper halves are folded down first: whole numbers have no bits in the lower ones.
+        bits = self.rows.view(np.uint64)
+        factors = np.random.default_rng(0).integers(2**64, size=bits.shape[1], dtype=np.uint64)
+        words = (bits ^ (bits >> np.uint64(32))) @ (factors | np.uint64(1))
+        words ^= words >> np.uint64(32)
+        return int((words * (np.uint64(2) * self.names + np.uint64(1))).sum())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TableReader:
+    """Which columns of a source are what; what a worker elsewhere needs to read a piece.
+
+    Parameters
+    ----------
+    source : Source
+    target, unit : str, int or None
+    features : sequence of str or int, or None
+    batch_rows : int
+    """
+
+    source: Source
+    target: str | int | None
+    unit: str | int | None
+    features: Sequence[str | int] | None
+    batch_rows: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.features, str) or (self.features is not None and not len(self.features)):
+            raise TableError(
+                f"features must be a list of columns, at least one, got {self.features!r}."
+            )
+        if self.source.names is not None:
+            self._roles(self.source.names, len(self.source.names))
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features; None where the source has none."""
+        names = self.source.names
+        return None if names is None else tuple(names[i] for i in self._roles(names, len(names))[0])
+
+    def batches(self, part: int) -> Iterator[Batch]:
+        """Batches of one piece, none empty."""
+        at = 0
+        for raw in self.source.read(part, self.batch_rows):
+            # Rows that are their own units: numbers that no other part can have.
+            batch = self._batch(raw, (part << _PART) + at)
+            at += len(batch.rows)
+            if len(batch.rows):
+                yield batch
+
+    def _batch(self, raw: Any, first: int) -> Batch:
+        names, width, column = _columns(raw)
+        chosen, target, unit = self._roles(names, width)
+        rows = np.empty((len(raw), len(chosen)))
+        for place, position in enumerate(chosen):
+            rows[:, place] = _numbers(column(position), names, position)
+        texts = False
+        if unit is None:
+            own = np.arange(first, first + len(rows), dtype=np.uint64)
+        else:
+            own = unit_names(column(unit))
+            texts = np.asarray(column(unit)).dtype.kind not in "iub"
+        signature = (width if names is None else tuple(names), texts)
+        return Batch(rows, None if target is None else _targets(column(target)), own, signature)
+
+    def _roles(
+        self, names: Sequence[str] | None, width: int
+    ) -> tuple[list[int], int | None, int | None]:
+        """Positions of the features, of the target and of the unit."""
+        if names is not None and len(set(names)) < len(names):
+            twice = sorted({name for name in names if list(names).count(name) > 1})
+            raise TableError(
+                f"Several columns of the source are named {twice[0]!r}; give each its own name."
+            )
+        target = self._position("target", self.target, names, width)
+        unit = self._position("unit", self.unit, names, width)
+        if target is not None and target == unit:
+            raise TableError("target and unit are one and the same column.")
+        apart = {target, unit}
+        if self.features is None:
+            chosen = [position for position in range(width) if position not in apart]
+            if not chosen:
+                raise TableError("The source has no column beside target and unit to fit on.")
+            return chosen, target, unit
+        chosen = [self._given("features", one, names, width) for one in self.features]
+        for role, position in (("target", target), ("unit", unit)):
+            if position in chosen:
+                raise TableError(f"The column of {role}= is among features=; leave it out there.")
+        if len(set(chosen)) < len(chosen):
+            raise TableError("features names a column more than once.")
+        return chosen, target, unit
+
+    def _position(
+        self, role: str, given: Any, names: Sequence[str] | None, width: int
+    ) -> int | None:
+        return None if given is None else self._given(role, given, names, width)
+
+    def _given(self, role: str, given: Any, names: Sequence[str] | None, width: int) -> int:
+        """Position of a column that the user names; from the end where it is negative."""
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+            if not -width <= given < width:
+                raise TableError(
+                    f"{role}={given} is no column of the source, which has {width} of them."
+                )
+            return int(given) % width
+        if names is None:
+            raise TableError(
+                f"{role}={given!r}: the columns of this source have no names; give positions."
+            )
+        if given not in names:
+            shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
+            raise TableError(f"{role}={given!r} is no column of the source, which has {shown}.")
+        return list(names).index(given)
+
+
+def _columns(raw: Any) -> tuple[list[str] | None, int, Callable[[int], Any]]:
+    """Names of a batch's columns, how many there are, and how to take one as an array."""
+    if hasattr(raw, "schema") and hasattr(raw, "column"):  # pyarrow
+        names = list(raw.schema.names)
+        return names, len(names), lambda i: raw.column(i).to_numpy(zero_copy_only=False)
+    if hasattr(raw, "iloc") and hasattr(raw, "columns"):
+        names = list(map(str, raw.columns))
+        return names, len(names), lambda i: raw.iloc[:, i].to_numpy()
+    if isinstance(raw, np.ndarray) and raw.ndim == 2:
+        return None, int(raw.shape[1]), lambda i: raw[:, i]
+    raise TableError(
+        "A batch must be a pyarrow.RecordBatch, a data frame or a two-dimensional array, got "
+        f"{type(raw).__name__}."
+    )
+
+
+def _targets(values: Any) -> NDArray[Any]:
+    """Target of a batch; one of texts or objects misses no value and holds one kind of them."""
+    column = _unmasked(values)
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        raise TableError("target misses a value. Fill it in, or drop its row, in the source.")
+    if column.dtype.kind == "O":
+        kinds = {type(value) for value in column.tolist()}
+        if any(value is None or value != value for value in column.tolist()):  # noqa: PLR0124
+            raise TableError("target misses a value. Fill it in, or drop its row, in the source.")
+        if len(kinds) > 1:
+            names = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise TableError(f"target holds values of several kinds ({names}); make them one.")
+    return column
+
+
+def _unmasked(values: Any) -> NDArray[Any]:
+    """An array; what is masked in it is missing."""
+    if np.ma.is_masked(values):
+        column: NDArray[Any] = np.array(np.ma.getdata(values), dtype=object)
+        column[np.ma.getmaskarray(values)] = None
+        return column
+    return np.asarray(values)
+
+
+def _numbers(values: Any, names: Sequence[str] | None, position: int) -> Floats:
+    name = position if names is None else repr(names[position])
+    column = _unmasked(values)
+    if column.dtype.kind == "O" and any(value is None for value in column.tolist()):
+        raise TableError(
+            f"Column {name} misses a value, or does not hold numbers. Fill it in where the table "
+            "is made, or leave the column out with features=."
+        )
+    if column.dtype.kind not in "biuf":
+        raise TableError(
+            f"Column {name} does not hold numbers. Encode it where the table is made, or leave it "
+            "out with features=."
+        )
+    numbers = column.astype(np.float64)
+    # Squares and their sums stay finite; NaN fails the comparison as well.
+    if not np.all(np.abs(numbers) <= 1e100):
+        raise TableError(
+            f"Column {name} holds a missing, infinite or huge value. Fill it in where the table is "
+            "made, or leave the column out with features=."
+        )
+    return numbers

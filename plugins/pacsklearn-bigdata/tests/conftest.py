@@ -1,0 +1,5 @@
+"""As all tests: subsets that stay the same, and processes that released nothing."""
+
+from tests.conftest import _nothing_released, _same_subsets, secret_subsets
+
+__all__ = ["_nothing_released", "_same_subsets", "secret_subsets"]

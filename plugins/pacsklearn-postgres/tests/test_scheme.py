@@ -1,0 +1,102 @@
+"""A server keeps the contract of a ledger scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from pacsklearn_postgres import PostgresLog
+
+from pacsklearn.exceptions import LedgerCorruptedError
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.open_ledger import close_ledgers
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing import check_ledger_scheme
+from tests.kernel.ledger.postgres_server import PostgresServer
+
+MakeEvent = Callable[..., Event]
+
+# Functions of the extension's names and arguments, for servers that are built without it.
+STAND_IN = """
+SET allow_system_table_mods = on;
+INSERT INTO pg_extension VALUES (90001, 'amcheck', 10, 'public'::regnamespace, false, '1.3');
+CREATE TABLE public.damage (name text);
+GRANT SELECT ON public.damage TO PUBLIC;
+CREATE FUNCTION public.bt_index_check(index regclass, heapallindexed boolean) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (SELECT 1 FROM public.damage WHERE index = ('pacsklearn.' || name)::regclass) THEN
+        RAISE EXCEPTION 'item order invariant violated' USING ERRCODE = 'index_corrupted';
+    END IF;
+END $$;
+CREATE FUNCTION public.verify_heapam(relation regclass, check_toast boolean)
+RETURNS TABLE (blkno bigint, msg text) LANGUAGE sql AS $$
+    SELECT 0, 'tuple is torn' FROM public.damage WHERE relation = ('pacsklearn.' || name)::regclass
+$$;
+"""
+
+
+def test_a_server(server: PostgresServer) -> None:
+    check_ledger_scheme(PostgresLog, server.database)
+
+
+def sql(address: str, statement: str) -> list[Any]:
+    with psycopg.connect(address, autocommit=True) as raw:
+        cursor = raw.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def test_verify_has_the_server_check_every_table_and_index(
+    address: str, make_event: MakeEvent
+) -> None:
+    ledger = SharedLedger.found(address, 1.0)
+    ledger.charge(make_event(0.25))
+    sql(address, STAND_IN)
+    ledger.verify()
+    for name in ("log", "answers", "log_pkey", "log_keys", "answers_pkey", "answers_by_row"):
+        sql(address, f"INSERT INTO public.damage VALUES ('{name}')")  # noqa: S608 - a constant
+        with pytest.raises(LedgerCorruptedError):
+            ledger.verify()
+        sql(address, "DELETE FROM public.damage")
+    ledger.verify()
+
+
+def test_a_damaged_index_is_found_by_amcheck(
+    server: PostgresServer, address: str, make_event: MakeEvent
+) -> None:
+    try:
+        sql(address, "CREATE EXTENSION amcheck")
+    except psycopg.errors.FeatureNotSupported:
+        pytest.skip("this server is built without the extension amcheck")
+    ledger = SharedLedger.found(address, 1.0)
+    for _ in range(20):
+        ledger.charge(make_event(2.0**-10))
+    ledger.verify()
+    place = "pg_relation_filepath('pacsklearn.log_keys'), current_setting('data_directory')"
+    ((file, folder),) = sql(address, f"CHECKPOINT; SELECT {place}")
+    close_ledgers()
+    server.kill()
+    with Path(folder, file).open("r+b") as pages:
+        pages.seek(8192 + 8000)
+        pages.write(b"\xff" * 64)
+    server.start()
+    with pytest.raises(LedgerCorruptedError):
+        ledger.verify()
+
+
+def test_a_connection_is_kept_alive_unless_the_address_says_otherwise(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, connect = [], psycopg.connect
+
+    def recorded(*words: Any, **options: Any) -> Any:
+        asked.append(options)
+        return connect(*words, **options)
+
+    monkeypatch.setattr(psycopg, "connect", recorded)
+    SharedLedger.found(address, 1.0)
+    SharedLedger.found(f"{address}&keepalives_idle=7", 1.0, dataset="other")
+    assert {str(each["keepalives_idle"]) for each in asked} == {"30", "7"}
+    close_ledgers()

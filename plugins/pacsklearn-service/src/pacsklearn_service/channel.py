@@ -1,0 +1,193 @@
+"""HTTP to a service: certificates checked, time bounded, retried where that is safe."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import ssl
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final, final
+from urllib.parse import quote, urlsplit
+
+from pacsklearn_service.api_key import ApiKey
+from pacsklearn_service.errors import (
+    PriceError,
+    ServiceBudgetError,
+    ServiceError,
+    ServiceRequestError,
+    ServiceUnavailableError,
+)
+
+_LONGEST_WAIT: Final = 30.0
+_MOST: Final = 2**30
+
+
+@final
+class Channel:
+    """Requests to one service.
+
+    Parameters
+    ----------
+    url : str
+        Of the service's address for callers: ``https``, or ``http`` to a loopback address.
+    key : ApiKey
+    timeout : float
+        Seconds that one attempt may wait for the service.
+    retries : int
+        Further attempts where the service cannot be reached, is not ready, or asks to wait.
+    ca_file : str or None
+        Certificates that sign the service's own; None for those of the system.
+
+    Notes
+    -----
+    A request that is charged carries an ``Idempotency-Key``, the same one in every attempt: an
+    answer whose reply was lost is told again and not charged again. Redirections are refused, so
+    that the key goes to the address it was given for only.
+    """
+
+    def __init__(
+        self, url: str, key: ApiKey, *, timeout: float, retries: int, ca_file: str | None
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+            raise ValueError(
+                "url must be the address of a service, for instance "
+                "https://models.example.org:8470, without a user or a password"
+            )
+        if parts.scheme == "http" and not is_loopback(parts.hostname):
+            raise ValueError(
+                "url must begin with https unless it is a loopback address: over http, whoever "
+                "is on the way reads the key and the rows"
+            )
+        self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
+        # The default context checks the certificate's chain and its name.
+        self._tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
+        self._key, self._timeout, self._retries = key, timeout, retries
+
+    def get(self, *path: str) -> Any:
+        """Document at a path, whose parts are quoted."""
+        return self._ask("GET", path, b"", {})
+
+    def post(self, *path: str, body: bytes, headers: Mapping[str, str]) -> Any:
+        """Reply to a body, charged at most once however often it is sent."""
+        own = {**headers, "Idempotency-Key": str(uuid.uuid4())}
+        return self._ask("POST", path, body, own)
+
+    def _ask(
+        self, method: str, path: tuple[str, ...], body: bytes, headers: Mapping[str, str]
+    ) -> Any:
+        where = "/".join([self._base, *(quote(each, safe="") for each in path)])
+        for attempt in range(self._retries + 1):
+            wait = min(0.1 * 2**attempt, _LONGEST_WAIT)
+            try:
+                status, content = self._once(method, where, body, headers)
+            except ssl.SSLCertVerificationError as error:
+                raise ServiceUnavailableError(
+                    "certificate",
+                    0,
+                    f"the certificate of {self._host} is not trusted ({error.verify_message}); "
+                    "give ca_file where the service has an authority of its own",
+                ) from None
+            except (OSError, http.client.HTTPException) as error:
+                failed: ServiceError = ServiceUnavailableError(
+                    "unreachable",
+                    0,
+                    f"{self._host} cannot be reached, or broke off ({type(error).__name__})",
+                )
+            else:
+                if status < 300:
+                    return _read(content)
+                failure = problem(status, content)
+                if not is_transient(failure):
+                    raise refusal(failure)
+                failed = refusal(failure)
+                delay = failure.get("retry_after")
+                if isinstance(delay, (int, float)):
+                    wait = min(max(float(delay), wait), _LONGEST_WAIT)
+            if attempt < self._retries:
+                time.sleep(wait)
+        raise failed
+
+    def _once(
+        self, method: str, where: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        connection: http.client.HTTPConnection
+        if self._tls is None:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        else:
+            connection = http.client.HTTPSConnection(
+                self._host, self._port, timeout=self._timeout, context=self._tls
+            )
+        try:
+            own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
+            connection.request(method, where, body or None, {**own, **headers})
+            response = connection.getresponse()
+            # A reply that was cut off is none: the same key gets it again, at no further charge.
+            content = response.read(_MOST)
+            if response.getheader("Content-Length", str(len(content))) != str(len(content)):
+                raise http.client.IncompleteRead(b"")
+            return response.status, content
+        finally:
+            connection.close()
+
+
+def _read(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise refusal(problem(200, b"")) from None
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host is this machine itself, as it is written: no name is looked up."""
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_PREFIX: Final = "urn:pacsklearn:problem:"
+_TRANSIENT: Final = ("in-progress", "too-many-requests", "unavailable", "timeout")
+_ERRORS: Final[dict[str, type[ServiceError]]] = {
+    "budget-exhausted": ServiceBudgetError,
+    "quota-exhausted": ServiceBudgetError,
+    "price-too-high": PriceError,
+    **dict.fromkeys(
+        ("bad-request", "invalid", "too-large", "unsupported-media-type", "key-reused"),
+        ServiceRequestError,
+    ),
+    **dict.fromkeys(_TRANSIENT, ServiceUnavailableError),
+}
+
+
+def problem(status: int, body: bytes) -> dict[str, Any]:
+    """Problem of a response; one that only a proxy can have written has a kind of its status."""
+    try:
+        document = json.loads(body)
+    except ValueError:
+        document = None
+    kind = document.get("type") if isinstance(document, dict) else None
+    if isinstance(kind, str) and kind.startswith(_PREFIX):
+        return {**document, "kind": kind.removeprefix(_PREFIX), "status": status}
+    return {
+        "kind": "unavailable" if status in (502, 503, 504) else f"http-{status}",
+        "status": status,
+        "detail": "the address answers, but not as a pacsklearn service does; check the url",
+    }
+
+
+def is_transient(document: dict[str, Any]) -> bool:
+    """Whether the same request may succeed later."""
+    return document["kind"] in _TRANSIENT
+
+
+def refusal(document: dict[str, Any]) -> ServiceError:
+    """Error of a problem."""
+    kind = document["kind"]
+    detail = document.get("detail") or document.get("title") or ""
+    own = ("type", "title", "status", "detail", "error", "kind")
+    facts = {name: value for name, value in document.items() if name not in own}
+    return _ERRORS.get(kind, ServiceError)(kind, document["status"], str(detail), facts)

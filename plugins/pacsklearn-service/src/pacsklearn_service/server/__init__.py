@@ -1,0 +1,1 @@
+"""Answering models behind HTTP; needs the extra ``server``."""

@@ -1,0 +1,1 @@
+"""What the coordinator does: the one process that holds the secrets."""

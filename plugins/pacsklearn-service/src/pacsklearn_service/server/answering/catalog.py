@@ -1,0 +1,244 @@
+"""Data sets and models as the curator registers them."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.estimators.plain_document import read_document, write_document
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.session_document import state_document
+from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.kernel.budget.nats import Nats
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.ledger.book import time_text
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.store.database import ServiceDatabase
+from pacsklearn_service.server.vault import Vault
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
+_OPTIONS: Final = ("query_budget", "max_answers", "answers", "value_range")
+
+
+def checked_name(name: Any, what: str) -> str:
+    """Name that is safe in an address, a log and a file."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise Problem(
+            "invalid",
+            f"The name of a {what} must be 1 to 63 small letters, digits, dots, dashes or "
+            "underscores, the first one a letter or a digit.",
+        )
+    return name
+
+
+@final
+class Catalog:
+    """What the curator has registered.
+
+    Parameters
+    ----------
+    database : ServiceDatabase
+    vault : Vault
+    estimator_of : callable
+        Gives an estimator for a name and its parameters (a text of JSON).
+    high_water : str
+        Folder of the files that state where the ledgers end.
+    """
+
+    def __init__(
+        self,
+        database: ServiceDatabase,
+        vault: Vault,
+        estimator_of: Callable[[str, str | None], Any],
+        high_water: str,
+    ) -> None:
+        self._database, self._vault, self._estimator_of = database, vault, estimator_of
+        self._high_water = Path(high_water).expanduser()
+
+    def add_dataset(
+        self, name: str, columns: dict[str, NDArray[Any]], target: str, ceiling: float
+    ) -> dict[str, Any]:
+        """Register a table, sealed, and found its ledger with a ceiling that is never changed."""
+        checked_name(name, "data set")
+        if target not in columns:
+            raise Problem("invalid", "target must name a column of the table.")
+        if self.datasets(name):
+            raise Problem("conflict", f"There is a data set {name!r} already.")
+        signature = Signature.of({n: c for n, c in columns.items() if n != target})
+        facts = {"target": target, "signature": signature.facts(), "rows": len(columns[target])}
+        content = io.BytesIO()
+        try:
+            write_document(content, columns)
+        except TypeError as error:
+            raise Problem("invalid", f"A column must hold numbers or texts: {error}.") from None
+        sealed = self._vault.seal(content.getvalue(), f"dataset/{name}")
+        self._make_ledger(name, ceiling)
+        with self._database.writing() as connection:
+            connection.insert(
+                "service_datasets",
+                name=name,
+                facts=json.dumps(facts),
+                rows=sealed,
+                created=time_text(),
+            )
+        return self.datasets(name)[0]
+
+    def _make_ledger(self, name: str, ceiling: float) -> None:
+        """Found a ledger; one that was founded for a data set that was never stored will do."""
+        self._high_water.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark = self._high_water / f"{name}.high-water"
+        try:
+            SharedLedger.found(self._database.address, ceiling, dataset=name, high_water=str(mark))
+        except PacsklearnError as error:
+            try:
+                ledger = self.ledger(name)
+                is_same = ledger.ceiling == ceiling and not ledger.events
+            except PacsklearnError:  # the file of a database that was lost, say
+                is_same = False
+            if not is_same:
+                raise Problem("conflict", str(error)) from None
+
+    def datasets(self, name: str | None = None) -> list[dict[str, Any]]:
+        """Facts and the state of the ledger of one data set, or of all."""
+        states = []
+        for row in self._rows("name, facts, created FROM service_datasets", name):
+            ledger = self.ledger(row["name"])
+            states.append(
+                {
+                    "name": row["name"],
+                    **json.loads(row["facts"]),
+                    "created": row["created"],
+                    "ceiling": ledger.ceiling,
+                    "spent": ledger.spent,
+                    "remaining": ledger.remaining,
+                }
+            )
+        return states
+
+    def ledger(self, dataset: str) -> Any:
+        """Ledger of a data set."""
+        return open_ledger(self._database.address, ceiling=None, dataset=dataset)
+
+    def fit(self, recipe: dict[str, Any], report: Callable[[int], None]) -> None:
+        """Fit the candidates of a model and store its session, sealed; not published yet."""
+        name, dataset = recipe["name"], recipe["dataset"]
+        estimator = self.estimator(recipe)
+        rows = self._rows("facts, rows FROM service_datasets", dataset)
+        if not rows:
+            raise Problem("not-found", f"There is no data set {dataset!r}.")
+        facts = json.loads(rows[0]["facts"])
+        content = self._vault.open(rows[0]["rows"], f"dataset/{dataset}")
+        columns: dict[str, NDArray[Any]] = read_document(io.BytesIO(content))
+        y, signature = columns.pop(facts["target"]), Signature.from_facts(facts["signature"])
+        if y.dtype == object:
+            y = y.astype(str)
+        X = signature.rows(signature.checked(columns, most=len(y)))
+        session = PrivacySession(
+            X,
+            y,
+            budget=Nats(recipe["budget"]),
+            n_subsets=recipe.get("n_subsets", 128),
+            ledger=self.ledger(dataset),
+        )
+        report(1)
+        options = {key: recipe[key] for key in _OPTIONS if recipe.get(key) is not None}
+        responder = session.responder(estimator, **options)
+        report(2)
+        kind = responder.kind
+        classes = None if kind.classes is None else np.asarray(kind.classes).tolist()
+        # Before any answer: what is told to callers must not say how much others have asked.
+        guarantee = responder.guarantee_.to_dict() | {"ledger_head": ""}
+        # After the responder: whoever loads the state finds its models fitted.
+        state = io.BytesIO()
+        document = state_document(session.state(), models=True)
+        write_document(state, {"session": document, "recipe": recipe, "options": options})
+        # The state goes on in another process: one of the two would be refused by the ledger.
+        session.close()
+        model = {
+            "recipe": recipe,
+            "signature": signature.facts(),
+            "answers": kind.answers,
+            "classes": classes,
+            "width": kind.width,
+            "step_budget": responder.step_budget,
+            "guarantee": guarantee,
+        }
+        with self._database.writing() as connection:
+            connection.insert(
+                "service_models",
+                name=name,
+                dataset=dataset,
+                status="fitted",
+                facts=json.dumps(model),
+                state=self._vault.seal(state.getvalue(), f"model/{name}"),
+                created=time_text(),
+            )
+
+    def estimator(self, recipe: dict[str, Any]) -> Any:
+        """Estimator that a recipe names."""
+        params = recipe.get("params")
+        text = None if params is None else json.dumps(params)
+        try:
+            return self._estimator_of(recipe["estimator"], text)
+        except ValueError as error:
+            raise Problem("invalid", str(error)) from None
+
+    def models(self, name: str | None = None) -> list[dict[str, Any]]:
+        """Facts of one model, or of all."""
+        rows = self._rows("name, dataset, status, facts, created FROM service_models", name)
+        return [row | json.loads(row.pop("facts")) for row in rows]
+
+    def check_for_release(self, name: str) -> None:
+        """Refuse a model that the status of its guarantee does not let callers ask.
+
+        Raises
+        ------
+        Problem
+        """
+        for model in self.models(name):
+            status = Guarantee.from_json(json.dumps(model["guarantee"])).status
+            if not status.for_release:
+                raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
+
+    def publish(self, name: str) -> None:
+        """Let callers ask a model, where the status of its guarantee allows it.
+
+        Raises
+        ------
+        Problem
+        """
+        self.check_for_release(name)
+        self._set_status(name, "published")
+
+    def withdraw(self, name: str) -> None:
+        """Let nobody ask a model any more.
+
+        Raises
+        ------
+        Problem
+        """
+        self._set_status(name, "withdrawn")
+
+    def _set_status(self, name: str, status: str) -> None:
+        with self._database.writing() as connection:
+            if not connection.change(
+                "UPDATE service_models SET status = ? WHERE name = ?", status, name
+            ):
+                raise Problem("not-found", f"There is no model {name!r}.")
+
+    def _rows(self, columns: str, name: str | None) -> list[dict[str, Any]]:
+        """Columns of the rows of one name, or of all."""
+        only = () if name is None else (name,)
+        which = "WHERE name = ? " * len(only)
+        with self._database.reading() as connection:
+            return connection.ask(f"SELECT {columns} {which}ORDER BY name", *only)

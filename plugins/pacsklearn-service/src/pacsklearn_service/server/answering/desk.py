@@ -1,0 +1,98 @@
+"""Where requests of many callers wait for one model, and are answered together."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from concurrent.futures import Future
+from typing import Any, Final, final
+
+from pacsklearn_service.server.answering.hosted_model import HostedModel
+from pacsklearn_service.server.caller import Ask
+from pacsklearn_service.server.problem import Problem
+
+_MOST_TOGETHER: Final = 256
+_MOST_ROWS: Final = 2**14
+_MOST_WAITING: Final = 20_000
+
+
+@final
+class Desk:
+    """One thread that answers for one model: whoever waits meanwhile shares the next commit.
+
+    Parameters
+    ----------
+    model : HostedModel
+    """
+
+    def __init__(self, model: HostedModel) -> None:
+        self.model = model
+        self._waiting: queue.Queue[tuple[Ask, Future[dict[str, Any]]] | None] = queue.Queue(
+            _MOST_WAITING
+        )
+        # One thread a model: its session answers one batch after the other anyway.
+        self._thread = threading.Thread(target=self._run, name=f"desk {model.name}", daemon=True)
+        self._thread.start()
+
+    def ask(self, ask: Ask) -> Future[dict[str, Any]]:
+        """Reply to a request, when it is there.
+
+        Raises
+        ------
+        Problem
+            When the same key is being answered, or too many wait.
+        """
+        replies, future = self.model.replies, Future[dict[str, Any]]()
+        # Before it waits: a key sent twice at once must not be answered twice.
+        replies.enter(ask)
+        try:
+            self._waiting.put_nowait((ask, future))
+        except queue.Full:
+            replies.leave(ask)
+            raise Problem(
+                "too-many-requests", "Too many requests wait for this model.", retry_after=5
+            ) from None
+        return future
+
+    def close(self) -> None:
+        """Answer what waits, then nothing more."""
+        self._waiting.put(None)
+        self._thread.join(timeout=30)
+        self.model.close()
+
+    def _run(self) -> None:
+        is_open = True
+        while is_open:
+            together = [self._waiting.get()]
+            rows = 0
+            while together[-1] is not None and len(together) < _MOST_TOGETHER:
+                rows += together[-1][0].n_rows
+                # Nobody is waited for: those who are there share a commit.
+                if rows >= _MOST_ROWS or self._waiting.empty():
+                    break
+                together.append(self._waiting.get())
+            is_open = together[-1] is not None
+            self._serve([each for each in together if each is not None])
+
+    def _serve(self, together: list[tuple[Ask, Future[dict[str, Any]]]]) -> None:
+        # Who has gone away before the work began is charged nothing; later it cannot be called off.
+        together = [each for each in together if self._is_wanted(*each)]
+        if not together:
+            return
+        asks = [ask for ask, _ in together]
+        try:
+            replies: list[Any] = list(self.model.answer(asks))
+        except Exception as error:  # noqa: BLE001 - each caller is told, and the desk goes on
+            replies = [error] * len(asks)
+        for (ask, future), reply in zip(together, replies, strict=True):
+            self.model.replies.leave(ask)
+            if isinstance(reply, Exception):
+                future.set_exception(reply)
+            else:
+                future.set_result(reply)
+
+    def _is_wanted(self, ask: Ask, future: Future[dict[str, Any]]) -> bool:
+        if future.set_running_or_notify_cancel():
+            return True
+        self.model.replies.leave(ask)
+        return False

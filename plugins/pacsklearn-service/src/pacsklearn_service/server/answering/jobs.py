@@ -1,0 +1,217 @@
+"""Work that outlasts a request: fits, and long batches in parts that a restart does not lose."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pacsklearn.exceptions import PacsklearnError
+from pacsklearn_service.server.caller import CALLER, Ask, Caller
+from pacsklearn_service.server.problem import Problem, problem_of
+
+if TYPE_CHECKING:
+    from pacsklearn_service.server.answering.coordinator import Coordinator
+
+_PART: Final = 500
+_SECONDS: Final = 600.0
+_OPEN: Final = ("queued", "running")
+_MOST: Final = 20
+"""Jobs of one user that are kept."""
+_KEPT: Final = 7 * 86400.0
+"""Seconds after which a job that has ended is forgotten, its rows with it."""
+
+
+@final
+class Jobs:
+    """Jobs of one coordinator.
+
+    Parameters
+    ----------
+    coordinator : Coordinator
+
+    Attributes
+    ----------
+    fitting : set of str
+        Names of models that are being fitted.
+
+    Notes
+    -----
+    A long batch is asked in parts, each a request of its own; the rows that were paid for are free
+    when it is asked again, so after a crash the job begins anew and pays only for the rest. Each
+    part has an idempotency key, under which whoever takes over finds what the part has cost. The
+    job's answers are read from what is stored.
+    """
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator, self._database = coordinator, coordinator.database
+        self._fits = ThreadPoolExecutor(1, "fit")
+        self._batches = ThreadPoolExecutor(4, "job")
+        self.fitting: set[str] = set()
+        coordinator.on_lead(self._resume)
+        coordinator.on_forget(self.forget_old)
+
+    def fit(self, curator: Caller, recipe: dict[str, Any]) -> dict[str, Any]:
+        """Begin to fit a model."""
+        id_ = self._add("fit", curator, 3, {"recipe": recipe})
+        self.fitting.add(recipe["name"])
+        self._fits.submit(self._run_fit, id_, recipe)
+        return self.get(curator, id_)
+
+    def answer(self, ask: Ask, model: str, rows: bytes) -> dict[str, Any]:
+        """Begin to answer a long batch."""
+        with self._database.reading() as connection:
+            question = "SELECT owner FROM service_jobs WHERE kind = 'answers'"
+            owners = [json.loads(row["owner"])["user"] for row in connection.ask(question)]
+        if owners.count(ask.caller.user) >= _MOST:
+            raise Problem(
+                "too-many-requests",
+                f"A user has at most {_MOST} jobs; delete one that has ended.",
+                retry_after=60,
+            )
+        content = {"model": model, "rows": rows.hex(), "max_charge": ask.max_charge}
+        id_ = self._add("answers", ask.caller, ask.n_rows, content)
+        self._batches.submit(self._run_answers, id_, model, ask)
+        return self.get(ask.caller, id_)
+
+    def get(self, caller: Caller, id_: str) -> dict[str, Any]:
+        """How far a job of the caller is."""
+        row = self._row(caller, id_)
+        status, _, detail = row["status"].partition(": ")
+        return {
+            "id": id_,
+            "kind": row["kind"],
+            "status": status,
+            "done": row["done"],
+            "total": row["total"],
+            **({"detail": detail} if detail else {}),
+        }
+
+    def result(self, caller: Caller, id_: str) -> dict[str, Any]:
+        """Answers of a finished job."""
+        row = self._row(caller, id_)
+        if row["kind"] != "answers" or row["status"] != "done":
+            raise Problem("conflict", "The job has no answers yet.", status_of_job=row["status"])
+        model, ask = self._stored(caller, id_, row["content"])
+        replies = [
+            self._coordinator.infer(caller, model, part).result(_SECONDS) for part in _parts(ask)
+        ]
+        outputs = {
+            name: [value for each in replies for value in each["outputs"][name]]
+            for name in replies[0]["outputs"]
+        }
+        return {"outputs": outputs}
+
+    def delete(self, caller: Caller, id_: str) -> dict[str, Any]:
+        """Forget a job that has ended; what it was answered stays free for who paid."""
+        if self._row(caller, id_)["status"] in _OPEN:
+            raise Problem("conflict", "The job has not ended yet.")
+        with self._database.writing() as connection:
+            connection.change("DELETE FROM service_jobs WHERE id = ?", id_)
+        return {"id": id_}
+
+    def forget_old(self) -> None:
+        """Delete jobs that ended long ago."""
+        with self._database.writing() as connection:
+            connection.change(
+                "DELETE FROM service_jobs WHERE status NOT IN (?, ?) AND created < ?",
+                *_OPEN,
+                time.time() - _KEPT,
+            )
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._fits.shutdown(wait=False, cancel_futures=True)
+        self._batches.shutdown(wait=False, cancel_futures=True)
+
+    def _run_fit(self, id_: str, recipe: dict[str, Any]) -> None:
+        try:
+            try:
+                self._coordinator.catalog.fit(recipe, lambda d: self._update(id_, "running", d))
+            finally:
+                self.fitting.discard(recipe["name"])
+            self._update(id_, "done", 3)
+        except PacsklearnError as error:  # quotes no data
+            self._update(id_, f"failed: {error}", 0)
+        except Exception as error:  # noqa: BLE001 - its words may quote data
+            text = error.detail if isinstance(error, Problem) else type(error).__name__
+            self._update(id_, f"failed: {text}", 0)
+
+    def _run_answers(self, id_: str, model: str, ask: Ask) -> None:
+        done, left = 0, ask.max_charge
+        try:
+            for part in _parts(ask):
+                # The reply with its charge is stored under the key, in one transaction: nothing
+                # that another process paid for this job is left out of what it may still pay.
+                allowed = replace(part, key=f"{id_}/{done}", max_charge=left)
+                reply = self._coordinator.infer(ask.caller, model, allowed).result(_SECONDS)
+                done += part.n_rows
+                left = None if left is None else left - reply["charged"]
+                self._update(id_, "running", done)
+            self._update(id_, "done", done)
+        except Exception as error:  # noqa: BLE001 - the caller reads how it ended
+            if not self._coordinator.is_ready:
+                return  # whoever takes over goes on
+            self._update(id_, f"failed: {problem_of(error).detail}", done)
+
+    def _resume(self) -> None:
+        """Go on with what a process before this one had begun."""
+        question = "SELECT * FROM service_jobs WHERE status IN (?, ?)"
+        with self._database.reading() as connection:
+            rows = connection.ask(question, *_OPEN)
+        for row in rows:
+            owner, id_ = CALLER.validate_json(row["owner"]), row["id"]
+            if row["kind"] == "fit":
+                self._update(id_, "failed: The service was restarted; fit again.", 0)
+                continue
+            try:
+                model, ask = self._stored(owner, id_, row["content"])
+            except Problem as problem:
+                self._update(id_, f"failed: {problem.detail}", 0)
+                continue
+            self._batches.submit(self._run_answers, id_, model, ask)
+
+    def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
+        facts = json.loads(self._coordinator.vault.open(content, f"job/{id_}"))
+        columns = self._coordinator.signature(facts["model"]).unpacked(bytes.fromhex(facts["rows"]))
+        return facts["model"], Ask(caller, columns, max_charge=facts["max_charge"])
+
+    def _add(self, kind: str, caller: Caller, total: int, content: dict[str, Any]) -> str:
+        id_ = secrets.token_hex(16)
+        sealed = self._coordinator.vault.seal(json.dumps(content).encode(), f"job/{id_}")
+        with self._database.writing() as connection:
+            connection.insert(
+                "service_jobs",
+                id=id_,
+                kind=kind,
+                owner=CALLER.dump_json(caller).decode(),
+                status="queued",
+                done=0,
+                total=total,
+                content=sealed,
+                created=time.time(),
+            )
+        return id_
+
+    def _row(self, caller: Caller, id_: str) -> dict[str, Any]:
+        with self._database.reading() as connection:
+            rows = connection.ask("SELECT * FROM service_jobs WHERE id = ?", id_)
+        # The same for another's job: a name that exists is not to be told from one that does not.
+        if not rows or json.loads(rows[0]["owner"])["user"] != caller.user:
+            raise Problem("not-found", "You have no job of this name.")
+        return rows[0]
+
+    def _update(self, id_: str, status: str, done: int) -> None:
+        with self._database.writing() as connection:
+            connection.change(
+                "UPDATE service_jobs SET status = ?, done = ? WHERE id = ?", status, done, id_
+            )
+
+
+def _parts(ask: Ask) -> list[Ask]:
+    return [
+        replace(ask, columns=ask.part(slice(at, at + _PART))) for at in range(0, ask.n_rows, _PART)
+    ]

@@ -1,0 +1,319 @@
+"""Pages of the console: made on the server, without a script, from the curator's operations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from email.parser import BytesParser
+from email.policy import HTTP
+from pathlib import Path
+from typing import Annotated, Any, Final, final
+from urllib.parse import parse_qs, quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from pacsklearn_service.server.caller import Caller
+from pacsklearn_service.server.console import sign_in
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.web.app import ask
+from pacsklearn_service.server.web.data_plane import table_columns
+from pacsklearn_service.server.web.table_body import CSV
+
+WIDTH: Final = 640
+HEIGHT: Final = 220
+_LEFT: Final = 64
+_BOTTOM: Final = 36
+_TOP: Final = 12
+
+
+@final
+@dataclass(frozen=True)
+class BurnDown:
+    """Lines of a picture, in its own units.
+
+    Parameters
+    ----------
+    points : sequence of (int, float)
+        Number of charges, and nats that are left after them; the first is the ceiling.
+    ceiling : float
+        Nats.
+    """
+
+    points: Sequence[tuple[int, float]]
+    ceiling: float
+    width: int = WIDTH
+    height: int = HEIGHT
+
+    @property
+    def last(self) -> int:
+        """Number of charges."""
+        return self.points[-1][0]
+
+    def x(self, number: float) -> float:
+        """Place of a number of charges."""
+        return round(_LEFT + (WIDTH - _LEFT - 12) * number / max(self.last, 1), 2)
+
+    def y(self, left: float) -> float:
+        """Place of what is left; the bottom is nothing."""
+        share = min(max(left / self.ceiling, 0.0), 1.0)
+        return round(_TOP + (HEIGHT - _TOP - _BOTTOM) * (1 - share), 2)
+
+    @property
+    def line(self) -> str:
+        """Steps: between two charges nothing changes."""
+        (first, left), *others = self.points
+        path = [f"M{self.x(first)} {self.y(left)}"]
+        for number, after in others:
+            path.append(f"H{self.x(number)} V{self.y(after)}")
+        if not others:
+            path.append(f"H{WIDTH - 12}")
+        return " ".join(path)
+
+    @property
+    def area(self) -> str:
+        """What lies below the line."""
+        right = self.x(self.last) if self.last else WIDTH - 12
+        return f"{self.line} L{right} {self.y(0)} L{_LEFT} {self.y(0)} Z"
+
+    @property
+    def ticks(self) -> list[tuple[float, float]]:
+        """Heights of the lines across, and the nats they stand for."""
+        return [(self.y(self.ceiling * k / 4), self.ceiling * k / 4) for k in range(5)]
+
+
+_SHARES = (
+    (0.05, "Very little"),
+    (0.18, "About a tenth"),
+    (0.29, "About a quarter"),
+    (0.41, "About a third"),
+    (0.59, "About half"),
+    (0.70, "About two thirds"),
+    (0.84, "About three quarters"),
+    (0.95, "Most"),
+    (1.0, "Nearly all"),
+)
+
+
+def share_in_words(remaining: float, ceiling: float) -> str:
+    """Sentence about what is left of a ceiling."""
+    share = remaining / ceiling
+    if share <= 0:
+        return "Nothing is left."
+    if share >= 1:
+        return "All of it is left."
+    return f"{next(words for below, words in _SHARES if share < below)} of it is left."
+
+
+def nats(amount: float) -> str:
+    """Figure with four digits; small ones are not rounded to nothing."""
+    return f"{amount:,.4g}" if abs(amount) < 10_000 else f"{amount:,.0f}"
+
+
+def moment(seconds: float) -> str:
+    """Time of the clock, in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
+
+
+_FOLDER: Final = Path(__file__).parent
+_HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    ),
+}
+_MOST_POINTS: Final = 200
+_LINES: Final = 100
+_PAGES: Final = Environment(
+    loader=FileSystemLoader(_FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_PAGES.filters |= {"nats": nats, "moment": moment, "quoted": lambda text: quote(text, safe="")}
+_PAGES.globals["share_in_words"] = share_in_words
+
+
+def _page(name: str, status: int = 200, **facts: Any) -> Response:
+    text = _PAGES.get_template(f"{name}.html").render(**facts)
+    return HTMLResponse(text, status_code=status, headers=_HEADERS)
+
+
+class _Page(APIRoute):
+    """Route whose refusals are pages too."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await inner(request)
+            except Problem as problem:
+                if problem.kind == "unauthenticated" and request.method == "GET":
+                    return RedirectResponse("/console/sign-in", status_code=303)
+                return _page("problem", problem.status, who=None, problem=problem)
+
+        return handle
+
+
+router = APIRouter(prefix="/console", include_in_schema=False, route_class=_Page)
+
+
+async def _one(request: Request, caller: Caller, what: str, kind: str, name: str) -> Any:
+    matches = await ask(request, what, caller, **{kind: name})
+    if not matches:
+        raise Problem("not-found", "There is nothing of this name.")
+    return matches[0]
+
+
+@router.get("/style.css")
+async def style() -> Response:
+    """The only thing that a page loads."""
+    return Response((_FOLDER / "style.css").read_text(encoding="utf-8"), media_type="text/css")
+
+
+@router.get("/sign-in")
+async def sign_in_page() -> Response:
+    """Form for a key."""
+    return _page("sign_in", who=None, wrong="")
+
+
+@router.post("/sign-in")
+async def begin(request: Request) -> Response:
+    """Sign in."""
+    sign_in.check_origin(request)
+    fields = form_fields(await request.body(), request.headers.get("content-type", ""))
+    response = RedirectResponse("/console", status_code=303)
+    try:
+        key = fields.get("key", b"").decode("utf-8", "replace").strip()
+        await sign_in.begin(request, key, response)
+    except Problem as problem:
+        return _page("sign_in", problem.status, who=None, wrong=problem.detail)
+    return response
+
+
+@router.post("/sign-out")
+async def end(request: Request) -> Response:
+    """Sign out."""
+    sign_in.check_origin(request)
+    response = RedirectResponse("/console/sign-in", status_code=303)
+    await sign_in.end(request, response)
+    return response
+
+
+@router.get("")
+async def home(request: Request) -> Response:
+    """Data sets, and what is left of each."""
+    caller = await sign_in.curator(request)
+    datasets = await ask(request, "datasets", caller)
+    models = await ask(request, "all_models", caller)
+    return _page("home", who=caller.user, datasets=datasets, models=models)
+
+
+@router.get("/datasets/{dataset}")
+async def dataset_page(request: Request, dataset: str) -> Response:
+    """Ceiling, burn-down, and what each user spent."""
+    caller = await sign_in.curator(request)
+    facts = await _one(request, caller, "datasets", "dataset", dataset)
+    burnt = await ask(request, "burn_down", caller, dataset=dataset, most=_MOST_POINTS)
+    models = [m for m in await ask(request, "all_models", caller) if m["dataset"] == dataset]
+    return _page(
+        "dataset",
+        who=caller.user,
+        dataset=facts,
+        quotas=await ask(request, "quotas", caller, dataset=dataset),
+        models=models,
+        picture=BurnDown(burnt["points"], burnt["ceiling"]),
+    )
+
+
+@router.get("/models/{model}")
+async def model_page(request: Request, model: str) -> Response:
+    """What a model is, costs and promises."""
+    caller = await sign_in.curator(request)
+    facts = await _one(request, caller, "all_models", "model", model)
+    return await _model_page(request, caller, facts, None)
+
+
+@router.post("/models/{model}")
+async def price(request: Request, model: str) -> Response:
+    """The most that the rows of a CSV file can cost a user; nothing is asked and nothing paid."""
+    sign_in.check_origin(request)
+    caller = await sign_in.curator(request)
+    facts = await _one(request, caller, "all_models", "model", model)
+    fields = form_fields(await request.body(), request.headers.get("content-type", ""))
+    user = fields.get("user", b"").decode("utf-8", "replace")
+    columns = await table_columns(request, facts, fields.get("rows", b""), CSV)
+    content = Signature.from_facts(facts["signature"]).packed(columns)
+    quoted = await ask(request, "price", caller, content=content, model=model, user=user)
+    quotas = await ask(request, "quotas", caller, dataset=facts["dataset"])
+    own = [each for each in quotas if (each["kind"], each["name"]) == ("user", user)]
+    quoted |= {"user": user, "remaining": own[0]["remaining"] if own else None}
+    return await _model_page(request, caller, facts, quoted)
+
+
+async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) -> Response:
+    from pacsklearn_service.server.model_card import (
+        model_card,  # loads what other pages do not need
+    )
+
+    users = await ask(request, "members", caller, kind="user")
+    card = model_card(facts, {"guarantee": facts["guarantee"]})
+    return _page("model", who=caller.user, model=facts, users=users, card=card, price=price)
+
+
+@router.get("/keys")
+async def keys(request: Request) -> Response:
+    """Names, scopes and times of keys; never a key."""
+    caller = await sign_in.curator(request)
+    issued = await ask(request, "keys", caller)
+    return _page("keys", who=caller.user, keys=issued)
+
+
+@router.get("/audit")
+async def audit(
+    request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0
+) -> Response:  # fmt: skip
+    """Who changed what."""
+    caller = await sign_in.curator(request)
+    lines = await ask(request, "audit", caller, after=after, limit=_LINES)
+    return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)
+
+
+def form_fields(body: bytes, kind: str) -> dict[str, bytes]:
+    """Fields by name.
+
+    Parameters
+    ----------
+    body : bytes
+    kind : str
+        ``Content-Type``, with the boundary of the parts.
+
+    Raises
+    ------
+    Problem
+    """
+    if kind.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded":
+        try:
+            form = parse_qs(body.decode("ascii"), max_num_fields=20, errors="strict")
+        except ValueError:
+            raise Problem("bad-request", "The form cannot be read.") from None
+        return {name: values[0].encode() for name, values in form.items()}
+    if not kind.lower().startswith("multipart/form-data") or "\n" in kind or "\r" in kind:
+        raise Problem("unsupported-media-type", "Send the form of this page.")
+    head = f"Content-Type: {kind}\r\n\r\n".encode("latin-1")
+    message = BytesParser(policy=HTTP).parsebytes(head + body)
+    fields: dict[str, bytes] = {}
+    for part in message.iter_parts() if message.is_multipart() else ():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and isinstance(content, bytes):
+            fields[name] = content
+    if not fields:
+        raise Problem("bad-request", "The form cannot be read.")
+    return fields

@@ -1,0 +1,75 @@
+"""What a new service begins with: a key for its curator, and for a demonstration all the rest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.store.api_keys import ApiKeys
+from pacsklearn_service.server.store.members import Members
+from pacsklearn_service.server.store.quotas import Quotas
+
+CURATOR: Final = "curator"
+_DAYS: Final = 365.0
+
+
+def register_curator(coordinator: Coordinator, path: Path) -> bool:
+    """Write the first curator's key to a file that only its owner can read.
+
+    Returns
+    -------
+    bool
+        False when there has been a key before: it is never issued again.
+    """
+    with coordinator.database.writing() as connection:
+        if connection.ask("SELECT 1 FROM service_keys LIMIT 1"):
+            return False
+        members = Members(connection)
+        if members.get("user", CURATOR) is None:
+            members.add("user", CURATOR, {"note": "the first curator"})
+        _, key = ApiKeys(connection).issue(CURATOR, None, ["curate"], _DAYS)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(key + "\n")
+    return True
+
+
+def register_demo(coordinator: Coordinator) -> str:
+    """Register public data, fit and publish a model of it, and let one user in.
+
+    Returns
+    -------
+    str
+        Key of the user ``demo``.
+    """
+    from sklearn.datasets import load_breast_cancer
+
+    data: Any = load_breast_cancer()
+    names = [str(name).replace(" ", "_") for name in data.feature_names]
+    columns = {name: data.data[:, i] for i, name in enumerate(names)}
+    columns["benign"] = np.asarray(data.target, dtype=np.int64)
+    catalog = coordinator.catalog
+    if not catalog.datasets("demo"):
+        catalog.add_dataset("demo", columns, "benign", 4.0)
+    if not catalog.models("demo"):
+        recipe = {
+            "name": "demo",
+            "dataset": "demo",
+            "estimator": "StandardScaler+LinearSVC",
+            "budget": 0.25,
+            "query_budget": 2.0**-10,
+            "n_subsets": 64,
+        }
+        catalog.fit(recipe, lambda _: None)
+        catalog.publish("demo")
+        coordinator.load("demo")
+    with coordinator.database.writing() as connection:
+        members = Members(connection)
+        if members.get("user", "demo") is None:
+            members.add("user", "demo", {"note": "a demonstration"})
+            Quotas(connection, "demo").set_ceiling("user", "demo", 0.25)
+        return ApiKeys(connection).issue("demo", None, ["ask"], 1.0)[1]

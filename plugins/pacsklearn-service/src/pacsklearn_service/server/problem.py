@@ -1,0 +1,97 @@
+"""What a request is refused with: RFC 9457 problem details, which quote no row and no secret."""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from pacsklearn.exceptions import (
+    BudgetError,
+    BudgetExhaustedError,
+    ForeignProcessError,
+    LedgerError,
+)
+
+KINDS: Final = {
+    "bad-request": (400, "The request cannot be read"),
+    "unauthenticated": (401, "Say who you are"),
+    "forbidden": (403, "Not with this key"),
+    "budget-exhausted": (403, "The budget of the data set is exhausted"),
+    "not-found": (404, "There is nothing of this name"),
+    "method-not-allowed": (405, "Not a method of this address"),
+    "not-acceptable": (406, "No such form of answer"),
+    "in-progress": (409, "A request with this key is being answered"),
+    "conflict": (409, "It is there already, or in use"),
+    "price-too-high": (412, "The price could be above max_charge"),
+    "too-large": (413, "The request is too large"),
+    "unsupported-media-type": (415, "No such form of request"),
+    "invalid": (422, "The request is not valid"),
+    "key-reused": (422, "The idempotency key was used for another request"),
+    "quota-exhausted": (429, "The quota of the caller is exhausted"),
+    "too-many-requests": (429, "Too many requests"),
+    "defect": (500, "The service failed"),
+    "unavailable": (503, "The service is not ready"),
+    "timeout": (503, "The request took too long"),
+}
+"""Name of a problem, its status and its title."""
+
+
+@final
+class Problem(Exception):  # noqa: N818 - RFC 9457's word
+    """A refused request.
+
+    Parameters
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    detail : str
+        Names the field, what was expected and what to do; quotes no row.
+    **more : object
+        Further members, for instance ``retry_after`` in seconds.
+    """
+
+    def __init__(self, kind: str, detail: str, **more: Any) -> None:
+        super().__init__(detail)
+        self.kind, self.detail, self.more = kind, detail, more
+        self.status, self.title = KINDS[kind]
+
+    def document(self) -> dict[str, Any]:
+        """Members of the response's body."""
+        return {
+            "type": f"urn:pacsklearn:problem:{self.kind}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "error": self.detail,  # what clients of the Open Inference Protocol print
+            **self.more,
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Problem:
+        """Problem that :meth:`document` described."""
+        own = ("type", "title", "status", "detail", "error")
+        more = {name: value for name, value in document.items() if name not in own}
+        return cls(document["type"].rpartition(":")[2], document["detail"], **more)
+
+
+def problem_of(error: BaseException) -> Problem:
+    """Refusal for what the layers below raise; nothing of an unexpected error's text leaves."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, BudgetExhaustedError):
+        return Problem(
+            "budget-exhausted",
+            "What remains of the data set's budget does not cover this request; nothing was "
+            "charged. Ask fewer rows, or rows that you have asked before: those are free.",
+        )
+    if isinstance(error, BudgetError):
+        return Problem("invalid", str(error))
+    if isinstance(error, LedgerError | ForeignProcessError):
+        return Problem(
+            "unavailable",
+            "The ledger cannot be charged by this process now; try again with the same "
+            "Idempotency-Key.",
+            retry_after=2,
+        )
+    if isinstance(error, MemoryError):
+        return Problem("too-large", "The request needs more memory than a worker may have.")
+    return Problem("defect", "An unexpected error; the operator finds its kind in the log.")

@@ -1,0 +1,196 @@
+"""Which columns a model reads, and rows that have them: public, and the same on every wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn_service.server.problem import Problem
+
+_DTYPES: Final = {"number": "<f8", "integer": "<i8", "boolean": "|b1"}
+_V2: Final = {"number": "FP64", "integer": "INT64", "boolean": "BOOL", "text": "BYTES"}
+_LONGEST_TEXT: Final = 10_000
+
+
+@final
+@dataclass(frozen=True)
+class Signature:
+    """Names and kinds of a model's columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+    kinds : tuple of {"number", "integer", "boolean", "text"}
+
+    Notes
+    -----
+    Rows are brought to one form before they are named by a digest, so that the same row gets the
+    same stored answer whatever client and number format it came by. Where all columns are numbers
+    that form is one matrix of doubles, otherwise a data frame.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Mapping[str, NDArray[Any]]) -> Signature:
+        """What a model of these columns reads: doubles, where all are numbers."""
+        exact = cls.exact(table)
+        if "text" in exact.kinds:
+            return exact
+        return cls(exact.names, ("number",) * len(exact.names))
+
+    @classmethod
+    def exact(cls, table: Mapping[str, NDArray[Any]]) -> Signature:
+        """Columns as they are."""
+        kinds = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+        of_columns = [kinds.get(np.asarray(column).dtype.kind, "text") for column in table.values()]
+        return cls(tuple(table), tuple(of_columns))
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether rows are a matrix of doubles."""
+        return set(self.kinds) == {"number"}
+
+    def facts(self) -> list[dict[str, str]]:
+        """For JSON."""
+        return [
+            {"name": name, "kind": kind} for name, kind in zip(self.names, self.kinds, strict=True)
+        ]
+
+    @classmethod
+    def from_facts(cls, facts: Sequence[Mapping[str, str]]) -> Signature:
+        """Signature that :meth:`facts` described."""
+        return cls(tuple(each["name"] for each in facts), tuple(each["kind"] for each in facts))
+
+    def v2_inputs(self) -> list[dict[str, Any]]:
+        """Inputs as the Open Inference Protocol describes them."""
+        if self.is_matrix:
+            return [{"name": "X", "datatype": "FP64", "shape": [-1, len(self.names)]}]
+        return [
+            {"name": name, "datatype": _V2[kind], "shape": [-1]}
+            for name, kind in zip(self.names, self.kinds, strict=True)
+        ]
+
+    def matrix(self, values: Any) -> dict[str, NDArray[Any]]:
+        """Columns of a table given without names, in the signature's order."""
+        try:
+            table = np.asarray(values)
+        except ValueError:
+            raise Problem("invalid", "The rows must all have the same number of values.") from None
+        if table.ndim != 2 or table.shape[1] != len(self.names):
+            raise Problem(
+                "invalid",
+                f"The rows must have shape (n, {len(self.names)}), got "
+                f"{tuple(table.shape)}; the columns are described by the model's metadata.",
+            )
+        if table.dtype.kind in "OUS":  # numbers and texts: each column by itself
+            rows = [list(row) for row in values]
+            return {
+                name: np.asarray([row[i] for row in rows], dtype=object)
+                for i, name in enumerate(self.names)
+            }
+        return {name: table[:, i] for i, name in enumerate(self.names)}
+
+    def checked(self, columns: Mapping[str, Any], *, most: int) -> dict[str, NDArray[Any]]:
+        """Columns in their own types and in order.
+
+        Raises
+        ------
+        Problem
+            Names columns and limits, and quotes no value.
+        """
+        missing = [name for name in self.names if name not in columns]
+        if missing or len(columns) != len(self.names):
+            extra = len(columns) - (len(self.names) - len(missing))
+            raise Problem(
+                "invalid",
+                f"The columns must be those of the model's metadata: {len(missing)} are missing"
+                f"{f' (the first is {missing[0]!r})' if missing else ''}, {extra} are unknown.",
+            )
+        lengths = {len(columns[name]) for name in self.names}
+        if len(lengths) != 1 or not lengths <= set(range(1, most + 1)):
+            raise Problem(
+                "too-large" if lengths and max(lengths) > most else "invalid",
+                f"A request holds from 1 to {most} rows, and as many values in every column.",
+            )
+        return {
+            name: _column(name, kind, columns[name])
+            for name, kind in zip(self.names, self.kinds, strict=True)
+        }
+
+    def rows(self, columns: Mapping[str, NDArray[Any]]) -> Any:
+        """What the models are asked: a matrix, or a data frame."""
+        if self.is_matrix:
+            return np.ascontiguousarray(np.column_stack([columns[name] for name in self.names]))
+        import pandas as pd
+
+        return pd.DataFrame({name: columns[name] for name in self.names})
+
+    def packed(self, columns: Mapping[str, NDArray[Any]]) -> bytes:
+        """Checked columns as bytes whose reading runs no code."""
+        texts = {
+            name: columns[name].tolist()
+            for name, kind in zip(self.names, self.kinds, strict=True)
+            if kind == "text"
+        }
+        n = len(next(iter(columns.values())))
+        header = json.dumps({"n": n, "texts": texts}).encode()
+        numbers = [
+            np.ascontiguousarray(columns[name], dtype=_DTYPES[kind]).tobytes()
+            for name, kind in zip(self.names, self.kinds, strict=True)
+            if kind != "text"
+        ]
+        return b"".join([len(header).to_bytes(8, "little"), header, *numbers])
+
+    def unpacked(self, content: bytes) -> dict[str, NDArray[Any]]:
+        """Columns that :meth:`packed` wrote."""
+        end = 8 + int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:end])
+        columns: dict[str, NDArray[Any]] = {}
+        for name, kind in zip(self.names, self.kinds, strict=True):
+            if kind == "text":
+                columns[name] = np.asarray(header["texts"][name], dtype=object)
+                continue
+            dtype = np.dtype(_DTYPES[kind])
+            columns[name] = np.frombuffer(content, dtype, header["n"], end)
+            end += header["n"] * dtype.itemsize
+        return columns
+
+
+def _column(name: str, kind: str, values: Any) -> NDArray[Any]:
+    column = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if column.ndim != 1:
+        raise Problem("invalid", f"Column {name!r} must hold one value a row.")
+    if kind == "text":
+        texts = column.tolist()
+        if not all(isinstance(each, str) and len(each) <= _LONGEST_TEXT for each in texts):
+            raise Problem(
+                "invalid",
+                f"Column {name!r} must hold texts of at most {_LONGEST_TEXT} characters.",
+            )
+        return np.asarray(texts, dtype=object)
+    if column.dtype == object and not all(
+        isinstance(each, (bool, int, float, np.number, np.bool_)) for each in column.tolist()
+    ):
+        raise Problem("invalid", f"Column {name!r} must hold numbers, none of them missing.")
+    if column.dtype.kind not in "biufO":
+        raise Problem("invalid", f"Column {name!r} must hold numbers.")
+    try:
+        numbers = column.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise Problem("invalid", f"Column {name!r} must hold numbers that doubles hold.") from None
+    if not np.isfinite(numbers).all():
+        raise Problem("invalid", f"Column {name!r} must hold finite numbers.")
+    if kind == "number":
+        return numbers
+    # From 2**53 on doubles skip integers: which one was meant cannot be told.
+    whole = numbers.astype(_DTYPES[kind]) if np.abs(numbers).max() < 2**53 else None
+    if whole is None or not (whole.astype(np.float64) == numbers).all():
+        raise Problem("invalid", f"Column {name!r} must hold values of the kind {kind!r}.")
+    return whole

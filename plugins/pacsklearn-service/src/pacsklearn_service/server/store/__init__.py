@@ -1,0 +1,1 @@
+"""What is kept in the database: accounts, keys, replies, the audit log."""

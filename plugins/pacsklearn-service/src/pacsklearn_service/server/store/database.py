@@ -1,0 +1,191 @@
+"""The service's tables in the ledger's database: durable transactions behind a lease."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, final
+
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError
+from pacsklearn.kernel.ledger.founding import migrate as migrate_ledger
+from pacsklearn.kernel.ledger.log import UnreachableError, database_address, scripts
+from pacsklearn.kernel.ledger.sqlite_file import SQLITE
+from pacsklearn_service.server.store.connection import Connection
+from pacsklearn_service.server.store.file_connection import FileConnection
+
+_TABLES: Final = Path(__file__).with_name("tables")
+_PATIENCE: Final = 30.0
+_LEASE: Final = "SELECT token, until FROM service_leases WHERE name = 'coordinator'"
+_TAKEN: Final = (
+    "Another process has taken over this service: this one neither draws nor answers any more."
+)
+
+
+@final
+class FencedError(LedgerError):
+    """Another process has taken the lease: this one may neither write nor answer any more."""
+
+
+@final
+class ServiceDatabase:
+    """Door to the tables of the service.
+
+    Parameters
+    ----------
+    address : str
+        ``"sqlite:///path"`` or ``"postgresql://..."``; made, with the tables, where it is new.
+
+    Attributes
+    ----------
+    address : str
+        What ledgers in it are opened with.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = database_address(address)
+        self._lock = threading.RLock()
+        self._token: int | None = None
+        self._until = 0.0
+        self._is_file = self.address.startswith(SQLITE)
+        self._make_ledgers()
+        self._connection = _connection(self.address)
+        try:
+            self._make_tables()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Connection that sees what was committed."""
+        with self._lock, self._connection.transaction(write=False):
+            yield self._connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Transaction that is on disk when the block has ended, of the holder of the lease only.
+
+        Raises
+        ------
+        FencedError
+            When another process holds the lease; nothing is written then.
+        """
+        with self._to_write() as connection:
+            (lease,) = connection.ask(_LEASE + connection.locked)
+            # With the lease's row locked: nobody can take it before this is committed.
+            if self._token is None or lease["token"] != self._token:
+                raise FencedError(_TAKEN)
+            yield connection
+
+    @property
+    def token(self) -> int | None:
+        """Fencing token of the lease; None when it is not held."""
+        return self._token
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease certainly lasts now, by this process's own clock."""
+        return self._token is not None and time.monotonic() < self._until
+
+    def check_lease(self) -> None:
+        """Refuse when the lease has ended, or when the database says that another one has it.
+
+        Raises
+        ------
+        FencedError
+        """
+        with self.reading() as connection:
+            (lease,) = connection.ask(_LEASE)
+        if not self.is_held or lease["token"] != self._token:
+            raise FencedError(_TAKEN)
+
+    def take(self, holder: str, seconds: float) -> bool:
+        """Take the lease if nobody holds it, or hold it longer.
+
+        Each new holder gets a larger token. The local end is counted from before the database was
+        asked, so it is never after the one that others see.
+        """
+        requested = time.monotonic()
+        with self._to_write() as connection:
+            (lease,) = connection.ask(_LEASE + connection.locked)
+            now, token = connection.now(), lease["token"]
+            if token != self._token:
+                if lease["until"] > now:
+                    self._token = None
+                    return False
+                token += 1
+            connection.change(
+                "UPDATE service_leases SET holder = ?, token = ?, until = ?",
+                holder,
+                token,
+                now + seconds,
+            )
+        self._token, self._until = token, requested + seconds
+        return True
+
+    def release(self) -> None:
+        """Give the lease back, for a standby to take at once."""
+        if self._token is None:
+            return
+        with self.writing() as connection:
+            connection.change("UPDATE service_leases SET until = 0")
+        self._token = None
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _to_write(self) -> Iterator[Connection]:
+        with self._lock, self._connection.transaction(write=True):
+            yield self._connection
+
+    def _make_ledgers(self) -> None:
+        """Make the database and the tables of ledgers, or bring them to this version."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                migrate_ledger(self.address)
+                return
+            except UnreachableError:  # a server that starts, or was started anew
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    def _make_tables(self) -> None:
+        """Make the tables of the service, or bring them to this version, by the scripts."""
+        with self._to_write() as connection:
+            # Two processes that start at once must not both make the tables.
+            connection.claim_tables()
+            connection.change(
+                "CREATE TABLE IF NOT EXISTS service_version (number bigint PRIMARY KEY)"
+            )
+            done = connection.ask("SELECT coalesce(max(number), 0) AS number FROM service_version")
+            before, newest = int(done[0]["number"]), len(scripts(_TABLES, 0))
+            if before > newest:
+                raise LedgerMismatchError(
+                    f"The database has version {before} of the service's tables, and this "
+                    f"pacsklearn knows up to {newest}: a newer one has changed it. Upgrade "
+                    "pacsklearn, then start again."
+                )
+            for number, script in enumerate(scripts(_TABLES, before), start=before + 1):
+                for statement in script.split(";\n"):
+                    if statement:
+                        connection.change(statement)
+                connection.insert("service_version", number=number)
+
+    def __repr__(self) -> str:
+        return f"ServiceDatabase({'file' if self._is_file else 'server'}, pid={os.getpid()})"
+
+
+def _connection(address: str) -> Connection:
+    if address.startswith(SQLITE):
+        return FileConnection(address)
+    from pacsklearn_service.server.store.server_connection import ServerConnection
+
+    return ServerConnection(address)

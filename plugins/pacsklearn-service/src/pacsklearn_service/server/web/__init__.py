@@ -1,0 +1,1 @@
+"""What a web worker does: it reads requests and holds no secret."""

@@ -1,0 +1,210 @@
+"""What all planes share: errors, limits, headers, and who asks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Final, ParamSpec, TypeVar
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pacsklearn_service.server.caller import Caller
+from pacsklearn_service.server.link import Link
+from pacsklearn_service.server.problem import KINDS, Problem, problem_of
+from pacsklearn_service.server.settings import Settings
+from pacsklearn_service.server.web.authenticator import Authenticator
+from pacsklearn_service.server.web.schemas import invalid
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_LOG: Final = logging.getLogger("pacsklearn_service")
+_BY_STATUS: Final = {
+    400: "bad-request",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not-found",
+    405: "method-not-allowed",
+    406: "not-acceptable",
+    413: "too-large",
+    415: "unsupported-media-type",
+}
+_OPEN: Final = ("/v2", "/v2/health/live", "/v2/health/ready", "/ping", "/openapi.json")
+"""Paths that anybody may ask."""
+_LONG: Final = 2**16
+_HEADERS: Final = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {
+        "description": " / ".join(title for code, title in KINDS.values() if code == status),
+        "content": {
+            "application/problem+json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["type", "title", "status", "detail"],
+                    "properties": {
+                        "type": {"type": "string"},
+                        "title": {"type": "string"},
+                        "status": {"type": "integer"},
+                        "detail": {"type": "string"},
+                    },
+                }
+            }
+        },
+    }
+    for status in sorted({code for code, _ in KINDS.values()})
+}
+"""Refusals, for the OpenAPI document."""
+
+
+def new_app(title: str, link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
+    """Application of one plane, closed by default."""
+    from pacsklearn import __version__
+
+    app = FastAPI(
+        title=title,
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses=PROBLEMS,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.link, app.state.settings = link, settings
+    app.state.authenticator = Authenticator(link, settings)
+    app.state.decoding = asyncio.Lock()
+
+    @app.exception_handler(Problem)
+    async def refused(_: Request, problem: Problem) -> Response:
+        return problem_response(problem)
+
+    @app.exception_handler(RequestValidationError)
+    async def not_valid(_: Request, error: RequestValidationError) -> Response:
+        return problem_response(invalid(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> Response:
+        kind = _BY_STATUS.get(error.status_code, "bad-request")
+        response = problem_response(Problem(kind, f"{KINDS[kind][1]}."))
+        response.headers.update(error.headers or {})
+        return response
+
+    app.add_middleware(Limits, settings=settings, authenticator=app.state.authenticator)
+    return app
+
+
+async def ask(request: Request, what: str, caller: Caller | None = None, **facts: Any) -> Any:
+    """Ask the coordinator, as a caller or else as whoever the request is from."""
+    return await request.app.state.link.ask(what, caller or request.state.caller, **facts)
+
+
+async def decoded(request: Request, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a body holds; a long one is read beside the event loop, one after the other."""
+    if int(request.headers.get("content-length", _LONG)) < _LONG:
+        return read(*args, **kwargs)
+    async with request.app.state.decoding:
+        return await asyncio.to_thread(read, *args, **kwargs)
+
+
+def content_kind(request: Request) -> str:
+    """Media type of the body, without its parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def problem_response(problem: Problem) -> Response:
+    """Response of a refusal."""
+    headers = {}
+    if "retry_after" in problem.more:
+        headers["retry-after"] = str(problem.more["retry_after"])
+    if problem.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return JSONResponse(
+        problem.document(),
+        status_code=problem.status,
+        headers=headers,
+        media_type="application/problem+json",
+    )
+
+
+class Limits:
+    """Outermost layer: who asks, sizes, times and headers, and errors that nothing else has caught.
+
+    Parameters
+    ----------
+    app : ASGI application
+    settings : Settings
+    authenticator : Authenticator
+
+    Notes
+    -----
+    Whoever asks is known before a byte of the body is read: FastAPI decodes a body before any code
+    of a route runs.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, authenticator: Authenticator) -> None:
+        self._app, self._settings, self._authenticator = app, settings, authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = _Exchange(receive, send, self._settings.most_bytes)
+        # A stream of events lasts as long as its job.
+        is_stream = scope["path"].endswith("/events")
+        try:
+            async with asyncio.timeout(None if is_stream else self._settings.seconds):
+                # The console's pages know people by a cookie.
+                if scope["path"] not in _OPEN and not scope["path"].startswith("/console"):
+                    caller = await self._authenticator.caller(Request(scope))
+                    scope.setdefault("state", {})["caller"] = caller
+                await self._app(scope, exchange.receive, exchange.send)
+        except TimeoutError:
+            problem = Problem("timeout", "Try again with the same Idempotency-Key.", retry_after=1)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client reads no traceback
+            problem = problem_of(error)
+            if problem.kind == "defect":
+                _LOG.error("a request failed: %s", type(error).__name__)
+        else:
+            return
+        # A reply that has begun cannot become another one.
+        if not exchange.has_begun:
+            await problem_response(problem)(scope, receive, exchange.send)
+
+
+class _Exchange:
+    """One request, whose body is counted, and its response, which gets the service's headers."""
+
+    def __init__(self, receive: Receive, send: Send, most: int) -> None:
+        self._receive, self._send, self._most = receive, send, most
+        self._size = 0
+        self.has_begun = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        # Counted as it comes: a length in a header is the client's word.
+        self._size += len(message.get("body", b""))
+        if self._size > self._most:
+            raise Problem("too-large", f"A body holds at most {self._most} bytes.")
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            known = {name for name, _ in message["headers"]}
+            more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+            message["headers"] = [
+                *message["headers"],
+                *((name, value) for name, value in more if name not in known),
+            ]
+        await self._send(message)

@@ -1,0 +1,185 @@
+"""Answers over the Open Inference Protocol (version 2), and as MLflow's server gives them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.web.app import ask, content_kind, decoded
+from pacsklearn_service.server.web.schemas import INVOCATION_BODY, V2_BODY, Parameters, query
+from pacsklearn_service.server.web.table_body import (
+    ARROW,
+    CSV,
+    JSON,
+    PARQUET,
+    any_table,
+    mlflow_table,
+    written_arrow,
+)
+from pacsklearn_service.server.web.v2_protocol import V2Request, metadata, read_v2, written_v2
+
+router = APIRouter(tags=["data plane"])
+
+_LONGEST_KEY: Final = 200
+_BINARY: Final = "application/octet-stream"
+
+
+@router.get("/v2/health/live")
+async def live() -> dict[str, bool]:
+    """Whether the process runs."""
+    return {"live": True}
+
+
+@router.get("/v2/health/ready")
+async def ready(request: Request) -> dict[str, bool]:
+    """Whether it can answer."""
+    await _need_ready(request)
+    return {"ready": True}
+
+
+@router.get("/ping")
+async def ping(request: Request) -> Response:
+    """Whether it can answer, as MLflow asks."""
+    await _need_ready(request)
+    return Response("\n", media_type="application/json")
+
+
+@router.get("/v2")
+async def server() -> dict[str, Any]:
+    """Name, version and extensions of the server."""
+    from pacsklearn import __version__
+
+    return {"name": "pacsklearn", "version": __version__, "extensions": ["binary_tensor_data"]}
+
+
+@router.get("/v2/models/{model}")
+@router.get("/v2/models/{model}/versions/{version}", include_in_schema=False)
+async def model_metadata(request: Request, model: str, version: str = "1") -> dict[str, Any]:
+    """Columns and outputs of a model."""
+    _first(version)
+    return metadata(await ask(request, "model", model=model))
+
+
+@router.get("/v2/models/{model}/ready")
+@router.get("/v2/models/{model}/versions/{version}/ready", include_in_schema=False)
+async def model_ready(request: Request, model: str, version: str = "1") -> dict[str, Any]:
+    """Whether a model can answer."""
+    _first(version)
+    await ask(request, "model", model=model)
+    return {"name": model, "ready": True}
+
+
+@router.post("/v2/models/{model}/infer", openapi_extra=V2_BODY)
+@router.post("/v2/models/{model}/versions/{version}/infer", include_in_schema=False)
+async def infer_v2(request: Request, model: str, version: str = "1") -> Response:
+    """Private answers to the rows of a batch."""
+    _first(version)
+    facts = await ask(request, "admit", model=model)
+    kind = content_kind(request)
+    if kind in (ARROW, PARQUET):
+        return await _table(request, facts, kind)
+    if kind not in (JSON, _BINARY, ""):
+        raise Problem(
+            "unsupported-media-type", f"Content-Type must be {JSON}, {ARROW} or {PARQUET}."
+        )
+    parsed = await v2_request(request, facts)
+    reply = await infer(request, facts, parsed.columns, parsed.body.parameters)
+    if "outputs" not in reply:  # a dry run
+        return JSONResponse(
+            {"model_name": model, "model_version": "1", "parameters": reply, "outputs": []}
+        )
+    content, header = written_v2(facts, parsed, reply)
+    if header is None:
+        return Response(content, media_type=JSON)
+    return Response(
+        content, media_type=_BINARY, headers={"inference-header-content-length": str(header)}
+    )
+
+
+@router.post("/invocations", openapi_extra=INVOCATION_BODY)
+async def invocations(request: Request, model: str | None = None) -> Response:
+    """Private answers as MLflow's scoring server gives them; ``model`` where there are several."""
+    if model is None:
+        names = await ask(request, "models")
+        if len(names) != 1:
+            raise Problem("invalid", "Say which model: /invocations?model=...")
+        model = names[0]
+    facts = await ask(request, "admit", model=model)
+    kind = content_kind(request) or JSON
+    if kind in (ARROW, PARQUET, CSV):
+        return await _table(request, facts, kind)
+    if kind != JSON:
+        raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
+    signature, body = Signature.from_facts(facts["signature"]), await request.body()
+    columns, parameters = await decoded(
+        request, mlflow_table, body, signature, request.app.state.settings.most_rows
+    )
+    reply = await infer(request, facts, columns, parameters)
+    outputs = reply.pop("outputs", {})
+    return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
+
+
+async def infer(
+    request: Request, facts: dict[str, Any], columns: dict[str, Any], parameters: Parameters
+) -> dict[str, Any]:
+    """Ask the coordinator."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not (0 < len(key) <= _LONGEST_KEY and key.isprintable()):
+        raise Problem(
+            "bad-request", f"Idempotency-Key must have 1 to {_LONGEST_KEY} printable characters."
+        )
+    # With the kind of body: the same bytes as a table of another kind are another request.
+    digest = hashlib.blake2b(f"{request.url.path} {content_kind(request)}".encode(), digest_size=32)
+    digest.update(await request.body())
+    return await ask(
+        request,
+        "infer",
+        content=Signature.from_facts(facts["signature"]).packed(columns),
+        model=facts["name"],
+        key=key,
+        body=digest.hexdigest(),
+        **parameters.model_dump(exclude={"binary_data_output"}),
+    )
+
+
+async def _table(request: Request, facts: dict[str, Any], kind: str) -> Response:
+    """Answer a table, in the form that it came in or that is asked for."""
+    parameters = query(request.query_params)
+    columns = await table_columns(request, facts, await request.body(), kind)
+    reply = await infer(request, facts, columns, parameters)
+    outputs = reply.pop("outputs", {})
+    if ARROW in request.headers.get("accept", "") or (kind != CSV and outputs):
+        return Response(written_arrow(outputs, reply), media_type=ARROW)
+    return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
+
+
+async def table_columns(
+    request: Request, facts: dict[str, Any], body: bytes, kind: str
+) -> dict[str, Any]:
+    """Columns of a model, from a table with names."""
+    settings, signature = request.app.state.settings, Signature.from_facts(facts["signature"])
+    most, most_bytes = settings.most_rows, 4 * settings.most_bytes
+    table = await decoded(request, any_table, body, kind, most=most, most_bytes=most_bytes)
+    return signature.checked(table, most=most)
+
+
+async def v2_request(request: Request, facts: dict[str, Any]) -> V2Request:
+    """What a request of tensors asks of a model."""
+    length = request.headers.get("inference-header-content-length")
+    most = request.app.state.settings.most_rows
+    return await decoded(request, read_v2, await request.body(), length, facts, most)
+
+
+async def _need_ready(request: Request) -> None:
+    if not await request.app.state.link.ask("ready"):
+        raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
+
+
+def _first(version: str) -> None:
+    if version != "1":
+        raise Problem("not-found", "There is no such version; every model has version 1.")

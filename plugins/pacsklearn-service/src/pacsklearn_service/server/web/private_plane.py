@@ -1,0 +1,149 @@
+"""What a caller can know about a model and about its own budget, and long batches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.web.app import ask, content_kind
+from pacsklearn_service.server.web.data_plane import infer, table_columns, v2_request
+from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters, query
+from pacsklearn_service.server.web.table_body import ARROW, CSV, PARQUET
+
+router = APIRouter(prefix="/v1", tags=["private plane"])
+
+_TICK: Final = 0.5
+_ENDED: Final = ("done", "failed")
+
+
+class ReservationBody(BaseModel):
+    """Nats to set aside, for how long, and what for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    amount: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    note: Annotated[str, Field(max_length=200)] = ""
+
+
+@router.get("/models")
+async def models(request: Request) -> dict[str, list[str]]:
+    """Published models."""
+    return {"models": await ask(request, "models")}
+
+
+@router.post("/models/{model}/preview", openapi_extra=ROWS_BODY)
+async def preview(request: Request, model: str) -> dict[str, Any]:
+    """The most that answering a batch can cost the caller; nothing is computed from the rows."""
+    facts, columns, _ = await _rows(request, model)
+    return await infer(request, facts, columns, Parameters(dry_run=True))
+
+
+@router.get("/models/{model}/budget")
+async def budget(request: Request, model: str) -> dict[str, Any]:
+    """What the caller has spent and has left; nothing about others."""
+    return await ask(request, "budget", model=model)
+
+
+@router.get("/models/{model}/statement")
+async def statement(request: Request, model: str) -> dict[str, Any]:
+    """The guarantee, signed."""
+    return await ask(request, "statement", model=model)
+
+
+@router.get("/models/{model}/card", response_class=PlainTextResponse)
+async def card(request: Request, model: str) -> Response:
+    """The model card, in Markdown."""
+    text = await ask(request, "card", model=model)
+    return PlainTextResponse(text, media_type="text/markdown")
+
+
+@router.get("/models/{model}/reservations")
+async def reservations(request: Request, model: str) -> dict[str, Any]:
+    """What the caller has set aside."""
+    return {"reservations": await ask(request, "reservations", model=model)}
+
+
+@router.post("/models/{model}/reservations", status_code=201)
+async def reserve(request: Request, model: str, body: ReservationBody) -> dict[str, Any]:
+    """Set a part of the caller's own quota aside."""
+    return await ask(request, "reserve", model=model, **body.model_dump())
+
+
+@router.delete("/models/{model}/reservations/{reservation}")
+async def release(request: Request, model: str, reservation: str) -> dict[str, Any]:
+    """Give back what was not spent."""
+    return await ask(request, "release", model=model, reservation=reservation)
+
+
+@router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
+async def begin_job(request: Request, model: str) -> dict[str, Any]:
+    """Begin to answer a long batch."""
+    facts, columns, parameters = await _rows(request, model)
+    return await ask(
+        request,
+        "answer_job",
+        content=Signature.from_facts(facts["signature"]).packed(columns),
+        model=model,
+        max_charge=parameters.max_charge,
+    )
+
+
+@router.get("/jobs/{job}")
+async def job_state(request: Request, job: str) -> dict[str, Any]:
+    """How far a job is."""
+    return await ask(request, "job", job=job)
+
+
+@router.delete("/jobs/{job}")
+async def delete_job(request: Request, job: str) -> dict[str, Any]:
+    """Forget a job that has ended, its rows with it."""
+    return await ask(request, "delete_job", job=job)
+
+
+@router.get("/jobs/{job}/result")
+async def job_result(request: Request, job: str) -> dict[str, Any]:
+    """Answers of a finished job."""
+    return await ask(request, "job_result", job=job)
+
+
+@router.get("/jobs/{job}/events", response_class=StreamingResponse)
+async def job_events(request: Request, job: str) -> Response:
+    """Progress of a job as server-sent events, until it has ended."""
+    # Before the stream begins: later there is no status left to refuse with.
+    first = await ask(request, "job", job=job)
+
+    async def events() -> AsyncIterator[str]:
+        known: dict[str, Any] = {}
+        state = first
+        while True:
+            if state != known:
+                known = state
+                yield f"event: progress\ndata: {json.dumps(state)}\n\n"
+            if state["status"] in _ENDED:
+                return
+            await asyncio.sleep(_TICK)
+            try:
+                state = await ask(request, "job", job=job)
+            except Problem as problem:
+                yield f"event: problem\ndata: {json.dumps(problem.document())}\n\n"
+                return
+
+    return StreamingResponse(events(), media_type="text/event-stream")
+
+
+async def _rows(request: Request, model: str) -> tuple[dict[str, Any], dict[str, Any], Parameters]:
+    facts, kind = await ask(request, "admit", model=model), content_kind(request)
+    if kind in (ARROW, PARQUET, CSV):
+        parameters = query(request.query_params)
+        columns = await table_columns(request, facts, await request.body(), kind)
+        return facts, columns, parameters
+    parsed = await v2_request(request, facts)
+    return facts, parsed.columns, parsed.body.parameters

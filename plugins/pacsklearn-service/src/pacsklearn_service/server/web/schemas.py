@@ -1,0 +1,166 @@
+"""Bodies that a handler reads itself: what they must hold, and how OpenAPI describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pacsklearn_service.server.problem import Problem
+
+Body = TypeVar("Body", bound=BaseModel)
+Datatype = Literal[
+    "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64",
+    "FP16", "FP32", "FP64", "BYTES",
+]  # fmt: skip
+DTYPES: Final = {
+    "BOOL": "?",
+    **{f"UINT{8 * n}": f"<u{n}" for n in (1, 2, 4, 8)},
+    **{f"INT{8 * n}": f"<i{n}" for n in (1, 2, 4, 8)},
+    **{f"FP{8 * n}": f"<f{n}" for n in (2, 4, 8)},
+}
+
+
+class _Strict(BaseModel):
+    # A misspelt max_charge must not be a request without one.
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Parameters(_Strict):
+    """What a request for answers says beside its rows."""
+
+    max_charge: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    dry_run: bool = False
+    reservation: str | None = None
+    binary_data_output: bool = False
+
+
+class TensorParameters(_Strict):
+    """Length of a tensor that stands after the JSON."""
+
+    binary_data_size: Annotated[int, Field(ge=0)] | None = None
+
+
+class Tensor(BaseModel):
+    """One input of the Open Inference Protocol."""
+
+    model_config = ConfigDict(strict=True)
+    name: str
+    shape: Annotated[list[Annotated[int, Field(ge=0, lt=2**40)]], Field(min_length=1, max_length=2)]
+    datatype: Datatype
+    data: list[Any] | None = None
+    parameters: TensorParameters = TensorParameters()
+
+
+class OutputParameters(_Strict):
+    """Whether an output is wanted as bytes."""
+
+    binary_data: bool = False
+
+
+class Output(BaseModel):
+    """One output that is wanted."""
+
+    model_config = ConfigDict(strict=True)
+    name: Literal["predict", "predict_proba"]
+    parameters: OutputParameters = OutputParameters()
+
+
+class V2Body(BaseModel):
+    """Request of the Open Inference Protocol."""
+
+    model_config = ConfigDict(strict=True)
+    id: Annotated[str, Field(max_length=200)] = ""
+    inputs: Annotated[list[Tensor], Field(min_length=1, max_length=10_000)]
+    outputs: list[Output] = []
+    parameters: Parameters = Parameters()
+
+
+def checked(kind: type[Body], facts: Any) -> Body:
+    """What a document says.
+
+    Raises
+    ------
+    Problem
+        Names fields; the documents' own words are in none of it.
+    """
+    try:
+        return kind.model_validate(facts)
+    except ValidationError as error:
+        raise invalid(error.errors()) from None
+
+
+def query(facts: Mapping[str, str]) -> Parameters:
+    """Parameters that an address holds, where the body is a table."""
+    known = {name: value for name, value in facts.items() if name != "model"}
+    try:
+        return Parameters.model_validate_strings(known)
+    except ValidationError as error:
+        raise invalid(error.errors()) from None
+
+
+def invalid(errors: Any) -> Problem:
+    """Refusal that names fields only: pydantic's own messages quote what was sent."""
+    fields = sorted({".".join(str(part) for part in each["loc"]) for each in errors})
+    known = [each for each in fields if len(each) < 100 and each.isascii()][:5]
+    return Problem(
+        "invalid", f"These fields are missing, unknown or not valid: {', '.join(known)}."
+    )
+
+
+def _described(kind: type[BaseModel]) -> dict[str, Any]:
+    """JSON Schema without references, which would lead out of an operation's own document."""
+    schema = kind.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def whole(part: Any) -> Any:
+        if isinstance(part, list):
+            return [whole(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return whole(definitions[part["$ref"].rpartition("/")[2]])
+        return {name: whole(each) for name, each in part.items()}
+
+    described: dict[str, Any] = whole(schema)
+    return described
+
+
+def _body(schema: dict[str, Any], *, csv: bool = False, key: bool = False) -> dict[str, Any]:
+    tables = ["application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"]
+    content: dict[str, Any] = {"application/json": {"schema": schema}}
+    if csv:
+        content["text/csv"] = {"schema": {"type": "string"}}
+    content |= {each: {"schema": {"type": "string", "format": "binary"}} for each in tables}
+    own = {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    }
+    return {"requestBody": {"required": True, "content": content}, "parameters": [own] * key}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+V2_BODY: Final = _body(_described(V2Body), key=True)
+ROWS_BODY: Final = _body(_described(V2Body))
+INVOCATION_BODY: Final = _body(
+    _object(
+        dataframe_split={"type": "object"},
+        dataframe_records={"type": "array"},
+        instances={"type": "array"},
+        inputs={},
+        params=_described(Parameters),
+    ),
+    csv=True,
+    key=True,
+)
+TABLE_BODY: Final = _body(
+    _object(columns={"type": "object", "additionalProperties": {"type": "array"}})
+    | {"required": ["columns"]},
+    csv=True,
+)

@@ -1,0 +1,277 @@
+"""Tables that strangers send: MLflow's JSON, CSV, Arrow streams and Parquet files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.web.json_body import json_object
+from pacsklearn_service.server.web.schemas import Parameters, checked
+
+JSON: Final = "application/json"
+CSV: Final = "text/csv"
+ARROW: Final = "application/vnd.apache.arrow.stream"
+PARQUET: Final = "application/vnd.apache.parquet"
+
+_MOST_COLUMNS: Final = 10_000
+
+
+def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
+    """Columns of a table with names.
+
+    Parameters
+    ----------
+    body : bytes
+    kind : str
+        Media type.
+    most, most_bytes : int
+        Rows, and bytes after decompression.
+    """
+    if kind == CSV:
+        return _csv(body, most)
+    if kind == ARROW:
+        return _arrow(body, most, most_bytes)
+    if kind == PARQUET:
+        return _parquet(body, most, most_bytes)
+    if kind == JSON:
+        columns = json_object(body).get("columns")
+        if not isinstance(columns, dict) or not all(
+            isinstance(each, list) for each in columns.values()
+        ):
+            raise Problem("invalid", "columns must be an object of lists.")
+        return {name: _guessed(each) for name, each in columns.items()}
+    raise Problem(
+        "unsupported-media-type", f"Content-Type must be {JSON}, {CSV}, {ARROW} or {PARQUET}."
+    )
+
+
+def mlflow_table(
+    body: bytes, signature: Signature, most: int
+) -> tuple[dict[str, NDArray[Any]], Parameters]:
+    """Columns of a request as MLflow's scoring server takes it, and its parameters."""
+    document = json_object(body)
+    params = checked(Parameters, document.pop("params", None) or {})
+    if len(document) != 1:
+        raise Problem(
+            "invalid",
+            "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
+        )
+    ((form, content),) = document.items()
+    return signature.checked(_mlflow(form, content, signature), most=most), params
+
+
+def _mlflow(form: str, content: Any, signature: Signature) -> dict[str, Any]:
+    records = isinstance(content, list) and bool(content) and isinstance(content[0], dict)
+    if form == "dataframe_split" and isinstance(content, dict):
+        return _split(content, signature)
+    if form == "dataframe_records" or (form == "instances" and records):
+        return _records(content, signature)
+    if form == "inputs" and isinstance(content, dict):
+        if not all(isinstance(each, list) for each in content.values()):
+            raise Problem("invalid", "inputs must be an object of lists.")
+        return content
+    if form in ("instances", "inputs") and isinstance(content, list):
+        return signature.matrix(_rectangle(content))
+    raise Problem(
+        "invalid",
+        "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
+    )
+
+
+def _split(content: dict[str, Any], signature: Signature) -> dict[str, Any]:
+    rows, names = content.get("data"), content.get("columns")
+    if not isinstance(rows, list):
+        raise Problem("invalid", "dataframe_split must hold columns and data.")
+    if names is None:
+        return signature.matrix(_rectangle(rows))
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise Problem("invalid", "columns must be a list of names.")
+    table = _rectangle(rows, len(names))
+    columns = {name: [row[i] for row in table] for i, name in enumerate(names)}
+    if len(columns) != len(names):
+        raise Problem("invalid", "Every column must have a name of its own.")
+    return columns
+
+
+def _records(content: Any, signature: Signature) -> dict[str, Any]:
+    if not isinstance(content, list) or not all(
+        isinstance(row, dict) and set(row) == set(signature.names) for row in content
+    ):
+        raise Problem("invalid", "Every record must have the columns of the model's metadata.")
+    return {name: [row[name] for row in content] for name in signature.names}
+
+
+def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
+    """Outputs as an Arrow stream; the other facts are in the schema's metadata."""
+    import pyarrow as pa
+
+    table = pa.table({name: pa.array(values) for name, values in outputs.items()})
+    table = table.replace_schema_metadata({"pacsklearn": json.dumps(facts)})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
+
+
+def _rectangle(rows: list[Any], width: int | None = None) -> list[list[Any]]:
+    if not rows or not all(isinstance(row, list) for row in rows):
+        raise Problem("invalid", "The rows must be a list of lists.")
+    if {len(row) for row in rows} != {len(rows[0]) if width is None else width}:
+        raise Problem("invalid", "The rows must all have the same number of values.")
+    if not all(isinstance(each, (bool, int, float, str)) for row in rows for each in row):
+        raise Problem("invalid", "The rows must hold numbers and texts.")
+    return rows
+
+
+def _guessed(values: list[Any]) -> NDArray[Any]:
+    """Column of numbers where all are, of texts otherwise."""
+    if values and all(isinstance(each, (bool, int, float)) for each in values):
+        kinds = {type(each) for each in values}
+        if kinds == {bool}:
+            return np.asarray(values, dtype=bool)
+        try:
+            return np.asarray(values, dtype=np.int64 if kinds == {int} else np.float64)
+        except OverflowError:
+            raise Problem("invalid", "Numbers must be those of 64 bits.") from None
+    return np.asarray(values, dtype=object)
+
+
+def _csv(body: bytes, most: int) -> dict[str, NDArray[Any]]:
+    try:
+        reader = csv.reader(io.StringIO(body.decode()), strict=True)
+        names = next(reader, [])
+        rows = []
+        for row in reader:
+            rows.append(row)
+            # While reading: a table that is too long is refused before all of it is in memory.
+            if len(rows) > most:
+                raise Problem("too-large", f"A table holds at most {most} rows.")
+    except (UnicodeDecodeError, csv.Error):
+        raise Problem("bad-request", "The body must be CSV in UTF-8.") from None
+    if not names or len(set(names)) != len(names) or len(names) > _MOST_COLUMNS:
+        raise Problem("invalid", "The first line must hold the columns' names, each once.")
+    if any(len(row) != len(names) for row in rows):
+        raise Problem("invalid", "Every line must have as many values as the first.")
+    return {name: _parsed([row[i] for row in rows]) for i, name in enumerate(names)}
+
+
+def _parsed(texts: list[str]) -> NDArray[Any]:
+    for kind in (np.int64, np.float64):
+        try:
+            return np.asarray(texts, dtype=object).astype(kind)
+        except (ValueError, OverflowError):
+            continue
+    return np.asarray(texts, dtype=object)
+
+
+def _arrow(body: bytes, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
+    import pyarrow as pa
+
+    batches, rows, size = [], 0, 0
+    try:
+        for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(body)):
+            # Before a batch is read: forty kilobytes can inflate to gigabytes.
+            if message.type != "schema" and is_compressed(message.metadata.to_pybytes()):
+                raise Problem("unsupported-media-type", "Arrow streams must not be compressed.")
+        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
+            _check_columns(stream.schema)
+            for batch in stream:
+                rows, size = rows + batch.num_rows, size + batch.nbytes
+                if rows > most or size > most_bytes:
+                    raise Problem("too-large", f"A table holds at most {most} rows.")
+                batches.append(batch)
+            table = pa.Table.from_batches(batches, schema=stream.schema)
+            # Offsets in the body may point outside it, and are not looked at otherwise.
+            table.validate(full=True)
+            return _from_arrow(table)
+    except (pa.ArrowException, OSError, ValueError, TypeError, struct.error):
+        raise Problem("bad-request", "The body must be an Arrow stream.") from None
+
+
+def is_compressed(message: bytes) -> bool:
+    """Whether the batch that an Arrow message describes is compressed.
+
+    Parameters
+    ----------
+    message : bytes
+        A flatbuffer: ``Message.fbs`` of the Arrow format, of a record or a dictionary batch.
+    """
+
+    def place(at: int) -> int:
+        return at + int(struct.unpack_from("<i", message, at)[0])
+
+    def field(table: int, slot: int) -> int:
+        vtable = table - struct.unpack_from("<i", message, table)[0]
+        if 4 + 2 * slot >= struct.unpack_from("<H", message, vtable)[0]:
+            return 0
+        offset = struct.unpack_from("<H", message, vtable + 4 + 2 * slot)[0]
+        return table + offset if offset else 0
+
+    root = place(0)
+    kind, header = message[field(root, 1)], place(field(root, 2))
+    # A dictionary batch (2) holds a record batch (3), whose fourth field is the compression.
+    batch = place(field(header, 1)) if kind == 2 else header
+    return field(batch, 3) != 0
+
+
+def _parquet(body: bytes, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(pa.py_buffer(body))
+        _check_columns(schema)
+        # Texts stay what they are in the file, a dictionary: one long text may stand in every row.
+        file = pq.ParquetFile(pa.py_buffer(body), read_dictionary=schema.names)
+        facts = file.metadata
+        # From the footer, before a page is inflated.
+        size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+        if facts.num_rows > most or size > most_bytes:
+            raise Problem("too-large", f"A table holds at most {most} rows.")
+        table = file.read()
+        table.validate(full=True)
+        return _from_arrow(table)
+    except (pa.ArrowException, OSError, ValueError, TypeError):
+        raise Problem("bad-request", "The body must be a Parquet file.") from None
+
+
+def _check_columns(schema: Any) -> None:
+    """Refuse what no model reads, before any of it is."""
+    from pyarrow import types
+
+    if len(set(schema.names)) != len(schema.names) or len(schema.names) > _MOST_COLUMNS:
+        raise Problem("invalid", "Every column must have a name of its own.")
+    for kind in schema.types:
+        inner = kind.value_type if types.is_dictionary(kind) else kind
+        readers = ("integer", "floating", "string", "large_string", "boolean")
+        if not any(getattr(types, f"is_{each}")(inner) for each in readers):
+            raise Problem("invalid", "Columns must hold numbers, truth values or texts.")
+
+
+def _from_arrow(table: Any) -> dict[str, NDArray[Any]]:
+    from pyarrow import types
+
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count:
+            raise Problem("invalid", "No value may be missing.")
+        parts = []
+        for chunk in column.chunks:
+            values = chunk
+            if types.is_dictionary(chunk.type):
+                # By index, so that equal texts are one object.
+                values = chunk.dictionary
+            is_text = types.is_string(values.type) or types.is_large_string(values.type)
+            array = values.to_numpy(zero_copy_only=False)
+            array = array.astype(object) if is_text else array
+            parts.append(array[chunk.indices.to_numpy()] if values is not chunk else array)
+        columns[name] = np.concatenate(parts) if parts else np.empty(0)
+    return columns

@@ -1,0 +1,201 @@
+"""The Open Inference Protocol, version 2: tensors in JSON, or after it as bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.web.json_body import json_object
+from pacsklearn_service.server.web.schemas import DTYPES, Tensor, V2Body, checked
+from pacsklearn_service.tensors import packed_texts
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class V2Request:
+    """A request and its rows.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+    body : V2Body
+    """
+
+    columns: dict[str, NDArray[Any]] = field(repr=False)
+    body: V2Body = field(repr=False)
+
+
+def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most: int) -> V2Request:
+    """Read a request; ``header_length`` is that of the JSON when tensors follow it."""
+    header, rest = body, b""
+    if header_length is not None:
+        if not header_length.isascii() or not header_length.isdigit() or len(header_length) > 12:
+            raise Problem("bad-request", "Inference-Header-Content-Length must be a number.")
+        if int(header_length) > len(body):
+            raise Problem("bad-request", "Inference-Header-Content-Length passes the body's end.")
+        header, rest = body[: int(header_length)], body[int(header_length) :]
+    # Clients send null for what they do not say.
+    parsed = checked(
+        V2Body, {name: each for name, each in json_object(header).items() if each is not None}
+    )
+    offered = output_kinds(model)
+    if any(each.name not in offered for each in parsed.outputs):
+        raise Problem("invalid", f"outputs must be some of: {', '.join(offered)}.")
+    tensors: dict[str, Any] = {}
+    for each in parsed.inputs:
+        size = each.parameters.binary_data_size
+        if size is None:
+            values = _flat(each)
+        else:
+            values, rest = _from_bytes(rest[:size], each), rest[size:]
+        if each.name in tensors or len(values) != math.prod(each.shape):
+            raise Problem(
+                "invalid",
+                "Every input must have a name of its own, and hold as many values as shape says.",
+            )
+        tensors[each.name] = values.reshape(each.shape)
+    if rest:
+        raise Problem("bad-request", "The body is longer than its tensors.")
+    signature = Signature.from_facts(model["signature"])
+    return V2Request(signature.checked(_columns(tensors, signature), most=most), parsed)
+
+
+def written_v2(
+    model: dict[str, Any], parsed: V2Request, reply: dict[str, Any]
+) -> tuple[bytes, int | None]:
+    """Body of a response, and the length of its JSON where tensors follow."""
+    wanted = {each.name: each.parameters.binary_data for each in parsed.body.outputs}
+    outputs, tensors = [], []
+    for name, values in reply["outputs"].items():
+        if wanted and name not in wanted:
+            continue
+        binary = wanted.get(name, False) or (
+            not wanted and parsed.body.parameters.binary_data_output
+        )
+        output = {"name": name, **_described(values)}
+        if binary:
+            tensor = _bytes(output["datatype"], output.pop("data"))
+            output["parameters"] = {"binary_data_size": len(tensor)}
+            tensors.append(tensor)
+        outputs.append(output)
+    parameters = {name: value for name, value in reply.items() if name != "outputs"}
+    document = {
+        "model_name": model["name"],
+        "model_version": "1",
+        **({"id": parsed.body.id} if parsed.body.id else {}),
+        "parameters": parameters,
+        "outputs": outputs,
+    }
+    header = json.dumps(document, allow_nan=False).encode()
+    return header + b"".join(tensors), len(header) if tensors else None
+
+
+def metadata(model: dict[str, Any]) -> dict[str, Any]:
+    """Description of a model."""
+    width = model["width"]
+    sizes = {"predict": [] if model["answers"] != "values" or width == 1 else [width],
+             "predict_proba": [width]}  # fmt: skip
+    outputs = [
+        {"name": name, "datatype": kind, "shape": [-1, *sizes[name]]}
+        for name, kind in output_kinds(model).items()
+    ]
+    return {
+        "name": model["name"],
+        "versions": ["1"],
+        "platform": "pacsklearn",
+        "inputs": Signature.from_facts(model["signature"]).v2_inputs(),
+        "outputs": outputs,
+        "columns": model["signature"],
+        "classes": model["classes"],
+        "answers": model["answers"],
+        "step_budget": model["step_budget"],
+    }
+
+
+def output_kinds(model: dict[str, Any]) -> dict[str, str]:
+    """Data type of each output that a model has."""
+    kinds = {"predict": "FP64" if model["classes"] is None else _datatype(model["classes"])}
+    return kinds | ({"predict_proba": "FP64"} if model["answers"] == "probabilities" else {})
+
+
+def _flat(tensor: Tensor) -> NDArray[Any]:
+    data, shape, datatype = tensor.data, tensor.shape, tensor.datatype
+    if data is None:
+        raise Problem("invalid", "data must be a list of values.")
+    if len(shape) == 2 and data and isinstance(data[0], list):
+        if not all(isinstance(row, list) and len(row) == shape[1] for row in data):
+            raise Problem("invalid", "data must hold as many values as shape says.")
+        data = [value for row in data for value in row]
+    if not all(isinstance(each, str if datatype == "BYTES" else (int, float)) for each in data):
+        raise Problem("invalid", f"data of {datatype} must hold texts (BYTES) or numbers.")
+    if datatype == "BYTES":
+        return np.asarray(data, dtype=object)
+    try:
+        exact = np.asarray(data, dtype=np.float64 if datatype[0] == "F" else object)
+        return exact.astype(DTYPES[datatype]).astype(np.float64)
+    except (OverflowError, ValueError, TypeError):
+        raise Problem("invalid", f"data of {datatype} must hold numbers of this type.") from None
+
+
+def _from_bytes(content: bytes, tensor: Tensor) -> NDArray[Any]:
+    if tensor.datatype != "BYTES":
+        dtype = np.dtype(DTYPES[tensor.datatype])
+        if len(content) != math.prod(tensor.shape) * dtype.itemsize:
+            raise Problem("invalid", "binary_data_size must be the bytes of the tensor.")
+        return np.frombuffer(content, dtype)
+    texts, at = [], 0
+    try:
+        while at < len(content):
+            end = at + 4 + int.from_bytes(content[at : at + 4], "little")
+            if end > len(content):
+                raise ValueError
+            texts.append(content[at + 4 : end].decode())
+            at = end
+    except ValueError:
+        raise Problem("invalid", "BYTES must be lengths and texts in UTF-8.") from None
+    return np.asarray(texts, dtype=object)
+
+
+def _columns(tensors: dict[str, Any], signature: Signature) -> dict[str, NDArray[Any]]:
+    """Columns from one tensor of all, or from one tensor a column."""
+    if set(tensors) != set(signature.names):
+        if len(tensors) == 1:
+            (table,) = tensors.values()
+            if table.ndim == 1 and len(signature.names) == table.size:
+                table = table.reshape(1, -1)
+            return signature.matrix(table)
+        return dict(tensors)  # the signature says what is wrong
+    return {
+        name: each[:, 0] if each.ndim == 2 and each.shape[1] == 1 else each
+        for name, each in tensors.items()
+    }
+
+
+def _datatype(values: list[Any]) -> str:
+    flat = values[0] if values and isinstance(values[0], list) else values
+    if all(isinstance(each, bool) for each in flat):
+        return "BOOL"
+    if all(isinstance(each, int) for each in flat):
+        return "INT64"
+    return "FP64" if all(isinstance(each, (int, float)) for each in flat) else "BYTES"
+
+
+def _described(values: list[Any]) -> dict[str, Any]:
+    shape, flat = [len(values)], values
+    if values and isinstance(values[0], list):
+        shape.append(len(values[0]))
+        flat = [each for row in values for each in row]
+    return {"datatype": _datatype(values), "shape": shape, "data": flat}
+
+
+def _bytes(datatype: str, values: list[Any]) -> bytes:
+    if datatype == "BYTES":
+        return packed_texts([str(each) for each in values])
+    return np.asarray(values, dtype=DTYPES[datatype]).tobytes()

@@ -1,0 +1,107 @@
+"""A web worker: a process that reads requests, and holds neither secret nor key.
+
+It is a program of its own, begun anew and not forked: nothing that the coordinator holds is in its
+memory. It ends when its coordinator does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import resource
+import signal
+import socket
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import uvicorn
+from fastapi import FastAPI
+
+from pacsklearn_service.server.console import pages
+from pacsklearn_service.server.link import Link, SocketLink
+from pacsklearn_service.server.settings import SETTINGS, Settings
+from pacsklearn_service.server.web import curator_plane, data_plane, private_plane
+from pacsklearn_service.server.web.app import new_app
+from pacsklearn_service.server.web.bounded_http import MOST_CONNECTIONS, BoundedHttp
+from pacsklearn_service.server.web.slot import Slot
+
+_MOST_MEMORY: Final = 3 * 2**30
+
+
+def main() -> None:
+    """Serve one plane on an address that the coordinator hands over when it leads."""
+    parser = argparse.ArgumentParser(prog="pacsklearn_service.server.web.worker")
+    parser.add_argument("--plane", choices=("caller", "curator"), required=True)
+    parser.add_argument("--link", required=True)
+    parser.add_argument("--control", type=int, required=True)
+    parser.add_argument("--settings", required=True)
+    given = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator says when it is over
+    logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
+    # A body that needs more than a worker may have is an error of its own request.
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, most))
+    settings, link = SETTINGS.validate_json(given.settings), SocketLink(given.link)
+    control = socket.socket(fileno=given.control)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # Nothing comes this way but the end: the coordinator is gone, or says so.
+        asyncio.get_running_loop().add_reader(control, _end, server)
+        yield
+        asyncio.get_running_loop().remove_reader(control)
+        await link.close()
+
+    make = caller_app if given.plane == "caller" else curator_app
+    server = uvicorn.Server(_config(make(link, settings, lifespan), settings))
+    # Everything is imported and made: a standby's worker waits here until its coordinator leads.
+    _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    if descriptors:
+        server.run(sockets=[socket.socket(fileno=descriptors[0])])
+
+
+def _config(app: Any, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=BoundedHttp,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=20,
+        ssl_certfile=settings.certificate,
+        ssl_keyfile=settings.private_key,
+    )
+
+
+def _end(server: uvicorn.Server) -> None:
+    """End when the coordinator has: whoever takes over needs the address."""
+    server.should_exit = server.force_exit = True
+
+
+def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
+    """Data plane and private plane."""
+    app = new_app("pacsklearn", link, settings, lifespan)
+    app.include_router(data_plane.router)
+    app.include_router(private_plane.router)
+    if settings.slot is not None:
+        app.add_middleware(Slot, seconds=settings.slot)
+    return app
+
+
+def curator_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
+    """Curator plane, and its console."""
+    app = new_app("pacsklearn curator", link, settings, lifespan)
+    app.include_router(curator_plane.router)
+    app.include_router(curator_plane.metrics)
+    app.include_router(pages.router)
+    return app
+
+
+if __name__ == "__main__":
+    main()

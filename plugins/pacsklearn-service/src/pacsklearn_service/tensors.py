@@ -1,0 +1,113 @@
+"""Rows as tensors of the Open Inference Protocol, version 2: JSON with bytes after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WIRE: Final = {"number": ("FP64", "<f8"), "integer": ("INT64", "<i8"), "boolean": ("BOOL", "?")}
+
+
+def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any]]:
+    """Columns that a model reads, by name where X has names, by position otherwise.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    signature : list of dict
+        ``name`` and ``kind`` of every column, as the service describes them.
+
+    Raises
+    ------
+    ValueError
+        Names columns and shapes, and quotes no value.
+    """
+    names = [each["name"] for each in signature]
+    if hasattr(X, "columns"):
+        given = [str(each) for each in X.columns]
+        missing = [name for name in names if name not in given]
+        if missing or len(given) != len(names):
+            raise ValueError(
+                f"X must have the {len(names)} columns of the model on the service (see "
+                f"feature_names_in_); {len(missing)} of them are missing"
+                f"{f', the first is {missing[0]!r}' if missing else ''}, and X has {len(given)}"
+            )
+        positions = {name: i for i, name in enumerate(given)}
+        columns = {name: np.asarray(X[X.columns[positions[name]]]) for name in names}
+    else:
+        table = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        if table.ndim != 2 or table.shape[1] != len(names):
+            raise ValueError(
+                f"X must have shape (n, {len(names)}), as the model on the service; "
+                f"got {tuple(table.shape)}"
+            )
+        columns = {name: table[:, i] for i, name in enumerate(names)}
+    return {
+        each["name"]: _typed(columns[each["name"]], each["name"], each["kind"])
+        for each in signature
+    }
+
+
+def written(
+    columns: dict[str, NDArray[Any]], signature: list[dict[str, str]], parameters: dict[str, Any]
+) -> tuple[bytes, dict[str, str]]:
+    """Body of a request, and its headers."""
+    inputs, parts = [], []
+    if {each["kind"] for each in signature} == {"number"}:
+        table = np.column_stack([columns[each["name"]] for each in signature])
+        tensors = [("X", "FP64", list(table.shape), np.ascontiguousarray(table, "<f8").tobytes())]
+    else:
+        tensors = [
+            (each["name"], *_bytes(columns[each["name"]], each["kind"])) for each in signature
+        ]
+    for name, datatype, shape, content in tensors:
+        inputs.append(
+            {
+                "name": name,
+                "datatype": datatype,
+                "shape": shape,
+                "parameters": {"binary_data_size": len(content)},
+            }
+        )
+        parts.append(content)
+    header = json.dumps({"inputs": inputs, "parameters": parameters}).encode()
+    return header + b"".join(parts), {
+        "Content-Type": "application/octet-stream",
+        "Inference-Header-Content-Length": str(len(header)),
+    }
+
+
+def _typed(column: Any, name: str, kind: str) -> NDArray[Any]:
+    if kind == "text":
+        values = np.asarray(column, dtype=object)
+        if not all(isinstance(each, str) for each in values):
+            raise ValueError(f"Column {name!r} of X must hold texts, as the model reads it")
+        return values
+    try:
+        numbers: NDArray[Any] = np.asarray(column).astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"Column {name!r} of X must hold numbers, as the model reads it") from None
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"Column {name!r} of X holds values that are missing or not finite")
+    # Compared afterwards: what a conversion changes would be asked about another row.
+    exact: NDArray[Any] = numbers if kind == "number" else numbers.astype(_WIRE[kind][1])
+    if kind != "number" and not np.array_equal(exact, numbers):
+        raise ValueError(f"Column {name!r} of X must hold values of the kind {kind!r}")
+    return exact
+
+
+def _bytes(column: NDArray[Any], kind: str) -> tuple[str, list[int], bytes]:
+    if kind == "text":
+        return "BYTES", [len(column)], packed_texts(column)
+    datatype, dtype = _WIRE[kind]
+    return datatype, [len(column)], column.astype(dtype).tobytes()
+
+
+def packed_texts(texts: Iterable[str]) -> bytes:
+    """A tensor of BYTES: each text in UTF-8, after its length."""
+    encoded = [each.encode() for each in texts]
+    return b"".join(len(each).to_bytes(4, "little") + each for each in encoded)

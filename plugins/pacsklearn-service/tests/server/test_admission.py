@@ -1,0 +1,250 @@
+"""Who may ask, how often and how much is known before a body is decoded or anything is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import socket
+import threading
+import time
+from typing import Any
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import uvicorn
+from pacsklearn_service.server.link import LocalLink
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.web import authenticator, bounded_http
+from pacsklearn_service.server.web.oidc import fetch_keys
+from pacsklearn_service.server.web.table_body import ARROW, PARQUET, any_table
+from pacsklearn_service.server.web.worker import caller_app
+from service_house.house import House, contested_rows, v2
+from service_house.live import free_port
+
+MODEL = "/v1/models/risk"
+NOTHING = b'{"inputs": [{"name": '  # what no decoder takes
+
+
+def jobs_of(house: House) -> int:
+    with house.coordinator.database.reading() as connection:
+        return len(connection.ask("SELECT id FROM service_jobs"))
+
+
+def without_quota(house: House) -> str:
+    house.user("idle", None)
+    return house.key("idle", quota=None)  # type: ignore[arg-type]
+
+
+def test_who_has_no_quota_is_told_nothing_and_leaves_nothing(house: House) -> None:
+    without_quota(house)
+    before = jobs_of(house)
+    for path in ("/v2/models/risk", "/v2/models/risk/ready", *(
+        f"{MODEL}/{what}" for what in ("budget", "statement", "card")
+    )):  # fmt: skip
+        assert house.call("GET", path, user="idle").status_code == 403, path
+    assert house.call("GET", "/v1/models", user="idle").json() == {"models": []}
+    for path in ("/v2/models/risk/infer", f"{MODEL}/preview", f"{MODEL}/jobs",
+                 "/invocations?model=risk"):  # fmt: skip
+        for content in (NOTHING, json.dumps(v2(contested_rows(3))).encode()):
+            reply = house.call("POST", path, user="idle", content=content)
+            assert reply.status_code == 403, (path, reply.text)
+    assert jobs_of(house) == before
+
+
+def test_no_byte_of_a_body_is_read_for_nobody(house: House) -> None:
+    app, sent = house.app(caller_app), []
+
+    async def receive() -> Any:
+        raise AssertionError("the body was read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    for path in (f"{MODEL}/reservations", "/v2/models/risk/infer", f"{MODEL}/jobs"):
+        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(),
+                 "query_string": b"", "root_path": "", "scheme": "http", "http_version": "1.1",
+                 "headers": [(b"content-type", b"application/json")], "client": ("127.0.0.1", 1),
+                 "server": ("test", 80)}  # fmt: skip
+        asyncio.run(app(scope, receive, send))
+        assert sent[0]["status"] == 401
+        sent.clear()
+
+
+def test_the_rate_is_counted_before_a_body_is_decoded(new_house: Any) -> None:
+    house: House = new_house(requests_per_minute=2.0)
+    replies = [
+        house.call("POST", "/v2/models/risk/infer", user="ann", content=NOTHING).status_code
+        for _ in range(4)
+    ]
+    assert replies == [400, 400, 429, 429]
+
+
+def test_guesses_cost_no_more_hashes_than_their_ration(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house: House = new_house(failures_per_minute=3.0)
+    real, hashed = authenticator._verified, []
+
+    def verified(stored: str, secret: str) -> bool:
+        hashed.append(secret)
+        return real(stored, secret)
+
+    monkeypatch.setattr(authenticator, "_verified", verified)
+    good = {"authorization": f"Bearer {house.key('ann')}"}
+    app = house.app(caller_app)
+
+    async def run() -> list[int]:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            assert (await client.get("/v1/models", headers=good)).status_code == 200
+            guesses = [
+                client.get("/v1/models", headers={"authorization": f"Bearer pac_{i}_guess"})
+                for i in range(12)
+            ]
+            codes = [reply.status_code for reply in await asyncio.gather(*guesses)]
+            # Whoever is known already is not kept out by somebody else's guesses.
+            codes.append((await client.get("/v1/models", headers=good)).status_code)
+            return codes
+
+    codes = asyncio.run(run())
+    assert codes[-1] == 200
+    assert codes.count(401) == 3
+    assert codes.count(429) == 9
+    assert len(hashed) == 1 + 3
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1.evil.example/keys", "http://localhost.evil.example", "file:///keys"]
+)
+def test_the_keys_of_an_issuer_come_over_tls_or_from_this_machine(url: str) -> None:
+    with pytest.raises(ValueError, match="https"):
+        fetch_keys(url)
+
+
+def parquet(columns: dict[str, Any], **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink, **options)
+    return sink.getvalue()
+
+
+def arrow(columns: dict[str, Any], compression: str | None) -> bytes:
+    sink, table = io.BytesIO(), pa.table(columns)
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
+
+
+def test_one_long_text_in_every_row_stays_one_text() -> None:
+    text = "x" * 400_000
+    repeated = pa.DictionaryArray.from_arrays(np.zeros(10_000, np.int32), pa.array([text]))
+    for body, kind in (
+        (parquet({"a": repeated}, compression="zstd", store_schema=False), PARQUET),
+        (arrow({"a": repeated}, None), ARROW),
+    ):
+        allocated = pa.total_allocated_bytes()
+        pool = pa.default_memory_pool()
+        highest = pool.max_memory()
+        column = any_table(body, kind, most=10_000, most_bytes=2**26)["a"]
+        assert len(column) == 10_000
+        assert len({id(each) for each in column}) == 1
+        assert pool.max_memory() < max(highest, allocated + 2**26)
+
+
+@pytest.mark.parametrize("is_dictionary", [False, True])
+def test_a_stream_that_inflates_is_refused(is_dictionary: bool) -> None:
+    zeros: Any = pa.array(np.zeros(10_000))
+    columns = {"a": zeros, "b": zeros.dictionary_encode() if is_dictionary else zeros}
+    whole = any_table(arrow(columns, None), ARROW, most=10_000, most_bytes=2**26)
+    assert {name: column.sum() for name, column in whole.items()} == {"a": 0.0, "b": 0.0}
+    for compression in ("zstd", "lz4"):
+        with pytest.raises(Problem, match="compressed"):
+            any_table(arrow(columns, compression), ARROW, most=10_000, most_bytes=2**26)
+
+
+def test_jobs_are_counted_deleted_and_forgotten(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pacsklearn_service.server.answering import jobs
+
+    monkeypatch.setattr(jobs, "_MOST", 2)
+
+    def begin() -> Any:
+        return house.call("POST", f"{MODEL}/jobs", user="jim", json=v2(contested_rows(2)))
+
+    def state(job: str) -> Any:
+        return house.call("GET", f"/v1/jobs/{job}", user="jim")
+
+    made = [begin().json()["id"] for _ in range(2)]
+    assert begin().status_code == 429
+    deadline = time.monotonic() + 60
+    while {state(job).json()["status"] for job in made} != {"done"}:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    house.key("eve")
+    assert house.call("DELETE", f"/v1/jobs/{made[0]}", user="eve").status_code == 404
+    assert house.call("DELETE", f"/v1/jobs/{made[0]}", user="jim").json() == {"id": made[0]}
+    assert state(made[0]).status_code == 404
+    assert begin().status_code == 202
+    monkeypatch.setattr(jobs, "_KEPT", 0.0)
+    house.operations.jobs.forget_old()
+    assert state(made[1]).status_code == 404
+
+
+def test_heads_that_are_sent_by_halves_keep_nobody_out(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_http, "_MOST_WAITING", 5)
+    port, app = free_port(), caller_app(LocalLink(house.operations), house.settings)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            port=port,
+            log_level="critical",
+            lifespan="off",
+            limit_concurrency=10,
+            http=bounded_http.BoundedHttp,
+        )
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        halves = []
+        for _ in range(30):
+            half = socket.create_connection(("127.0.0.1", port))
+            half.sendall(b"GET /v2/health/live HTTP/1.1\r\n")
+            halves.append(half)
+        time.sleep(0.2)
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+            for _ in range(3):
+                assert client.get("/v2/health/live").status_code == 200
+        monkeypatch.setattr(bounded_http, "_SECONDS", 0.2)
+        late = socket.create_connection(("127.0.0.1", port))
+        late.sendall(b"GET")
+        late.settimeout(30)
+        with contextlib.suppress(ConnectionResetError):
+            assert late.recv(1) == b""
+        for each in (*halves, late):
+            each.close()
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+def test_a_body_that_needs_too_much_memory_is_its_own_error(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*given: Any, **more: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr("pacsklearn_service.server.web.data_plane.any_table", read)
+    reply = house.call("POST", "/v2/models/risk/infer", user="ann", content=b"a",
+                       headers={"content-type": ARROW})  # fmt: skip
+    assert reply.status_code == 413

@@ -1,0 +1,197 @@
+"""Keys and tokens: closed by default, rationed, and never shown."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+import logging
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fastapi import Request
+from joserfc import jwt
+from joserfc.jwk import KeySet, OKPKey, RSAKey
+from pacsklearn_service.server.link import LocalLink
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.settings import Oidc
+from pacsklearn_service.server.store.api_keys import ApiKeys
+from pacsklearn_service.server.web.authenticator import Authenticator, _verified, address_of
+from pacsklearn_service.server.web.oidc import OidcVerifier
+from service_house.house import House, contested_rows, v2
+
+
+def status(house: House, key: str) -> int:
+    headers = {"authorization": f"Bearer {key}"}
+    code: int = house.call("GET", "/v1/models", headers=headers, anew=True).status_code
+    return code
+
+
+def test_keys_expire_rotate_and_are_revoked(house: House) -> None:
+    house.user("kim")
+    database = house.coordinator.database
+    with database.writing() as connection:
+        keys = ApiKeys(connection)
+        name, key = keys.issue("kim", None, ["ask"], 1.0)
+        _, short = keys.issue("kim", None, ["ask"], 0.01 / 86400)
+    time.sleep(0.02)
+    assert (status(house, key), status(house, short)) == (200, 401)
+    rotated = house.call("POST", f"/v1/keys/{name}/rotate", user="curator", json={"grace": 0})
+    assert rotated.status_code == 201
+    assert (status(house, key), status(house, rotated.json()["key"])) == (401, 200)
+    gone = house.call("DELETE", f"/v1/keys/{rotated.json()['name']}", user="curator")
+    assert gone.status_code == 200
+    assert status(house, rotated.json()["key"]) == 401
+    listed = house.call("GET", "/v1/keys", user="curator").text
+    for secret in (key, rotated.json()["key"]):
+        assert secret.split("_", 2)[2] not in listed
+    assert "argon2" not in listed
+
+
+def test_only_a_hash_is_stored(house: House) -> None:
+    key = house.key("ann")
+    with house.coordinator.database.reading() as connection:
+        record = ApiKeys(connection).record(key.split("_")[1])
+    assert record is not None
+    assert record["hash"].startswith("$argon2id$")
+    assert key.split("_", 2)[2] not in record["hash"]
+
+
+def test_a_key_is_hashed_once_and_asked_for_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = []
+
+    def verified(stored: str, secret: str) -> bool:
+        hashed.append(secret)
+        return _verified(stored, secret)
+
+    monkeypatch.setattr("pacsklearn_service.server.web.authenticator._verified", verified)
+    monkeypatch.setattr("pacsklearn_service.server.web.authenticator._TRUSTED_SECONDS", 0.0)
+    authenticator = Authenticator(LocalLink(house.operations), house.settings)
+    key = house.key("moe")
+    shown = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
+
+    async def user() -> str:
+        return (await authenticator.caller_of(shown, key)).user
+
+    assert [asyncio.run(user()) for _ in range(3)] == ["moe"] * 3
+    assert len(hashed) == 1
+    with house.coordinator.database.writing() as connection:
+        ApiKeys(connection).revoke(key.split("_")[1])
+    with pytest.raises(Problem, match="valid"):
+        asyncio.run(user())
+    with pytest.raises(Problem, match="valid"):  # and is not remembered any more
+        asyncio.run(user())
+
+
+def test_guesses_are_rationed(new_house: Any) -> None:
+    house = new_house(failures_per_minute=2.0)
+    authenticator = Authenticator(LocalLink(house.operations), house.settings)
+    scope = {"type": "http", "client": ("192.0.2.1", 1), "headers": [
+        (b"authorization", b"Bearer pac_0_0"), (b"x-forwarded-for", b"203.0.113.9")]}  # fmt: skip
+
+    async def guess() -> str:
+        try:
+            await authenticator.caller(Request(scope))
+        except Problem as problem:
+            return problem.kind
+        return "let in"
+
+    async def guesses() -> list[str]:
+        return [await guess() for _ in range(3)]
+
+    assert asyncio.run(guesses()) == ["unauthenticated"] * 2 + ["too-many-requests"]
+    # A proxy's word is taken only where that was switched on.
+    assert address_of(Request(scope), house.settings) == "192.0.2.1"
+    trusting = replace(house.settings, trust_proxy=True)
+    assert address_of(Request(scope), trusting) == "203.0.113.9"
+
+
+SIGNER = RSAKey.generate_key(2048, {"kid": "one"}, private=True)
+NEXT = OKPKey.generate_key("Ed25519", {"kid": "two"}, private=True)
+
+
+def token(key: Any = SIGNER, alg: str = "RS256", **changes: Any) -> str:
+    claims = {"iss": "https://id.test", "aud": "clinic", "exp": int(time.time()) + 60,
+              "sub": "ann", "scope": "openid ask", "project": "p1"} | changes  # fmt: skip
+    header = {"alg": alg, "kid": key.kid} if key.kid else {"alg": alg}
+    return jwt.encode(header, {k: v for k, v in claims.items() if v is not None}, key,
+                      algorithms=[alg])  # fmt: skip
+
+
+def verifier(keys: list[Any], clock: Any = time.monotonic) -> OidcVerifier:
+    settings = Oidc("https://id.test", "clinic", "https://id.test/jwks")
+    return OidcVerifier(settings, lambda _: KeySet(keys).as_dict(private=False), clock)
+
+
+def test_a_token_names_a_caller() -> None:
+    caller = verifier([SIGNER]).caller(token())
+    assert caller is not None
+    assert (caller.user, caller.project, caller.scopes) == ("ann", "p1", frozenset({"ask"}))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"iss": "https://other.test"},
+        {"aud": "another"},
+        {"exp": int(time.time()) - 3600},
+        {"exp": None},
+        {"aud": None},
+        {"iss": None},
+        {"sub": None},
+        {"nbf": int(time.time()) + 3600},
+    ],
+)
+def test_wrong_claims_are_refused(wrong: dict[str, Any]) -> None:
+    assert verifier([SIGNER]).caller(token(**wrong)) is None
+
+
+def test_wrong_signatures_are_refused() -> None:
+    # The public key as the secret of a symmetric algorithm.
+    head = base64.urlsafe_b64encode(b'{"alg":"HS256","kid":"one"}').rstrip(b"=").decode()
+    signed = f"{head}.{token().split('.')[1]}".encode()
+    mac = hmac.digest(SIGNER.as_pem(private=False), signed, "sha256")
+    forged = f"{signed.decode()}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+    body = token().split(".")
+    stripped = "eyJhbGciOiJub25lIn0." + body[1] + "."
+    for bad in (forged, stripped, token()[:-4], "a.b.c", "", "x" * 20_000):
+        assert verifier([SIGNER]).caller(bad) is None
+
+
+def test_keys_of_the_issuer_change() -> None:
+    now = [0.0]
+    keys: list[Any] = [SIGNER]
+    found = verifier(keys, lambda: now[0])
+    assert found.caller(token()) is not None
+    keys[:] = [NEXT]
+    assert found.caller(token(NEXT, "Ed25519")) is None  # read a moment ago
+    now[0] += 11
+    assert found.caller(token(NEXT, "Ed25519")) is not None
+    assert found.caller(token()) is None
+
+
+def test_no_row_or_key_in_logs_metrics_and_errors(
+    house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, rows = house.key("quillon"), contested_rows(1) + 0.123456
+    model = house.coordinator.hosted("risk")
+    with caplog.at_level(logging.DEBUG):
+        house.call("POST", "/v2/models/risk/infer", user="quillon", json=v2(rows))
+
+        def broken(*_: object) -> None:
+            raise RuntimeError(f"the rows were {rows!r}")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(type(model), "_answer", broken)
+            failed = house.call("POST", "/v2/models/risk/infer", user="quillon", json=v2(rows))
+    assert failed.status_code == 500
+    metrics = house.call("GET", "/metrics", user="curator").text
+    assert 'pacsklearn_requests_total{model="risk",outcome="answered"}' in metrics
+    shown = caplog.text + metrics + failed.text
+    for private in (key, key.split("_", 2)[2], "0.1234", repr(rows[0, 0])):
+        assert private not in shown
+    assert "quillon" not in metrics

@@ -1,0 +1,187 @@
+"""Nothing is answered uncharged, nothing charged twice, and nobody learns what others asked."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from pacsklearn_service.server.answering.hosted_model import HostedModel
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.store.database import FencedError
+from service_house.house import STEP, House, contested_rows
+
+
+def test_another_callers_rows_look_fresh(house: House) -> None:
+    rows = contested_rows(4)
+    ann, bob = house.user("ann"), house.user("bob")
+    first = house.ask(ann, rows)
+    before = house.spent
+    second = house.ask(bob, rows)
+    assert house.spent == before  # it was paid once
+    for name in ("outputs", "charged", "contested", "free", "remaining"):
+        assert second[name] == first[name]
+
+
+def test_what_others_have_paid_for_does_not_show_at_the_ceiling(new_house: Any) -> None:
+    """With the ceiling reached, another caller's stored row is refused as a fresh one is."""
+    house = new_house(ceiling=2 * STEP)
+    ann, bob = house.user("ann"), house.user("bob")
+    rows = contested_rows(3)
+    house.ask(ann, rows[:2])
+    with pytest.raises(Problem, match="data") as stored:
+        house.ask(bob, rows[:1])
+    with pytest.raises(Problem, match="data") as fresh:
+        house.ask(bob, rows[2:])
+    assert stored.value.document() == fresh.value.document()
+    assert house.ask(ann, rows[:2])["charged"] == 0.0
+    assert house.spent == 2 * STEP
+
+
+def test_quota_is_the_callers_own(house: House) -> None:
+    rows = contested_rows(3, seed=11)
+    cat, dan = house.user("cat", quota=2 * STEP), house.user("dan", quota=2 * STEP)
+    house.ask(cat, rows[:2])
+    with pytest.raises(Problem) as refused:
+        house.ask(cat, rows[2:])
+    assert refused.value.kind == "quota-exhausted"
+    assert house.ask(dan, rows[1:])["remaining"] == 0.0
+    with pytest.raises(Problem) as unknown:
+        house.ask(house.user("eva").__class__("nobody", None, frozenset({"ask"})), rows)
+    assert unknown.value.kind == "forbidden"
+
+
+def test_requests_that_arrive_together_share_a_charge(new_house: Any) -> None:
+    house = new_house(ceiling=10 * STEP)
+    callers = [house.user(f"u{i}") for i in range(4)]
+    rows = contested_rows(16, seed=2)
+    futures = [
+        house.begin(callers[i % 4], rows[i : i + 1], key=f"k{i}", body=bytes([i]))
+        for i in range(16)
+    ]
+    errors = [future.exception(60) for future in futures]
+    assert [getattr(each, "kind", "told") for each in errors].count("budget-exhausted") == 6
+    told = [future.result() for future, error in zip(futures, errors, strict=True) if not error]
+    assert len(told) == 10
+    assert house.spent == 10 * STEP
+    assert sum(each["charged"] for each in told) == 10 * STEP
+    ledger = house.coordinator.catalog.ledger("clinic")
+    assert len([event for event in ledger.events if event.kind == "responses"]) < 10
+
+
+def test_a_key_in_use_is_a_conflict(house: House) -> None:
+    ann = house.user("ann")
+    model = house.coordinator.hosted("risk")
+    with model._lock:  # the desk waits
+        first = house.begin(ann, contested_rows(1, seed=5), key="busy", body=b"1")
+        with pytest.raises(Problem) as refused:
+            house.begin(ann, contested_rows(1, seed=5), key="busy", body=b"1")
+    assert refused.value.status == 409
+    assert first.result(60)["contested"] == 1
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def _kill(*_: object, **__: object) -> None:
+    raise Killed
+
+
+@pytest.mark.parametrize(
+    ("moment", "charged"),
+    [("_charge", 0), ("_drawn", 1), ("_store", 1)],
+)
+def test_a_process_that_dies_is_taken_over(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch, moment: str, charged: int
+) -> None:
+    """After the debit, after the charge and after the draw: charged once, answered once."""
+    house = new_house()
+    ann, rows = house.user("ann"), contested_rows(3)
+    house.ask(ann, rows[:1])
+    model = house.coordinator.hosted("risk")
+    secret_belief = model.responder.log_belief.copy()
+    signature = model.signature
+    from pacsklearn_service.server.caller import Ask
+
+    ask = Ask(ann, signature.checked(signature.matrix(rows[1:]), most=9), key="k", body=b"b")
+    with monkeypatch.context() as patch:
+        patch.setattr(HostedModel, moment, _kill)
+        with pytest.raises(Killed):
+            model.answer([ask])
+    assert house.spent == STEP + charged * 2 * STEP
+    # It neither stops nor gives the lease back.
+    house.coordinator._ended.set()
+    house.is_open = False
+    began = time.monotonic()
+    heir = new_house()
+    assert heir.coordinator.is_ready
+    assert time.monotonic() - began < 10
+    assert heir.spent == STEP + charged * 2 * STEP
+    with heir.coordinator.database.reading() as connection:
+        from pacsklearn_service.server.store.quotas import Quotas
+
+        quota = Quotas(connection, "clinic").get("user", "ann")
+    assert quota is not None
+    assert float(quota.spent) == heir.spent
+    taken = heir.coordinator.hosted("risk")
+    assert len(taken.book) == 1 + charged * 2
+    assert np.array_equal(taken.responder.log_belief, secret_belief) == (not charged)
+    again = heir.ask(ann, rows[1:], key="k", body=b"b")
+    # What it was charged then is what the reply says, to this key and whenever it is asked.
+    assert (again["charged"], again["contested"]) == (2 * STEP, 2)
+    assert again["remaining"] == 1.0 - 3 * STEP
+    assert heir.ask(ann, rows[1:], key="k", body=b"b") == again
+    assert heir.ask(ann, rows[1:])["charged"] == 0.0
+    assert heir.spent == 3 * STEP
+    # The one that was thought dead can neither charge nor answer any more.
+    house.coordinator.database._until = time.monotonic() + 99
+    with pytest.raises(FencedError):
+        house.coordinator.database.writing().__enter__()
+    told = model.answer([Ask(ann, ask.part(slice(0, 1)))])[0]
+    assert isinstance(told, Exception)
+
+
+def test_restart_gives_the_same_answers(new_house: Any) -> None:
+    house = new_house()
+    ann, rows = house.user("ann"), contested_rows(20, seed=3)
+    told = house.ask(ann, rows)
+    model = house.coordinator.hosted("risk")
+    belief, secret = model.responder.log_belief, model.responder._secret.index
+    house.close()
+    heir = new_house()
+    taken = heir.coordinator.hosted("risk")
+    assert np.array_equal(taken.responder.log_belief, belief)
+    assert taken.responder._secret.index == secret
+    assert heir.ask(ann, rows)["outputs"] == told["outputs"]
+    assert heir.spent == 20 * STEP
+
+
+def test_a_standby_waits_for_the_lease(new_house: Any) -> None:
+    house = new_house()
+    standby = new_house(found=False)
+    assert not standby.coordinator.is_ready
+    with pytest.raises(Problem) as refused:
+        standby.coordinator.hosted("risk")
+    assert refused.value.status == 503
+    house.close()
+    assert standby.coordinator.wait_until_ready(10)
+    assert standby.coordinator.hosted("risk").name == "risk"
+
+
+def test_nothing_private_is_readable_in_the_database(new_house: Any) -> None:
+    house = new_house()
+    rows = np.asarray([[0.0123456789, 0.0, 0.0, 0.0]])
+    house.ask(house.user("ann"), rows, key="k", body=b"the body")
+    path = house.address.removeprefix("sqlite:///")
+    house.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    with open(path, "rb") as file:  # noqa: PTH123 - the raw bytes
+        content = file.read()
+    for private in (rows[0, :1].tobytes(), b"0.0123456789", b"LogisticRegression\x94", b"the body",
+                    house.X[0].tobytes(), b"log_belief", b"sklearn.linear_model"):  # fmt: skip
+        assert private not in content

@@ -1,0 +1,246 @@
+"""The processes themselves: clients that nobody here wrote, kills, and an orderly end."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import os
+import signal
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra service")
+
+from pacsklearn_service.server.server import check_settings
+from pacsklearn_service.server.settings import Settings
+from service_house.live import Live, patience, wait_until_asleep
+from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
+
+from pacsklearn.cli.app import app
+
+KSERVE = os.environ.get("PACSKLEARN_KSERVE_PYTHON", "")
+
+
+@pytest.fixture(scope="module")
+def rows() -> Any:
+    return load_breast_cancer().data
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    found = Live(tmp_path_factory.mktemp("live"), "--demo")
+    try:
+        found.key = found.demo_key()  # type: ignore[attr-defined]
+        found.wait()
+        yield found
+    finally:
+        found.close()
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there and does something: who adopts it may not bury it at once."""
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def headers(live: Any) -> dict[str, str]:
+    return {"Authorization": f"Bearer {live.key}"}
+
+
+def test_a_triton_client(live: Live, rows: Any) -> None:
+    triton = pytest.importorskip("tritonclient.http", reason="needs tritonclient[http]")
+    with triton.InferenceServerClient(f"127.0.0.1:{live.port}") as client:
+        assert client.is_server_live(headers(live))
+        assert client.is_server_ready(headers(live))
+        assert client.is_model_ready("demo", headers=headers(live))
+        metadata = client.get_model_metadata("demo", headers=headers(live))
+        assert metadata["outputs"][0]["datatype"] == "INT64"
+        answers = []
+        for binary in (True, False):
+            tensor = triton.InferInput("X", [8, 30], "FP64")
+            tensor.set_data_from_numpy(rows[:8], binary_data=binary)
+            output = triton.InferRequestedOutput("predict", binary_data=binary)
+            reply = client.infer("demo", [tensor], outputs=[output], headers=headers(live),
+                                 parameters={"max_charge": 1.0})  # fmt: skip
+            answers.append(reply.as_numpy("predict"))
+            assert reply.get_response()["parameters"]["remaining"] <= 1.0
+        assert np.array_equal(*answers)
+        assert answers[0].dtype == np.int64
+        tensor.set_data_from_numpy(np.asarray(rows[8:16]), binary_data=True)
+        # What is wrong stands where the client looks for it.
+        with pytest.raises(triton.InferenceServerException) as refused:
+            client.infer("demo", [tensor], headers=headers(live), parameters={"max_charge": 0.0})
+        assert "max_charge" in str(refused.value.message())
+
+
+def test_the_printed_key_signs_the_statements(live: Live) -> None:
+    from pacsklearn_service import PrivateModel
+
+    printed = live.text().split("statements are signed by ")[1].split()[0]
+    model = PrivateModel(live.url, live.key, public_key=printed)  # type: ignore[attr-defined]
+    assert model.guarantee_.budget == 0.25
+    assert model.guarantee_.for_release
+
+
+def test_a_kserve_client(live: Live, rows: Any, tmp_path: Path) -> None:
+    if not KSERVE:
+        pytest.skip(
+            "PACSKLEARN_KSERVE_PYTHON names no interpreter that has kserve, which needs other "
+            "versions of packages than the tests and cannot be installed beside them"
+        )
+    program = tmp_path / "ask.py"
+    program.write_text(
+        "import asyncio, sys, numpy as np\n"
+        "from kserve import InferInput, InferRequest, InferenceRESTClient, RESTConfig\n"
+        "url, key = sys.argv[1:]\n"
+        "async def main():\n"
+        "    client = InferenceRESTClient(RESTConfig(protocol='v2'))\n"
+        "    headers = {'Authorization': 'Bearer ' + key, 'Content-Type': 'application/json'}\n"
+        "    assert await client.is_server_live(url, headers)\n"
+        "    assert await client.is_server_ready(url, headers)\n"
+        "    assert await client.is_model_ready(url, 'demo', headers)\n"
+        "    tensor = InferInput('X', [2, 30], 'FP64')\n"
+        "    tensor.set_data_from_numpy(np.ones((2, 30)), binary_data=False)\n"
+        "    request = InferRequest(model_name='demo', infer_inputs=[tensor])\n"
+        "    reply = await client.infer(url, request, model_name='demo', headers=headers)\n"
+        "    print(reply.outputs[0].as_numpy().tolist())\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run(  # noqa: S603 - named by whoever runs the tests
+        [KSERVE, str(program), live.url, live.key],  # type: ignore[attr-defined]
+        capture_output=True, text=True, timeout=120, check=False,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in ("[0, 0]", "[1, 1]")
+
+
+def test_workers_hold_no_secret_and_are_begun_again(live: Live) -> None:
+    before = live.workers()
+    assert len(before) == 2
+    key = demo_folder(live) / "service.key"
+    assert key.exists()
+    for worker in before:
+        words = Path(f"/proc/{worker}/cmdline").read_bytes()
+        assert b"pacsklearn_service" in words
+        assert b"key" not in words.replace(b"private_key", b"")
+        opened = [
+            str(link.readlink()) for link in Path(f"/proc/{worker}/fd").iterdir() if link.exists()
+        ]
+        assert not [name for name in opened if name.endswith((".db", key.name))]
+    for worker in before:
+        os.kill(worker, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and set(live.workers()) & set(before):
+        time.sleep(0.05)
+    live.wait(30)
+    told = httpx.get(f"{live.url}/v1/models", headers=headers(live), timeout=10)
+    assert told.json() == {"models": ["demo"]}
+
+
+def demo_folder(live: Live) -> Path:
+    return Path(live.wait_for("made /").partition("made ")[2].partition(":")[0]).parent
+
+
+def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
+    live: Live, rows: Any, tmp_path: Path
+) -> None:
+    certificate, private_key = self_signed(tmp_path)
+    ports = live.port, live.curator_port
+    standby = Live(demo_folder(live), "--certificate", str(certificate), "--private-key",
+                   str(private_key), ports=ports)  # fmt: skip
+    try:
+        body = {"instances": rows[20:21].tolist()}
+        told = httpx.post(f"{live.url}/invocations", json=body, headers=headers(live), timeout=60)
+        standby.wait_for("ready to take over")
+        loaded = Path(f"/proc/{standby.process.pid}/maps").read_text()
+        assert "opendp" in loaded  # what draws noise, and what runs compiled code
+        assert "llvmlite" in loaded
+        wait_until_asleep(standby)
+        workers, killed = live.workers(), time.monotonic()
+        live.kill()
+        standby.url = standby.url.replace("http:", "https:")
+        context = ssl.create_default_context(cafile=str(certificate))
+        standby.wait(60, verify=context)
+        again = httpx.post(f"{standby.url}/invocations", json=body, headers=headers(live),
+                           verify=context, timeout=60)  # fmt: skip
+        assert time.monotonic() - killed < patience()
+        assert again.json()["predictions"] == told.json()["predictions"]
+        assert again.json()["parameters"]["charged"] == 0.0
+        with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            httpx.get(f"{standby.url}/v2/health/live")
+        with pytest.raises(httpx.HTTPError):  # nothing is answered in clear text
+            httpx.get(f"http://127.0.0.1:{standby.port}/v2/health/live")
+        curator = f"https://127.0.0.1:{standby.curator_port}/console/sign-in"
+        assert httpx.get(curator, verify=context, timeout=60).is_success
+        deadline = time.monotonic() + 15
+        while time.monotonic() < deadline and any(map(is_running, workers)):
+            time.sleep(0.1)
+        assert not any(map(is_running, workers))
+        assert standby.stop() == 0
+        assert "Traceback" not in standby.text()
+    finally:
+        standby.close()
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """Certificate of 127.0.0.1 and its key, as files."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), dt.datetime.now(dt.UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "service.test")])
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / "certificate.pem", folder / "private.pem"
+    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files[1].write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return files
+
+
+@pytest.mark.parametrize("words", [
+    ["--host", "192.0.2.1"], ["--curator-host", "192.0.2.1"], ["--certificate", "one.pem"],
+])  # fmt: skip
+def test_an_open_address_needs_tls_or_a_proxy(tmp_path: Path, words: list[str]) -> None:
+    database = f"sqlite:///{tmp_path / 'service.db'}"
+    refused = CliRunner().invoke(app, ["serve", "--database", database, *words])
+    assert refused.exit_code == 2
+    assert "loopback" in refused.output or "given together" in refused.output
+    assert not (tmp_path / "service.db").exists()
+
+
+@pytest.mark.parametrize("options", [
+    {"trust_proxy": True}, {"certificate": "one.pem", "private_key": "two.pem"},
+])  # fmt: skip
+def test_an_open_address_behind_tls_or_a_proxy(options: dict[str, Any]) -> None:
+    assert not Settings().trust_proxy
+    check_settings(Settings(host="0.0.0.0", **options))  # noqa: S104

@@ -1,0 +1,145 @@
+"""What the tests of the service ask: a data set, a model, users, and clients for both planes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.answering.operations import Operations
+from pacsklearn_service.server.caller import Ask, Caller
+from pacsklearn_service.server.link import LocalLink
+from pacsklearn_service.server.settings import Settings
+from pacsklearn_service.server.store.api_keys import ApiKeys
+from pacsklearn_service.server.store.members import Members
+from pacsklearn_service.server.store.quotas import Quotas
+from pacsklearn_service.server.vault import Vault
+from pacsklearn_service.server.web.worker import caller_app, curator_app
+
+from pacsklearn.cli.named_estimator import named_estimator
+
+STEP = 2.0**-10
+N_COLUMNS = 4
+
+
+def table(n: int = 120, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, N_COLUMNS))
+    y = (X @ np.arange(1, N_COLUMNS + 1) + rng.normal(scale=2.0, size=n) > 0).astype(np.int64)
+    return X, y
+
+
+def contested_rows(n: int, seed: int = 1) -> Any:
+    """Rows near the origin, where the candidates' boundaries cross."""
+    return np.random.default_rng(seed).normal(size=(n, N_COLUMNS)) * 0.01
+
+
+class House:
+    """A coordinator and what is asked of it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        key: bytes,
+        *,
+        ceiling: float = 4.0,
+        step: float = STEP,
+        address: str | None = None,
+        found: bool = True,
+        **settings: Any,
+    ) -> None:
+        self.address = address or f"sqlite:///{folder / 'service.db'}"
+        self.settings = Settings(
+            **{"lease": 2.0, "high_water": str(folder / "high-water")} | settings
+        )
+        self.coordinator = Coordinator(self.address, Vault(key), self.settings, named_estimator)
+        self.operations = Operations(self.coordinator)
+        try:
+            self.coordinator.start()
+        except BaseException:
+            self.coordinator.stop()
+            raise
+        self._keys: dict[str, str] = {}
+        self._apps: dict[Any, Any] = {}
+        self.X, self.y = table()
+        self.is_open = True
+        is_ready = found and self.coordinator.wait_until_ready(30)
+        if is_ready and not self.coordinator.catalog.datasets("clinic"):
+            self._found(ceiling, step)
+
+    def _found(self, ceiling: float, step: float) -> None:
+        columns = {f"x{i}": self.X[:, i] for i in range(N_COLUMNS)} | {"y": self.y}
+        catalog = self.coordinator.catalog
+        catalog.add_dataset("clinic", columns, "y", ceiling)
+        recipe = {"name": "risk", "dataset": "clinic", "estimator": "LogisticRegression",
+                  "budget": 0.6875, "query_budget": step, "n_subsets": 16}  # fmt: skip
+        catalog.fit(recipe, lambda _: None)
+        catalog.publish("risk")
+        self.coordinator.load("risk")
+
+    def close(self) -> None:
+        if self.is_open:
+            self.is_open = False
+            self.operations.jobs.close()
+            self.coordinator.stop()
+
+    def user(self, name: str, quota: float | None = 1.0, project: str | None = None) -> Caller:
+        with self.coordinator.database.writing() as connection:
+            members = Members(connection)
+            if members.get("user", name) is None:
+                members.add("user", name, {})
+            if quota is not None:
+                Quotas(connection, "clinic").set_ceiling("user", name, quota)
+        return Caller(name, project, frozenset({"ask"}))
+
+    def key(self, name: str, scope: str = "ask", quota: float = 1.0) -> str:
+        if name not in self._keys:
+            self.user(name, quota if scope == "ask" else None)
+            with self.coordinator.database.writing() as connection:
+                self._keys[name] = ApiKeys(connection).issue(name, None, [scope], 1.0)[1]
+        return self._keys[name]
+
+    def ask(self, caller: Caller, rows: Any, **more: Any) -> dict[str, Any]:
+        """Reply, past HTTP."""
+        return self.begin(caller, rows, **more).result(60)
+
+    def begin(self, caller: Caller, rows: Any, **more: Any) -> Any:
+        signature = self.coordinator.signature("risk")
+        columns = signature.checked(signature.matrix(rows), most=100_000)
+        return self.coordinator.infer(caller, "risk", Ask(caller, columns, **more))
+
+    @property
+    def spent(self) -> float:
+        return float(self.coordinator.catalog.ledger("clinic").spent)
+
+    def app(self, make: Any, *, anew: bool = False) -> Any:
+        """Application of one plane; a new one has no key in its memory."""
+        if anew or make not in self._apps:
+            self._apps[make] = make(LocalLink(self.operations), self.settings)
+        return self._apps[make]
+
+    def call(self, method: str, path: str, *, user: str | None = None, **options: Any) -> Any:
+        """One request to the callers' address, or to the curator's for the user ``curator``."""
+        is_curator = user == "curator"
+        headers = dict(options.pop("headers", {}))
+        if user is not None:
+            scope = "curate" if is_curator else "ask"
+            headers["authorization"] = f"Bearer {self.key(user, scope)}"
+        make = curator_app if is_curator or options.pop("curator", False) else caller_app
+        app = self.app(make, anew=options.pop("anew", False))
+
+        async def run() -> httpx.Response:
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                return await client.request(method, path, headers=headers, **options)
+
+        return asyncio.run(run())
+
+
+def v2(rows: Any, **parameters: Any) -> dict[str, Any]:
+    rows = np.asarray(rows)
+    tensor = {"name": "X", "datatype": "FP64", "shape": list(rows.shape), "data": rows.tolist()}
+    return {"inputs": [tensor], "parameters": parameters}

@@ -1,0 +1,121 @@
+"""A service of its own processes, as users start it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+class Live:
+    """``pacsklearn serve`` on two free ports."""
+
+    def __init__(self, folder: Path, *words: str, address: str | None = None,
+                 ports: tuple[int, int] | None = None) -> None:  # fmt: skip
+        self.folder = folder
+        self.port, self.curator_port = ports or (free_port(), free_port())
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = (folder / f"log-{self.port}-{time.monotonic_ns()}").open("w+")
+        self.process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-m", "pacsklearn.cli", "serve",
+             "--database", address or f"sqlite:///{folder / 'service.db'}",
+             "--key-file", str(folder / "service.key"), "--port", str(self.port),
+             "--curator-port", str(self.curator_port), *words],
+            stdout=self.log, stderr=subprocess.STDOUT, cwd=folder,
+        )  # fmt: skip
+
+    def text(self) -> str:
+        self.log.flush()
+        self.log.seek(0)
+        return self.log.read()
+
+    def wait(self, seconds: float = 60.0, **options: Any) -> float:
+        """Seconds until it is ready."""
+        began = time.monotonic()
+        while time.monotonic() - began < seconds:
+            try:
+                if httpx.get(f"{self.url}/v2/health/ready", timeout=1, **options).is_success:
+                    return time.monotonic() - began
+            except httpx.HTTPError:
+                pass
+            assert self.process.poll() is None, self.text()
+            time.sleep(0.05)
+        raise AssertionError(self.text())
+
+    def wait_for(self, words: str, seconds: float = 60.0) -> str:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if words in self.text():
+                return self.text()
+            time.sleep(0.05)
+        raise AssertionError(self.text())
+
+    def demo_key(self) -> str:
+        return self.wait_for("/invocations").split("Bearer ")[1].split("'")[0]
+
+    def workers(self, plane: str = "") -> list[int]:
+        """Process numbers of the web workers, of one plane where it is named."""
+        found = []
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                words = status.read_text().rpartition(")")[2].split()
+                asked = (status.parent / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if int(words[1]) == self.process.pid and plane.encode() in asked:
+                found.append(int(status.parent.name))
+        return found
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(60)
+
+    def close(self) -> None:
+        workers: list[Any] = self.workers()
+        if self.process.poll() is None:
+            self.kill()
+        for worker in workers:
+            try:
+                os.kill(worker, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self.log.close()
+
+
+def wait_until_asleep(live: Live) -> None:
+    """Until none of its web workers has run, or wanted to, for a while: they wait for something."""
+    deadline, quiet = time.monotonic() + 180, 0
+    while quiet < 20:
+        assert time.monotonic() < deadline
+        try:
+            states = [
+                Path(f"/proc/{each}/stat").read_text().rpartition(")")[2] for each in live.workers()
+            ]
+        except FileNotFoundError:  # one that has just ended, and is begun again
+            states = []
+        quiet = quiet + 1 if states and all(each[1] == "S" for each in states) else 0
+        time.sleep(0.02)
+
+
+def patience() -> float:
+    """Ten seconds, where every process has a core of its own."""
+    return 10.0 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))

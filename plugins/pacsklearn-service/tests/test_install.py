@@ -1,0 +1,68 @@
+"""What is installed without the extra server: a client that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+from pacsklearn_service.commands import serve
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+ALONE = "import os, sys\nsys.modules.update(dict.fromkeys({server!r}))\n"  # None: not importable
+IMPORTED = {"argon2-cffi": "argon2", "prometheus-client": "prometheus_client"}
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    """A fresh interpreter without the packages of the extra."""
+    listed = PROJECT["optional-dependencies"]["server"]
+    own = ("pacsklearn", "pydantic")  # typer takes pydantic where it is installed
+    names = [re.split(r"[\[>]", each)[0] for each in listed if not each.startswith(own)]
+    assert len(names) > 5
+    server = [IMPORTED.get(name, name) for name in names]
+    return subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", ALONE.format(server=server) + code],
+        check=False, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def test_the_client_brings_no_other_package() -> None:
+    assert PROJECT["dependencies"] == ["pacsklearn==0.1.*"]
+    (example,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    done = run(example)
+    assert done.returncode == 0, done.stderr
+
+
+def test_serving_names_what_is_missing_before_anything_is_made(tmp_path: Path) -> None:
+    done = run(
+        f"os.chdir({str(tmp_path)!r})\n"
+        "import typer\n"
+        "from pacsklearn_service.commands import serve\n"
+        "app = typer.Typer()\n"
+        "app.command()(serve)\n"
+        "app([])\n"
+    )
+    assert done.returncode == 2, done.stderr
+    assert "fastapi" in done.stderr
+    assert 'pip install . "./plugins/pacsklearn-service[server]"' in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_address_that_no_plugin_knows_is_refused_before_a_key_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = typer.Typer()
+    app.command()(serve)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["--database", "nobodys://host/name"])
+    assert done.exit_code == 2
+    assert "nobodys" in done.output
+    assert not list(tmp_path.iterdir())

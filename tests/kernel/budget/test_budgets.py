@@ -1,0 +1,98 @@
+"""What a budget promises, in which unit, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import ParameterGrid
+
+from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn.exceptions import BudgetError, BudgetWarning
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Success
+from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
+from pacsklearn.kernel.budget.nats import Nats, as_budget
+from pacsklearn.plugins import registry
+
+SPACE = SecretSpace.balanced(8, n_subsets=6, seed=1)
+ALL = [Nats(1 / 4), Membership(0.6), Identification(0.5), KOfN(3, 0.9)]
+
+
+@pytest.mark.parametrize("budget", [*ALL, Nats(9, allow_exact=True)], ids=repr)
+def test_a_budget_is_a_value(budget):
+    again = registry().load("budget", budget.name)(
+        **{name: value for name, value in budget.to_dict().items() if name != "name"}
+    )
+    assert repr(again) == repr(budget)
+    for same in (clone(budget), again, pickle.loads(pickle.dumps(budget))):
+        assert same == budget
+        assert hash(same) == hash(budget)
+    assert budget != Nats(1 / 5)
+
+
+def test_nested_names_reach_into_it_and_grids_mix_kinds():
+    model = PACPrivate(Ridge(), budget=Membership(0.6))
+    assert model.get_params()["budget__cap"] == 0.6
+    assert model.set_params(budget__cap=0.7).budget == Membership(0.7)
+    assert clone(model).budget == Membership(0.7)
+    assert repr(model) == "PACPrivate(budget=Membership(0.7), estimator=Ridge())"
+    with pytest.raises(ValueError, match="nats"):
+        model.set_params(budget__nats=1)
+    grid = list(ParameterGrid({"budget": [1 / 64, Membership(0.55)]}))
+    assert [each["budget"] for each in grid] == [1 / 64, Membership(0.55)]
+
+
+def test_a_bare_number_is_nats():
+    assert as_budget(1 / 2) == Nats(1 / 2)
+    assert as_budget(np.float64(0.25)) == Nats(0.25)
+    assert as_budget(Membership(0.6)) == Membership(0.6)
+    with pytest.warns(BudgetWarning, match=f"{posterior_success(0.6):.2%}"):
+        as_budget(0.6)
+    assert as_budget(Nats(0.6)).amount == 0.6  # said on purpose
+
+
+@pytest.mark.parametrize("wrong", [None, "1/16", True, [0.5], math.nan, -1, 0, math.inf])
+def test_what_is_no_budget_is_refused(wrong):
+    with pytest.raises(BudgetError):
+        as_budget(wrong)
+
+
+@pytest.mark.parametrize("cap", [60, 1, 0, -0.1, math.nan, True, "0.6", None])
+@pytest.mark.parametrize("kind", [Membership, Identification])
+def test_a_cap_is_a_probability(kind, cap):
+    with pytest.raises(BudgetError, match=kind.__name__):
+        as_budget(kind(cap))
+
+
+@pytest.mark.parametrize("budget", [Membership(0.5), Identification(1 / 6), KOfN(1, 0.9)], ids=repr)
+def test_what_guessing_blindly_has_is_no_cap(budget):
+    """Of four of eight rows one is always right."""
+    with pytest.raises(BudgetError, match="guessing blindly"):
+        budget.criterion(SPACE)
+
+
+def test_what_hides_nothing_needs_consent():
+    with pytest.raises(BudgetError, match="allow_exact=True"):
+        Nats(math.log(6)).criterion(SPACE)
+    assert Nats(math.log(6), allow_exact=True).criterion(SPACE) is None
+    assert Nats(1.7).criterion(SPACE) is None
+
+
+def test_caps_make_the_criterion_of_the_space():
+    assert Membership(0.6).criterion(SPACE).n_targets == 8
+    assert Identification(0.6).criterion(SPACE).name == "identification"
+    assert KOfN(3, 0.9).criterion(SPACE).name == "3-of-8"
+    half = GuessCriterion(np.eye(2)[np.arange(6) % 2].T, "half", "tell the half")
+    assert Success(half, 0.8).criterion(SPACE) is half
+    assert Success(lambda space: half, 0.8).criterion(SPACE) is half
+    with pytest.raises(TypeError, match="must make a Criterion"):
+        Success(lambda space: 3, 0.8).criterion(SPACE)
+
+
+def test_nats_add_and_caps_do_not():
+    assert [budget.adds for budget in ALL] == [True, False, False, False]

@@ -1,0 +1,56 @@
+"""Products of parameters: a sample that covers each value, and the rest for the long run."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from random import Random
+
+import pytest
+
+Facets = frozenset[Hashable]
+
+
+def leave_the_rest_for_soak(items: Sequence[pytest.Item]) -> None:
+    """Mark as ``soak`` what is not in the sample of a test marked ``product``.
+
+    ``@pytest.mark.product`` keeps as many cases as it takes for each value of each parameter to
+    occur; with ``by=facets`` for each of the facets of a case, which that function gives for its
+    parameters. ``make soak`` runs the rest, with ``SOAK=sample`` a second such sample of it.
+    """
+    products = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("product") is not None:
+            products[item.nodeid.partition("[")[0]].append(item)
+    for name, cases in products.items():
+        # Two tests of one product look at different cases.
+        of = {item: facets(item) for item in Random(name).sample(cases, len(cases))}
+        sample = set(spread(of))
+        rest = [item for item in cases if item not in sample]
+        if os.environ.get("PACSKLEARN_SOAK") == "sample":
+            rest = spread({item: of[item] for item in rest})
+        for item in rest:
+            item.add_marker(pytest.mark.soak)
+
+
+def facets(item: pytest.Item) -> Facets:
+    """Return what a case has that a sample should hold at least once."""
+    by = item.get_closest_marker("product").kwargs.get("by")
+    call = item.callspec
+    return frozenset(call.indices.items() if by is None else enumerate(by(**call.params)))
+
+
+def spread(cases: dict[pytest.Item, Facets]) -> list[pytest.Item]:
+    """Choose few cases that hold each facet, and each about equally often."""
+    having = defaultdict(list)
+    for item, held in cases.items():
+        for facet in held:
+            having[facet].append(item)
+    chosen, times = [], Counter[Hashable]()
+    for facet in sorted(having, key=lambda facet: (len(having[facet]), repr(facet))):
+        if not times[facet]:
+            item = min(having[facet], key=lambda item: sum(times[held] for held in cases[item]))
+            chosen.append(item)
+            times.update(cases[item])
+    return chosen
