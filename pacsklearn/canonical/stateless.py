@@ -97,7 +97,7 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
                 f"{name}(categories={estimator.categories!r}) learns from the rows which "
                 "categories there are, which cannot be noised; give categories=[...], one list "
                 "for each feature, written down without looking at the rows, or take them from a "
-                "Schema: schema.supply(estimator)."
+                "Schema: pacsklearn.tabular.apply_schema(estimator, schema)."
             )
         for parameter in ("min_frequency", "max_categories"):
             if getattr(estimator, parameter, None) is not None:

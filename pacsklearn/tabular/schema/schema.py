@@ -10,7 +10,6 @@ from typing import Any, final
 
 from pacsklearn._optional import optional
 from pacsklearn.tabular.schema.column import Column
-from pacsklearn.tabular.schema.supply import supplied
 from pacsklearn.tabular.schema.table_schema import from_table_schema, to_table_schema
 from pacsklearn.tabular.schema.template import columns_of_dtypes, drafted_columns
 
@@ -127,21 +126,6 @@ class Schema:
             column.confirm() if not names or column.name in names else column
             for column in self.columns
         )
-
-    def supply(self, estimator: Any) -> Any:
-        """Clone of ``estimator`` with public facts in place of what it would learn.
-
-        ``OneHotEncoder`` and ``OrdinalEncoder`` with ``categories="auto"`` get the schema's
-        categories; ``KBinsDiscretizer`` becomes an encoder with public bins; forests of a fixed
-        structure without a ``feature_range`` get the schema's. It looks into pipelines, unions and
-        column transformers; what comes after a step that makes features of its own is left alone.
-
-        Raises
-        ------
-        ValueError
-            When a column has no categories or range to give; the message names it.
-        """
-        return supplied(estimator, self)
 
     @classmethod
     def template(cls, data: Any) -> Schema:

@@ -19,6 +19,7 @@ from pacsklearn import (
     Schema,
     SchemaEncoder,
 )
+from pacsklearn.tabular.schema.apply_schema import apply_schema
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 DESCRIPTOR = {
@@ -205,20 +206,22 @@ def test_the_schema_supplies_what_auto_gave_up_for(sizes):
     columns = ColumnTransformer(parts, remainder="drop")
     given = make_pipeline(columns, LogisticRegression())
     before = clone(given)
-    filled = sizes.supply(given)
+    filled = apply_schema(given, sizes)
     assert repr(given) == repr(before)
     hot, rank, bins = (part for _, part, _ in filled[0].transformers)
     assert hot.categories == [["red", "blue"]]
     assert rank[-1].categories == [["s", "m", "l"]]
     assert isinstance(bins, SchemaEncoder)
-    forest = sizes.select(["width"]).supply(FixedStructureForestClassifier())
+    forest = apply_schema(FixedStructureForestClassifier(), sizes.select(["width"]))
     np.testing.assert_array_equal(forest.feature_range, [[0], [1]])
-    union = sizes.select(["colour"]).supply(FeatureUnion([("hot", OneHotEncoder())]))
+    union = apply_schema(FeatureUnion([("hot", OneHotEncoder())]), sizes.select(["colour"]))
     assert union.transformer_list[0][1].categories == [["red", "blue"]]
     later = make_pipeline(StandardScaler(), OneHotEncoder())
-    assert sizes.supply(later)[-1].categories == "auto"  # its input is no column of the table
+    assert (
+        apply_schema(later, sizes)[-1].categories == "auto"
+    )  # its input is no column of the table
     with pytest.raises(ValueError, match="width"):
-        sizes.supply(OneHotEncoder())
+        apply_schema(OneHotEncoder(), sizes)
 
 
 def test_supplied_parts_release_parameters(sizes):
@@ -236,9 +239,9 @@ def test_supplied_parts_release_parameters(sizes):
         ("bins", KBinsDiscretizer(4, encode="onehot-dense"), ["width"]),
     ]
     asked = make_pipeline(ColumnTransformer(parts), LogisticRegression())
-    private = PACPrivate(sizes.supply(asked), budget=Nats(2.5, allow_exact=True), n_subsets=16).fit(
-        frame, y
-    )
+    private = PACPrivate(
+        apply_schema(asked, sizes), budget=Nats(2.5, allow_exact=True), n_subsets=16
+    ).fit(frame, y)
     assert "released_estimator_" in vars(private)
     assert private.score(frame, y) > 0.8
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -13,16 +13,37 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
 
 from pacsklearn.tabular.schema.column import Column
-
-if TYPE_CHECKING:  # the schema's method calls this
-    from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.schema.encoder import SchemaEncoder
+from pacsklearn.tabular.schema.schema import Schema
 
 # One feature out for each feature in, with the values it had.
 _SAME_VALUES = (SimpleImputer,)
 
 
-def supplied(estimator: Any, schema: Schema) -> Any:
-    """Clone with public facts filled in; its input has the schema's columns, in its order."""
+def apply_schema(estimator: Any, schema: Schema) -> Any:
+    """Clone ``estimator`` with public facts in place of what it would learn.
+
+    ``OneHotEncoder`` and ``OrdinalEncoder`` with ``categories="auto"`` get the schema's
+    categories; ``KBinsDiscretizer`` becomes an encoder with public bins; forests of a fixed
+    structure without a ``feature_range`` get the schema's. It looks into pipelines, unions and
+    column transformers; what comes after a step that makes features of its own is left alone.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its input has the schema's columns, in its order.
+    schema : Schema
+
+    Returns
+    -------
+    estimator
+        Unfitted.
+
+    Raises
+    ------
+    ValueError
+        When a column has no categories or range to give; the message names it.
+    """
     return _fill(clone(estimator), schema, schema.names)
 
 
@@ -104,10 +125,6 @@ def _categories(column: Column) -> list[Any]:
 
 
 def _public_bins(binner: Any, schema: Schema, columns: Sequence[str]) -> Any:
-    from pacsklearn.tabular.schema.encoder import (
-        SchemaEncoder,  # which needs the schema, which needs this
-    )
-
     if binner.encode == "ordinal" or not isinstance(binner.n_bins, (int, np.integer)):
         raise ValueError(
             "KBinsDiscretizer gets public bins from a schema with encode='onehot' or "
