@@ -12,7 +12,18 @@ __version__ = "0.1.0.dev0"
 # Every name is imported when it is first asked for: importing pacsklearn costs next to nothing. The
 # stub beside this file lists them, a line each, for type checkers too.
 _ROOMS = frozenset(
-    {"audit", "bounds", "datasets", "exceptions", "kernel", "plugins", "srpp", "tabular", "testing"}
+    {
+        "audit",
+        "bounds",
+        "datasets",
+        "exceptions",
+        "kernel",
+        "plugins",
+        "priors",
+        "srpp",
+        "tabular",
+        "testing",
+    }
 )
 
 

@@ -1,6 +1,9 @@
 # Public names, a line each, with the module that defines them: __init__.py reads these lines too.
 # ruff: noqa: E501, I001
 # fmt: off
+from pacsklearn._config import config_context as config_context
+from pacsklearn._config import get_config as get_config
+from pacsklearn._config import set_config as set_config
 from pacsklearn.audit.audit_record import Audit as Audit
 from pacsklearn.audit.run_audit import run_audit as run_audit
 from pacsklearn.estimators.pac_private import PACPrivate as PACPrivate
@@ -8,6 +11,7 @@ from pacsklearn.estimators.privacy_session import PrivacySession as PrivacySessi
 from pacsklearn.estimators.private_search import PrivateGridSearchCV as PrivateGridSearchCV
 from pacsklearn.estimators.stabilized import StabilizedClassifier as StabilizedClassifier
 from pacsklearn.estimators.stabilized import StabilizedRegressor as StabilizedRegressor
+from pacsklearn.estimators.subsets import Subsets as Subsets
 from pacsklearn.kernel.budget.caps import Identification as Identification
 from pacsklearn.kernel.budget.caps import KOfN as KOfN
 from pacsklearn.kernel.budget.caps import Membership as Membership

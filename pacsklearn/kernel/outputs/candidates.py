@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
+from pacsklearn._config import get_config
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -178,14 +179,15 @@ class FitOptions:
         As in joblib; whichever backend is active is used.
     verbose : int, default=0
         Show how far the fits are, as joblib does.
-    fast_fit : bool, default=True
-        Fit all candidates at once where a subset fitter gives the same models.
+    fast_fit : bool
+        Fit all candidates at once where a subset fitter gives the same models; as configured where
+        and when this is made: it goes to workers with it.
     """
 
     fit_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
     n_jobs: int | None = None
     verbose: int = 0
-    fast_fit: bool = True
+    fast_fit: bool = field(default_factory=lambda: get_config()["fast_fit"])
 
 
 class Fittable(Protocol):

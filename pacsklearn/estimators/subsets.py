@@ -1,0 +1,60 @@
+"""The secret of most fits: which of a list of balanced subsets of the rows is used."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, final
+
+from sklearn.base import BaseEstimator
+
+from pacsklearn.kernel.outputs.candidates import Design, subset_seed
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+
+
+@final
+@dataclass(repr=False)
+class Subsets(BaseEstimator):
+    """Candidate subsets of the rows, of which one is drawn in secret.
+
+    For ``secret`` of :class:`PACPrivate` and :class:`PrivacySession`, where None is this with its
+    defaults. A value as scikit-learn's kernels are: nested names (``secret__n``) reach into it.
+
+    Parameters
+    ----------
+    n : int, default=128
+        Number of candidate subsets; guessing the secret blindly succeeds with ``1/n``.
+    rate : float, default=0.5
+        Share of the candidate subsets each row is in; ``rate * n`` must be whole.
+    stratify : "auto" or bool, default="auto"
+        Give every subset the same share of each class; "auto" does so for classifiers, and in a
+        session where ``y`` holds classes.
+    seed : None, int or SubsetSeed, default=None
+        None draws the subsets in secret. An integer makes them public and the same every time: who
+        then knows whether about seven rows were used can look all others up without any release.
+        Every figure is that of an adversary who knows the subsets; see :class:`SubsetSeed`.
+
+    Examples
+    --------
+    >>> from pacsklearn import Subsets
+    >>> Subsets(256, seed=0)
+    Subsets(n=256, seed=0)
+    """
+
+    n: int = 128
+    _: KW_ONLY
+    rate: float = 0.5
+    stratify: Any = "auto"
+    seed: int | SubsetSeed | None = None
+
+    def design(self, groups: Any = None, random_state: Any = None) -> Design:
+        """How the subsets are drawn; to be called once, and its result shared.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy.
+        random_state : None, int or RandomState, optional
+            Where it makes everything else predictable, subsets without a seed are too.
+        """
+        seed = subset_seed(self.seed, random_state)
+        return Design(self.n, self.rate, self.stratify, groups, seed)

@@ -1,0 +1,62 @@
+"""Values that scikit-learn clones and sets: subsets and priors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.base import clone
+
+from pacsklearn import Subsets, SubsetSeed
+from pacsklearn.priors import Constant, Expected, Prior, Range
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Subsets(16, rate=0.25, seed=3), Range(0, 9), Expected(2, Range(1, 4)), Constant(7)],
+    ids=repr,
+)
+def test_values_are_cloned_and_compared(value: Any) -> None:
+    copied = clone(value)
+    assert copied == value
+    assert copied is not value
+    assert repr(copied) == repr(value)
+    assert eval(repr(value)) == value  # noqa: S307 - our own text
+
+
+def test_nested_names_reach_in() -> None:
+    prior = Expected(2, Range(1, 4)).set_params(within__high=9)
+    assert prior.bounds == (1, 9)
+    with pytest.raises(ValueError, match="seeds"):
+        Subsets().set_params(seeds=1)
+
+
+def test_a_secret_seed_is_drawn_once_and_shared_by_copies() -> None:
+    seed = SubsetSeed()
+    assert clone(Subsets(seed=seed)).seed is seed
+    first, second = Subsets().design(), Subsets().design()
+    assert isinstance(first.seed, SubsetSeed)
+    assert first.seed is not second.seed
+    assert Subsets(8, seed=5).design(random_state=1).seed == 5
+
+
+@pytest.mark.parametrize(
+    ("prior", "mean", "reach", "bounds"),
+    [
+        (Range(10, 40), 25, 15, (10, 40)),
+        (Expected(20, Range(10, 40)), 20, 15, (10, 40)),
+        (Expected(-3), -3, 3, None),
+        (Constant(150), 150, 150, None),
+    ],
+    ids=repr,
+)
+def test_a_prior_is_a_normal_expectation(
+    prior: Prior, mean: float, reach: float, bounds: Any
+) -> None:
+    assert (prior.normal().mean, prior.normal().reach, prior.bounds) == (mean, reach, bounds)
+
+
+@pytest.mark.parametrize("prior", [Range(3, 3), Range("a", 1), Expected(0), Constant("yes")])
+def test_what_is_no_expectation_is_refused(prior: Prior) -> None:
+    with pytest.raises(ValueError, match=r"must be|says nothing"):
+        prior.normal()
