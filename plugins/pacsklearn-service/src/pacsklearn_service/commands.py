@@ -23,8 +23,10 @@ _SERVER = (
     "fastapi",
     "jinja2",
     "joserfc",
+    "limits",
     "prometheus_client",
     "pyarrow",
+    "python_multipart",
     "uvicorn",
 )
 

@@ -88,7 +88,7 @@ def test_a_key_is_hashed_once_and_asked_for_again(
 
 
 def test_guesses_are_rationed(new_house: Any) -> None:
-    house = new_house(failures_per_minute=2.0)
+    house = new_house(failures_per_minute=2)
     authenticator = Authenticator(LocalLink(house.operations), house.settings)
     scope = {"type": "http", "client": ("192.0.2.1", 1), "headers": [
         (b"authorization", b"Bearer pac_0_0"), (b"x-forwarded-for", b"203.0.113.9")]}  # fmt: skip

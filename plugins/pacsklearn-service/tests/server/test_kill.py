@@ -24,7 +24,7 @@ ROWS = 20_000
 def ask_on_and_on(address: str, written: Path, first: int) -> None:
     """A coordinator that asks itself row after row, and writes down what it was told."""
     house = House(written.parent, KEY, address=address, ceiling=2.0, step=STEP, found=False,
-                  lease=1.0, requests_per_minute=1e9)  # fmt: skip
+                  lease=1.0, requests_per_minute=10**9)  # fmt: skip
     assert house.coordinator.wait_until_ready(60)
     caller, rows = house.user("ann"), contested_rows(ROWS, seed=9)
     with written.open("a", buffering=1) as file:
@@ -69,7 +69,7 @@ def kill_while_it_answers(folder: Path, address: str, kills: int) -> None:
 def audit(new_house: Any, folder: Path, address: str) -> None:
     """Hold what was told against the ledger and the stored answers."""
     replies = told(folder / "written")
-    heir: House = new_house(found=False, address=address, requests_per_minute=1e9)
+    heir: House = new_house(found=False, address=address, requests_per_minute=10**9)
     assert heir.coordinator.wait_until_ready(60)
     model = heir.coordinator.hosted("risk")
     charged = sum(reply[1] for reply in replies.values())

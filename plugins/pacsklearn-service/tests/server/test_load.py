@@ -27,7 +27,7 @@ def load(new_house: Any, *, requests: int, keys: int, granted: int, address: str
     """``keys`` callers ask ``requests`` rows of a ceiling for exactly ``granted`` of them."""
     step = 2.0**-14
     house: House = new_house(ceiling=granted * step, step=step, address=address,
-                             requests_per_minute=1e9)  # fmt: skip
+                             requests_per_minute=10**9)  # fmt: skip
     callers = [house.user(f"u{i}") for i in range(keys)]
     rows = contested_rows(requests, seed=5)
 
@@ -53,7 +53,7 @@ def load(new_house: Any, *, requests: int, keys: int, granted: int, address: str
     assert house.spent == granted * step
     # What the database says is what was told: a new process reads it, and answers the same.
     house.close()
-    heir: House = new_house(found=False, address=address, requests_per_minute=1e9)
+    heir: House = new_house(found=False, address=address, requests_per_minute=10**9)
     assert heir.coordinator.wait_until_ready(60)
     for i in list(answers)[:: max(1, granted // 50)]:
         again = heir.ask(callers[i % keys], rows[i : i + 1])
@@ -179,7 +179,7 @@ def test_a_ceiling_for_exactly_a_thousand(
     told = {i: json.loads(replies[i][1]) for i in answered}
     assert {each["parameters"]["charged"] for each in told.values()} == {step}
     # What the ledger and the database say is what was told: a new process reads them.
-    heir: House = new_house(found=False, address=address, key=secret, requests_per_minute=1e9)
+    heir: House = new_house(found=False, address=address, key=secret, requests_per_minute=10**9)
     assert heir.coordinator.wait_until_ready(60)
     assert heir.spent == granted * step
     assert len(heir.coordinator.hosted("risk").book) == granted

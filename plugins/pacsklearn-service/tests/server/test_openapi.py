@@ -69,7 +69,7 @@ def run(house: House, plane: str, cases: int) -> int:
 @pytest.fixture
 def unrationed(new_house: Any) -> House:
     found: House = new_house(
-        requests_per_minute=1e9, previews_per_minute=1e9, failures_per_minute=1e9
+        requests_per_minute=10**9, previews_per_minute=10**9, failures_per_minute=10**9
     )
     return found
 

@@ -35,7 +35,7 @@ class Truths:
     def __init__(self, folder: Path, n: int, seed: int) -> None:
         folder.mkdir()
         self.house = House(folder, bytes(32), ceiling=2.5, step=STEP,
-                           requests_per_minute=1e9, lease=60.0)  # fmt: skip
+                           requests_per_minute=10**9, lease=60.0)  # fmt: skip
         self._responder = self.house.coordinator.hosted("risk").responder
         self._prior = self._responder.log_belief.copy()
         rows = contested_rows(8 * n + 200, seed=seed)

@@ -50,7 +50,7 @@ class Settings:
         Answers leave at the end of a slot of so many seconds, in bodies of padded length.
     lease : float
         Seconds that a coordinator that has died keeps others waiting.
-    requests_per_minute, previews_per_minute, failures_per_minute : float
+    requests_per_minute, previews_per_minute, failures_per_minute : int
         Of each caller; of failed log-ins of each address.
     trust_proxy : bool
         Believe ``X-Forwarded-For`` and ``X-Forwarded-Proto``: only behind a proxy that sets them.
@@ -73,9 +73,9 @@ class Settings:
     seconds: float = 60.0
     slot: float | None = None
     lease: float = 3.0
-    requests_per_minute: float = 6000.0
-    previews_per_minute: float = 60.0
-    failures_per_minute: float = 30.0
+    requests_per_minute: int = 6000
+    previews_per_minute: int = 60
+    failures_per_minute: int = 30
     trust_proxy: bool = False
     certificate: str | None = None
     private_key: str | None = None

@@ -15,6 +15,8 @@ from pacsklearn_service.server.problem import Problem
 _DTYPES: Final = {"number": "<f8", "integer": "<i8", "boolean": "|b1"}
 _V2: Final = {"number": "FP64", "integer": "INT64", "boolean": "BOOL", "text": "BYTES"}
 _LONGEST_TEXT: Final = 10_000
+_MEAN_TEXT: Final = 1_000
+"""Characters that a row may hold, on average: one text may stand in every row of a stream."""
 
 
 @final
@@ -119,10 +121,18 @@ class Signature:
                 "too-large" if lengths and max(lengths) > most else "invalid",
                 f"A request holds from 1 to {most} rows, and as many values in every column.",
             )
-        return {
+        table = {
             name: _column(name, kind, columns[name])
             for name, kind in zip(self.names, self.kinds, strict=True)
         }
+        size = sum(len(text) for name in self._texts for text in table[name].tolist())
+        if size > most * _MEAN_TEXT:
+            raise Problem("too-large", f"A request holds {most * _MEAN_TEXT} characters at most.")
+        return table
+
+    @property
+    def _texts(self) -> list[str]:
+        return [n for n, kind in zip(self.names, self.kinds, strict=True) if kind == "text"]
 
     def rows(self, columns: Mapping[str, NDArray[Any]]) -> Any:
         """What the models are asked: a matrix, or a data frame."""
@@ -134,17 +144,13 @@ class Signature:
 
     def packed(self, columns: Mapping[str, NDArray[Any]]) -> bytes:
         """Checked columns as bytes whose reading runs no code."""
-        texts = {
-            name: columns[name].tolist()
-            for name, kind in zip(self.names, self.kinds, strict=True)
-            if kind == "text"
-        }
+        texts = {name: columns[name].tolist() for name in self._texts}
         n = len(next(iter(columns.values())))
         header = json.dumps({"n": n, "texts": texts}).encode()
         numbers = [
             np.ascontiguousarray(columns[name], dtype=_DTYPES[kind]).tobytes()
             for name, kind in zip(self.names, self.kinds, strict=True)
-            if kind != "text"
+            if name not in texts
         ]
         return b"".join([len(header).to_bytes(8, "little"), header, *numbers])
 

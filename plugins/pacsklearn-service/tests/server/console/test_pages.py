@@ -184,7 +184,7 @@ def test_the_price_of_a_file_before_paying(house: House, browser: Browser) -> No
     wrong = show("kim", b"a,b\n0.1234567,2\n")
     assert wrong.status_code == 422
     assert "0.1234567" not in wrong.text
-    assert browser.ask("POST", path, content=b"x").status_code == 415
+    assert browser.ask("POST", path, content=b"x").status_code == 422
 
 
 def test_nothing_secret_is_shown(house: House, browser: Browser) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pacsklearn.exceptions import PacsklearnError
-from pacsklearn_service.server.caller import CALLER, Ask, Caller
+from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.problem import Problem, problem_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ _SECONDS: Final = 600.0
 _OPEN: Final = ("queued", "running")
 _MOST: Final = 20
 """Jobs of one user that are kept."""
+_MOST_BYTES: Final = 2**26
+"""What these may hold together."""
 _KEPT: Final = 7 * 86400.0
 """Seconds after which a job that has ended is forgotten, its rows with it."""
 
@@ -56,7 +58,7 @@ class Jobs:
 
     def fit(self, curator: Caller, recipe: dict[str, Any]) -> dict[str, Any]:
         """Begin to fit a model."""
-        id_ = self._add("fit", curator, 3, {"recipe": recipe})
+        id_ = self._add("fit", curator, 3, b"")
         self.fitting.add(recipe["name"])
         self._fits.submit(self._run_fit, id_, recipe)
         return self.get(curator, id_)
@@ -64,16 +66,20 @@ class Jobs:
     def answer(self, ask: Ask, model: str, rows: bytes) -> dict[str, Any]:
         """Begin to answer a long batch."""
         with self._database.reading() as connection:
-            question = "SELECT owner FROM service_jobs WHERE kind = 'answers'"
-            owners = [json.loads(row["owner"])["user"] for row in connection.ask(question)]
-        if owners.count(ask.caller.user) >= _MOST:
+            question = (
+                "SELECT count(*) AS number, coalesce(sum(length(content)), 0) AS size "
+                "FROM service_jobs WHERE kind = 'answers' AND \"user\" = ?"
+            )
+            (kept,) = connection.ask(question, ask.caller.user)
+        if kept["number"] >= _MOST or kept["size"] + len(rows) > _MOST_BYTES:
             raise Problem(
                 "too-many-requests",
-                f"A user has at most {_MOST} jobs; delete one that has ended.",
+                f"A user has at most {_MOST} jobs, of {_MOST_BYTES} bytes together; delete one "
+                "that has ended.",
                 retry_after=60,
             )
-        content = {"model": model, "rows": rows.hex(), "max_charge": ask.max_charge}
-        id_ = self._add("answers", ask.caller, ask.n_rows, content)
+        facts = json.dumps({"model": model, "max_charge": ask.max_charge}).encode()
+        id_ = self._add("answers", ask.caller, ask.n_rows, facts + b"\n" + rows)
         self._batches.submit(self._run_answers, id_, model, ask)
         return self.get(ask.caller, id_)
 
@@ -163,7 +169,7 @@ class Jobs:
         with self._database.reading() as connection:
             rows = connection.ask(question, *_OPEN)
         for row in rows:
-            owner, id_ = CALLER.validate_json(row["owner"]), row["id"]
+            owner, id_ = Caller(row["user"], row["project"], frozenset({"ask"})), row["id"]
             if row["kind"] == "fit":
                 self._update(id_, "failed: The service was restarted; fit again.", 0)
                 continue
@@ -175,23 +181,24 @@ class Jobs:
             self._batches.submit(self._run_answers, id_, model, ask)
 
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
-        facts = json.loads(self._coordinator.vault.open(content, f"job/{id_}"))
-        columns = self._coordinator.signature(facts["model"]).unpacked(bytes.fromhex(facts["rows"]))
+        text, _, rows = self._coordinator.vault.open(content, f"job/{id_}").partition(b"\n")
+        facts = json.loads(text)
+        columns = self._coordinator.signature(facts["model"]).unpacked(rows)
         return facts["model"], Ask(caller, columns, max_charge=facts["max_charge"])
 
-    def _add(self, kind: str, caller: Caller, total: int, content: dict[str, Any]) -> str:
+    def _add(self, kind: str, caller: Caller, total: int, content: bytes) -> str:
         id_ = secrets.token_hex(16)
-        sealed = self._coordinator.vault.seal(json.dumps(content).encode(), f"job/{id_}")
         with self._database.writing() as connection:
             connection.insert(
                 "service_jobs",
                 id=id_,
                 kind=kind,
-                owner=CALLER.dump_json(caller).decode(),
+                user=caller.user,
+                project=caller.project,
                 status="queued",
                 done=0,
                 total=total,
-                content=sealed,
+                content=self._coordinator.vault.seal(content, f"job/{id_}"),
                 created=time.time(),
             )
         return id_
@@ -200,7 +207,7 @@ class Jobs:
         with self._database.reading() as connection:
             rows = connection.ask("SELECT * FROM service_jobs WHERE id = ?", id_)
         # The same for another's job: a name that exists is not to be told from one that does not.
-        if not rows or json.loads(rows[0]["owner"])["user"] != caller.user:
+        if not rows or rows[0]["user"] != caller.user:
             raise Problem("not-found", "You have no job of this name.")
         return rows[0]
 

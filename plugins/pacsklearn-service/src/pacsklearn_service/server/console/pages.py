@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from email.parser import BytesParser
-from email.policy import HTTP
 from pathlib import Path
 from typing import Annotated, Any, Final, final
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartParser
 
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.console import sign_in
@@ -119,6 +119,8 @@ def moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
+# In memory whatever their size: rows that are asked about are on no disk.
+MultiPartParser.spool_max_size = 2**30
 _FOLDER: Final = Path(__file__).parent
 _HEADERS: Final = {
     "content-security-policy": (
@@ -164,6 +166,16 @@ class _Page(APIRoute):
 router = APIRouter(prefix="/console", include_in_schema=False, route_class=_Page)
 
 
+async def _form(request: Request) -> dict[str, bytes]:
+    """Fields of a form of ours."""
+    sign_in.check_origin(request)
+    async with request.form(max_files=1, max_fields=2) as form:
+        return {
+            name: await each.read() if isinstance(each, UploadFile) else each.encode()
+            for name, each in form.items()
+        }
+
+
 async def _one(request: Request, caller: Caller, what: str, kind: str, name: str) -> Any:
     matches = await ask(request, what, caller, **{kind: name})
     if not matches:
@@ -186,8 +198,7 @@ async def sign_in_page() -> Response:
 @router.post("/sign-in")
 async def begin(request: Request) -> Response:
     """Sign in."""
-    sign_in.check_origin(request)
-    fields = form_fields(await request.body(), request.headers.get("content-type", ""))
+    fields = await _form(request)
     response = RedirectResponse("/console", status_code=303)
     try:
         key = fields.get("key", b"").decode("utf-8", "replace").strip()
@@ -243,10 +254,9 @@ async def model_page(request: Request, model: str) -> Response:
 @router.post("/models/{model}")
 async def price(request: Request, model: str) -> Response:
     """The most that the rows of a CSV file can cost a user; nothing is asked and nothing paid."""
-    sign_in.check_origin(request)
     caller = await sign_in.curator(request)
     facts = await _one(request, caller, "all_models", "model", model)
-    fields = form_fields(await request.body(), request.headers.get("content-type", ""))
+    fields = await _form(request)
     user = fields.get("user", b"").decode("utf-8", "replace")
     columns = await table_columns(request, facts, fields.get("rows", b""), CSV)
     content = Signature.from_facts(facts["signature"]).packed(columns)
@@ -283,37 +293,3 @@ async def audit(
     caller = await sign_in.curator(request)
     lines = await ask(request, "audit", caller, after=after, limit=_LINES)
     return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)
-
-
-def form_fields(body: bytes, kind: str) -> dict[str, bytes]:
-    """Fields by name.
-
-    Parameters
-    ----------
-    body : bytes
-    kind : str
-        ``Content-Type``, with the boundary of the parts.
-
-    Raises
-    ------
-    Problem
-    """
-    if kind.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded":
-        try:
-            form = parse_qs(body.decode("ascii"), max_num_fields=20, errors="strict")
-        except ValueError:
-            raise Problem("bad-request", "The form cannot be read.") from None
-        return {name: values[0].encode() for name, values in form.items()}
-    if not kind.lower().startswith("multipart/form-data") or "\n" in kind or "\r" in kind:
-        raise Problem("unsupported-media-type", "Send the form of this page.")
-    head = f"Content-Type: {kind}\r\n\r\n".encode("latin-1")
-    message = BytesParser(policy=HTTP).parsebytes(head + body)
-    fields: dict[str, bytes] = {}
-    for part in message.iter_parts() if message.is_multipart() else ():
-        name = part.get_param("name", header="content-disposition")
-        content = part.get_payload(decode=True)
-        if isinstance(name, str) and isinstance(content, bytes):
-            fields[name] = content
-    if not fields:
-        raise Problem("bad-request", "The form cannot be read.")
-    return fields

@@ -1,10 +1,11 @@
-"""Connections over which no request comes: they end, the oldest first where there are many."""
+"""Connections over which no whole request comes: they end, the oldest first of many."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS: Final = 2000
@@ -17,44 +18,43 @@ class BoundedHttp(H11Protocol):
 
     Notes
     -----
-    A connection waits until a request's head is complete, and again after each reply. One that
-    waits longer than ten seconds is closed, and so is the one that waits longest while more than
-    half of all connections do: whoever sends heads by halves keeps nobody else out.
+    A connection waits until a request is complete, and again after each reply. One that sends no
+    head, or no further piece of a body, for ten seconds is closed, and so is the one that waits
+    longest while more than half of all connections do: whoever sends requests by halves keeps
+    nobody else out.
     """
 
     _waiting: ClassVar[dict[BoundedHttp, asyncio.TimerHandle]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait()
+        self._look()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if not self._is_idle:
-            self._wait_no_more()
+        self._look()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._is_idle:  # no further request came with the last
-            self._wait()
+        self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait_no_more()
         super().connection_lost(exc)
 
-    @property
-    def _is_idle(self) -> bool:
-        cycle: Any = self.cycle
-        return cycle is None or bool(cycle.response_complete)
-
-    def _wait(self) -> None:
+    def _look(self) -> None:
+        theirs = self.conn.their_state
+        if theirs is h11.IDLE and self in self._waiting:
+            return  # ten seconds for the whole of a head
         self._wait_no_more()
-        self._waiting[self] = self.loop.call_later(_SECONDS, self._give_up)
+        # A body that is not read because the application is busy waits for us.
+        if theirs is h11.IDLE or (theirs is h11.SEND_BODY and not self.flow.read_paused):
+            self._waiting[self] = self.loop.call_later(_SECONDS, self._give_up)
         if len(self._waiting) > _MOST_WAITING:
             next(iter(self._waiting))._give_up()
 
     def _wait_no_more(self) -> None:
-        timer: Any = self._waiting.pop(self, None)
+        timer = self._waiting.pop(self, None)
         if timer is not None:
             timer.cancel()
 

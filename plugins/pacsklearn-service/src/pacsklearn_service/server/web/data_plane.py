@@ -16,7 +16,6 @@ from pacsklearn_service.server.web.table_body import (
     ARROW,
     CSV,
     JSON,
-    PARQUET,
     any_table,
     mlflow_table,
     written_arrow,
@@ -81,12 +80,8 @@ async def infer_v2(request: Request, model: str, version: str = "1") -> Response
     _first(version)
     facts = await ask(request, "admit", model=model)
     kind = content_kind(request)
-    if kind in (ARROW, PARQUET):
+    if kind == ARROW:
         return await _table(request, facts, kind)
-    if kind not in (JSON, _BINARY, ""):
-        raise Problem(
-            "unsupported-media-type", f"Content-Type must be {JSON}, {ARROW} or {PARQUET}."
-        )
     parsed = await v2_request(request, facts)
     reply = await infer(request, facts, parsed.columns, parsed.body.parameters)
     if "outputs" not in reply:  # a dry run
@@ -111,7 +106,7 @@ async def invocations(request: Request, model: str | None = None) -> Response:
         model = names[0]
     facts = await ask(request, "admit", model=model)
     kind = content_kind(request) or JSON
-    if kind in (ARROW, PARQUET, CSV):
+    if kind in (ARROW, CSV):
         return await _table(request, facts, kind)
     if kind != JSON:
         raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
@@ -170,6 +165,8 @@ async def table_columns(
 
 async def v2_request(request: Request, facts: dict[str, Any]) -> V2Request:
     """What a request of tensors asks of a model."""
+    if content_kind(request) not in (JSON, _BINARY, ""):
+        raise Problem("unsupported-media-type", f"Content-Type must be {JSON} or {ARROW}.")
     length = request.headers.get("inference-header-content-length")
     most = request.app.state.settings.most_rows
     return await decoded(request, read_v2, await request.body(), length, facts, most)

@@ -16,7 +16,7 @@ from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask, content_kind
 from pacsklearn_service.server.web.data_plane import infer, table_columns, v2_request
 from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters, query
-from pacsklearn_service.server.web.table_body import ARROW, CSV, PARQUET
+from pacsklearn_service.server.web.table_body import ARROW, CSV
 
 router = APIRouter(prefix="/v1", tags=["private plane"])
 
@@ -141,7 +141,7 @@ async def job_events(request: Request, job: str) -> Response:
 
 async def _rows(request: Request, model: str) -> tuple[dict[str, Any], dict[str, Any], Parameters]:
     facts, kind = await ask(request, "admit", model=model), content_kind(request)
-    if kind in (ARROW, PARQUET, CSV):
+    if kind in (ARROW, CSV):
         parameters = query(request.query_params)
         columns = await table_columns(request, facts, await request.body(), kind)
         return facts, columns, parameters

@@ -9,6 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pacsklearn_service.server.problem import Problem
 
+JSON: Final = "application/json"
+CSV: Final = "text/csv"
+ARROW: Final = "application/vnd.apache.arrow.stream"
+PARQUET: Final = "application/vnd.apache.parquet"
+
 Body = TypeVar("Body", bound=BaseModel)
 Datatype = Literal[
     "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64",
@@ -127,12 +132,9 @@ def _described(kind: type[BaseModel]) -> dict[str, Any]:
     return described
 
 
-def _body(schema: dict[str, Any], *, csv: bool = False, key: bool = False) -> dict[str, Any]:
-    tables = ["application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"]
-    content: dict[str, Any] = {"application/json": {"schema": schema}}
-    if csv:
-        content["text/csv"] = {"schema": {"type": "string"}}
-    content |= {each: {"schema": {"type": "string", "format": "binary"}} for each in tables}
+def _body(schema: dict[str, Any], *tables: str, key: bool = False) -> dict[str, Any]:
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    content = {JSON: {"schema": schema}} | dict.fromkeys(tables, binary)
     own = {
         "name": "Idempotency-Key",
         "in": "header",
@@ -146,8 +148,8 @@ def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-V2_BODY: Final = _body(_described(V2Body), key=True)
-ROWS_BODY: Final = _body(_described(V2Body))
+V2_BODY: Final = _body(_described(V2Body), ARROW, key=True)
+ROWS_BODY: Final = _body(_described(V2Body), ARROW, CSV)
 INVOCATION_BODY: Final = _body(
     _object(
         dataframe_split={"type": "object"},
@@ -156,11 +158,14 @@ INVOCATION_BODY: Final = _body(
         inputs={},
         params=_described(Parameters),
     ),
-    csv=True,
+    ARROW,
+    CSV,
     key=True,
 )
 TABLE_BODY: Final = _body(
     _object(columns={"type": "object", "additionalProperties": {"type": "array"}})
     | {"required": ["columns"]},
-    csv=True,
+    ARROW,
+    CSV,
+    PARQUET,
 )

@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.json_body import json_object
-from pacsklearn_service.server.web.schemas import Parameters, checked
-
-JSON: Final = "application/json"
-CSV: Final = "text/csv"
-ARROW: Final = "application/vnd.apache.arrow.stream"
-PARQUET: Final = "application/vnd.apache.parquet"
+from pacsklearn_service.server.web.schemas import ARROW, CSV, JSON, PARQUET, Parameters, checked
 
 _MOST_COLUMNS: Final = 10_000
 
@@ -232,7 +227,7 @@ def _parquet(body: bytes, most: int, most_bytes: int) -> dict[str, NDArray[Any]]
         # Texts stay what they are in the file, a dictionary: one long text may stand in every row.
         file = pq.ParquetFile(pa.py_buffer(body), read_dictionary=schema.names)
         facts = file.metadata
-        # From the footer, before a page is inflated.
+        # From the footer, which whoever wrote the file could have made up: of curators only.
         size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
         if facts.num_rows > most or size > most_bytes:
             raise Problem("too-large", f"A table holds at most {most} rows.")

@@ -75,7 +75,8 @@ CREATE TABLE service_reservations (
 CREATE TABLE service_jobs (
     id text PRIMARY KEY,
     kind text NOT NULL,
-    owner text NOT NULL,
+    "user" text NOT NULL,
+    project text,
     status text NOT NULL,
     done bigint NOT NULL,
     total bigint NOT NULL,
