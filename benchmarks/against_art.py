@@ -26,10 +26,10 @@ from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
-from pacsklearn import NoiseBackend, PACPrivate
+from pacsklearn import PACPrivate
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.audit.score_rule import best_rule
-from pacsklearn.plugins import registry
+from pacsklearn.plugins import NoiseBackend, registry
 
 SHADOWS, TESTS = 60, 40
 

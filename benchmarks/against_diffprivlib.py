@@ -35,9 +35,9 @@ from study_algorithms import Algorithm, scorer_of
 from study_data import StudyData
 from study_releases import Candidates
 
-from pacsklearn import FixedStructureForestClassifier
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.tabular import FixedStructureForestClassifier
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 STATED = {

@@ -15,8 +15,8 @@ import numpy as np
 from public_data import adult_schema  # beside this file
 from sklearn.datasets import load_breast_cancer
 
-from pacsklearn import AdditiveClassifier, privacy_utility_curve
 from pacsklearn.datasets import load_adult, load_rice
+from pacsklearn.tabular import AdditiveClassifier, privacy_utility_curve
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 # Round numbers above anything a cell or a grain can have.

@@ -12,8 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import NoiseBackend, PACPrivate, privacy_report, run_audit
-from pacsklearn.plugins import registry
+from pacsklearn import PACPrivate
+from pacsklearn.audit import run_audit
+from pacsklearn.plots import privacy_report
+from pacsklearn.plugins import NoiseBackend, registry
 
 ATTACKS = ("optimal_membership", "lira")
 MORE = (*ATTACKS, "identification", "low_order_bits", "reconstruction", "canaries")

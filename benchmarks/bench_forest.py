@@ -16,7 +16,7 @@ import numpy as np
 from public_data import rice
 from report import Figures
 
-from pacsklearn import FixedStructureForestClassifier
+from pacsklearn.tabular import FixedStructureForestClassifier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.tabular.forests import row_by_row

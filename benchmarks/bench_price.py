@@ -50,8 +50,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 from threadpoolctl import threadpool_limits
 
-from pacsklearn import FixedStructureForestClassifier, PACPrivate, SecretSpace
+from pacsklearn import PACPrivate
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import FixedStructureForestClassifier
 
 
 @dataclass(frozen=True)

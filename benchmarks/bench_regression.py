@@ -18,7 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from pacsklearn import AutoPrivateRegressor, Nats, PACPrivate, StepwiseRegressor
+from pacsklearn import AutoPrivateRegressor, Nats, PACPrivate
+from pacsklearn.tabular import StepwiseRegressor
 
 BUDGETS = (4.0, 1.0, 1 / 4, 1 / 16, 1 / 64, 1e-4, 1e-9)
 QUERIES = 100

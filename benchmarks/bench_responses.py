@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from pacsklearn import StabilizedClassifier
+from pacsklearn.estimators import StabilizedClassifier
 from pacsklearn.kernel.answers.answer_kind import answer_kind
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models

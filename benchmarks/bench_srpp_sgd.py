@@ -14,8 +14,8 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import scale
 
-from pacsklearn import DifferingRows, DiscrepancyCap, SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.srpp import DifferingRows, DiscrepancyCap, SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant

@@ -24,8 +24,8 @@ from sklearn.ensemble import (
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pacsklearn import FixedStructureForestClassifier
 from pacsklearn.kernel.outputs.models import stack
+from pacsklearn.tabular import FixedStructureForestClassifier
 
 M, FITTED, TRAINED, P = 128, 4, 4000, 20
 

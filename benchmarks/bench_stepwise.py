@@ -16,12 +16,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from tabular_data import TABLES  # beside this file
 
-from pacsklearn import SchemaEncoder, StepwiseClassifier
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.tabular import SchemaEncoder, StepwiseClassifier
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 MODELS = (

@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tabular_data import TABLES  # beside this file
 
-from pacsklearn import PrivacySession, SchemaEncoder
+from pacsklearn import PrivacySession
+from pacsklearn.tabular import SchemaEncoder
 from pacsklearn.tabular.choosing.families import teacher
 from pacsklearn.tabular.students.teaching import learned
 

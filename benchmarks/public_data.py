@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils import shuffle
 
-from pacsklearn import Schema
 from pacsklearn.datasets import load_rice
+from pacsklearn.tabular import Schema
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -37,9 +37,9 @@ from report import Figures, print_table
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from pacsklearn import DifferingRows, DiscrepancyCap, SRPPSGDClassifier
 from pacsklearn.audit.row_losses import membership_auc, row_losses
 from pacsklearn.datasets import load_adult
+from pacsklearn.srpp import DifferingRows, DiscrepancyCap, SRPPSGDClassifier
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 

@@ -21,7 +21,8 @@ from report import print_table
 from sklearn.linear_model import LogisticRegression
 from srpp_sgd import adult
 
-from pacsklearn import DifferingRows, PrevalenceScenario, SRPPPrivate, SRPPSGDClassifier
+from pacsklearn import SRPPPrivate
+from pacsklearn.srpp import DifferingRows, PrevalenceScenario, SRPPSGDClassifier
 
 RUNS, SIZE, SHARE = 3, 25_000, 0.24
 BATCHES = ((1_500, 5), (SIZE, 20), (SIZE, 60))  # rows of a batch, epochs

@@ -14,8 +14,9 @@ from sklearn.svm import LinearSVC
 from study_data import StudyData
 from study_releases import Candidates, Scorer
 
-from pacsklearn import Canonicalizer, Encoding, FixedStructureForestClassifier, Layout
 from pacsklearn.canonical.linear import LinearClassifierCanonicalizer
+from pacsklearn.plugins import Canonicalizer, Encoding, Layout
+from pacsklearn.tabular import FixedStructureForestClassifier
 
 
 class LeafLabels(Canonicalizer):

@@ -44,17 +44,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from tabular_data import TABLES, Table  # beside this file
 
-from pacsklearn import (
-    AutoPrivateClassifier,
-    AutoPrivateRegressor,
-    Membership,
-    PACPrivate,
-    Schema,
-    SchemaEncoder,
-    SchemaQueries,
-)
+from pacsklearn import AutoPrivateClassifier, AutoPrivateRegressor, Membership, PACPrivate
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.tabular import Schema, SchemaEncoder, SchemaQueries
 from pacsklearn.tabular.choosing.families import teacher
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)

@@ -15,9 +15,9 @@ import pandas as pd
 from public_data import adult_schema  # beside this file
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
-from pacsklearn import Schema
 from pacsklearn.datasets import load_adult, load_cleveland, load_rice, load_student
 from pacsklearn.datasets.storage import find, folders
+from pacsklearn.tabular import Schema
 
 __all__ = ["TABLES", "Table"]
 

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import AutoPrivateClassifier, Membership, PACPrivate, privacy_utility_curve
+from pacsklearn import AutoPrivateClassifier, Membership, PACPrivate
+from pacsklearn.tabular import privacy_utility_curve
 
 BUDGETS = [1 / 64, 1 / 16, 1 / 4, 1, 4]
 MODELS = {

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Game, Round
+from pacsklearn.canonical.protecting_metric import ProtectingMetric
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.cap import Cap
+from pacsklearn.kernel.budget.caps import Success
 from pacsklearn.kernel.budget.criterion import Criterion
+from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, k_of_n
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.ledger.log import DoubtError, Log, MovedError, UnreachableError
 from pacsklearn.kernel.ledger.row import Position, Row
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import OperatorMetric
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.outputs.unsupported import Unsupported
 from pacsklearn.kernel.plugins.catalogue import Registration
@@ -37,12 +41,15 @@ __all__ = [
     "DoubtError",
     "Encoding",
     "Game",
+    "GuessCriterion",
     "Layout",
     "Log",
     "MovedError",
     "NoiseBackend",
+    "OperatorMetric",
     "PluginFailure",
     "Position",
+    "ProtectingMetric",
     "Provenance",
     "Registration",
     "Registry",
@@ -50,10 +57,12 @@ __all__ = [
     "Row",
     "Scenario",
     "SubsetFitter",
+    "Success",
     "ThreatModel",
     "UnreachableError",
     "Unsupported",
     "hookimpl",
+    "k_of_n",
     "register",
     "registry",
     "unregister",

@@ -19,27 +19,29 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import pacsklearn
-from pacsklearn import (
-    AdditiveClassifier,
-    Column,
-    FixedStructureForestClassifier,
-    Nats,
-    PACPrivate,
-    PrivacySession,
-    Schema,
-    SchemaEncoder,
-    SRPPPrivate,
-    StepwiseRegressor,
-    release_sampled,
-    run_audit,
-)
+from pacsklearn import Nats, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.plugins import Registry, registry
+from pacsklearn.secrets import release_sampled
+from pacsklearn.tabular import (
+    AdditiveClassifier,
+    Column,
+    FixedStructureForestClassifier,
+    Schema,
+    SchemaEncoder,
+    StepwiseRegressor,
+)
 
-# A name of the package with another module behind it: pacsklearn.X and pacsklearn.plugins:X pass.
-INNER = re.compile(rb"pacsklearn\.(?!plugins:)[a-z_0-9]+[.:/][A-Za-z_]|pacsklearn\.plugins\.")
+# Names with an inner module before them; pacsklearn.X and pacsklearn.tabular.X pass.
+PUBLIC_ROOMS = rb"(?:audit|estimators|plots|secrets|srpp|tabular)\.[A-Z]"
+INNER = re.compile(
+    rb"pacsklearn\.(?!plugins:|"
+    + PUBLIC_ROOMS
+    + rb")[a-z_0-9]+[.:/][A-Za-z_]|pacsklearn\.plugins\."
+)
 KINDS = registry().kinds()
 SCHEMA = Schema([Column("age", low=0, high=10), Column("ward", "category", categories=("a", "b"))])
 WORDS = "a long passphrase"
@@ -101,7 +103,7 @@ def test_a_digest_outlives_a_move(model: Any, monkeypatch: Any) -> None:
     before = model_digest(model)
     for one in (type(model), SchemaEncoder, Schema, Column, StandardScaler):
         root = one.__module__.partition(".")[0]
-        public = {"pacsklearn": "pacsklearn", "sklearn": "sklearn.preprocessing"}[root]
+        public = {"pacsklearn": "pacsklearn.tabular", "sklearn": "sklearn.preprocessing"}[root]
         if type(model).__name__ != "Pipeline" or one is not type(model):
             monkeypatch.setattr(one, "__module__", f"{public}._elsewhere.deep")
     assert model_digest(model) == before
@@ -140,7 +142,7 @@ def test_bundles(model: Any, tmp_path: Path, monkeypatch: Any) -> None:
     assert named(":".join(kind.rsplit(".", 1))) is type(released)
     assert type(bundle.model()) is type(released)
     if kind.startswith("pacsklearn"):  # as if the package had been rebuilt around the file
-        monkeypatch.setattr(type(released), "__module__", "pacsklearn.kernel.elsewhere")
+        monkeypatch.setattr(type(released), "__module__", "pacsklearn.tabular.elsewhere")
         assert type(bundle.model()) is type(released)
 
 
@@ -165,7 +167,7 @@ def test_a_stored_answer_outlives_a_move(tmp_path: Path, monkeypatch: Any) -> No
     told = session.respond(model, X[:20], query_budget=1 / 64)
     session.save(tmp_path / "session", key=WORDS)
     for one in (SchemaEncoder, Schema, Column):
-        monkeypatch.setattr(one, "__module__", "pacsklearn.kernel.elsewhere")
+        monkeypatch.setattr(one, "__module__", "pacsklearn.tabular.elsewhere")
     again = PrivacySession.load(tmp_path / "session", key=WORDS)
     spent = again.ledger.spent
     np.testing.assert_array_equal(again.respond(model, X[:20], query_budget=1 / 64), told)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-import pacsklearn
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
+from tests.public import PUBLIC
 
 
 class Model(BaseEstimator):
@@ -57,15 +57,15 @@ def test_an_error_names_parameter_expected_and_given(
     "name",
     [
         name
-        for name in pacsklearn.__all__
+        for name, kind in PUBLIC.items()
         if any(
             "_parameter_constraints" in vars(base) and base.__module__.startswith("pacsklearn")
-            for base in getattr(getattr(pacsklearn, name), "__mro__", ())
+            for base in getattr(kind, "__mro__", ())
         )
     ],
 )
 def test_constraints_are_of_parameters_there_are_and_allow_their_defaults(name: str) -> None:
-    kind = getattr(pacsklearn, name)
+    kind = PUBLIC[name]
     known = set(kind._get_param_names())
     assert set(kind._parameter_constraints) <= known
     needed = {"estimator": None, "schema": None, "url": "http://localhost"}

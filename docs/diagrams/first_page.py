@@ -25,7 +25,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Membership, PACPrivate, run_audit
+from pacsklearn import Membership, PACPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.plots.palette import COLOURS, NEUTRAL, STYLE
 

@@ -2,9 +2,9 @@
 Accuracy against the budget
 ===========================
 
-:func:`pacsklearn.privacy_utility_curve` fits the candidates once and simulates releases at every
-budget. The right-hand axis says what a budget bounds: how often the best attack can tell whether
-a row was used.
+:func:`pacsklearn.tabular.privacy_utility_curve` fits the candidates once and simulates releases
+at every budget. The right-hand axis says what a budget bounds: how often the best attack can tell
+whether a row was used.
 
 The curve is computed from the rows without noise. It is for the curator, or for public data.
 """
@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import PrivacyUtilityDisplay, privacy_utility_curve
+from pacsklearn.plots import PrivacyUtilityDisplay
+from pacsklearn.tabular import privacy_utility_curve
 
 X, y = load_breast_cancer(return_X_y=True)
 curve = privacy_utility_curve(

@@ -12,10 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris
 
-from pacsklearn import SecretSpace
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 X, y = load_iris(return_X_y=True)
 space = SecretSpace.balanced(len(X), n_subsets=32)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import privacy_utility_curve
+from pacsklearn.tabular import privacy_utility_curve
 
 X, y = load_wine(return_X_y=True)
 budgets = [1 / 64, 1 / 16, 1 / 4, 1, 4]

@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from pacsklearn import PACPrivate, distill
+from pacsklearn import PACPrivate
+from pacsklearn.tabular import distill
 
 X, y = load_digits(return_X_y=True)
 X = X / 16

@@ -12,7 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from pacsklearn import PrevalenceScenario, SliceProfile, SRPPPrivate
+from pacsklearn import SRPPPrivate
+from pacsklearn.srpp import PrevalenceScenario, SliceProfile
 from pacsklearn.srpp.divergence.world_distances import slice_distances
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 

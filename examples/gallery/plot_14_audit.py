@@ -2,7 +2,7 @@
 Audit a model before it leaves
 ==============================
 
-:func:`pacsklearn.run_audit` plays the mechanism again, many times for each attack, with a
+:func:`pacsklearn.audit.run_audit` plays the mechanism again, many times for each attack, with a
 secret and noise of its own in every round, and holds each success against the guarantee. The
 secret that was really drawn is not used and nothing is charged.
 """
@@ -13,7 +13,9 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import AuditDisplay, PACPrivate, run_audit
+from pacsklearn import PACPrivate
+from pacsklearn.audit import run_audit
+from pacsklearn.plots import AuditDisplay
 
 X, y = load_wine(return_X_y=True)
 model = make_pipeline(StandardScaler(), RidgeClassifier(10.0))

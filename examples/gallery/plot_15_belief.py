@@ -12,8 +12,9 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import BeliefDisplay, SecretSpace
 from pacsklearn.audit.transcript_game import TranscriptGame
+from pacsklearn.plots import BeliefDisplay
+from pacsklearn.secrets import SecretSpace
 
 X, y = load_wine(return_X_y=True)
 X, X_new, y, y_new = train_test_split(X, y, test_size=60, stratify=y, random_state=0)

@@ -17,7 +17,8 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from pacsklearn import AdditiveClassifier, Column, Membership, PACPrivate, Schema
+from pacsklearn import Membership, PACPrivate
+from pacsklearn.tabular import AdditiveClassifier, Column, Schema
 
 table = pd.read_csv(Path(os.environ["PACSKLEARN_DATA"]) / "german_credit.csv")
 bad = (table["target"] == "bad").to_numpy()

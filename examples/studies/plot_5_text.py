@@ -14,7 +14,8 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from pacsklearn import Column, PACPrivate, Schema, SchemaEncoder
+from pacsklearn import PACPrivate
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
 generator = np.random.default_rng(3)
 telling = {

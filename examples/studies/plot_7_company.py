@@ -19,7 +19,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PrevalenceScenario, SRPPPrivate
+from pacsklearn import SRPPPrivate
+from pacsklearn.srpp import PrevalenceScenario
 
 table = pd.read_csv(Path(os.environ["PACSKLEARN_DATA"]) / "german_credit.csv")
 bad = table["target"].to_numpy(dtype=object)

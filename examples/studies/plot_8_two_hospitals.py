@@ -16,8 +16,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
-from pacsklearn import Column, Nats, PrivacySession, Schema, SchemaEncoder
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.datasets import load_cleveland
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
 X, extent = load_cleveland(return_X_y=True, as_frame=True)
 columns = ["age", "sex", "cp", "thalach", "exang", "oldpeak"]

@@ -1,1 +1,5 @@
 """Attacks, and the games they play: what leaks, measured."""
+
+from pacsklearn._public import lazily
+
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

@@ -74,7 +74,8 @@ class DescentGame(Game):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from pacsklearn import SRPPSGDClassifier, run_audit
+    >>> from pacsklearn.audit import run_audit
+    >>> from pacsklearn.srpp import SRPPSGDClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = SRPPSGDClassifier(batch_size=200, max_iter=2, classes=[0, 1]).fit(X, y)
     >>> run_audit(model, n_trials=100, attacks=["map"]).passed

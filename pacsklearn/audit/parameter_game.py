@@ -60,7 +60,7 @@ class ParameterGame(CandidateGame):
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn import SecretSpace
+    >>> from pacsklearn.secrets import SecretSpace
     >>> from pacsklearn.audit.identification_attack import IdentificationAttack
     >>> from pacsklearn.audit.parameter_game import ParameterGame
     >>> from pacsklearn.kernel.outputs.metric import IdentityMetric

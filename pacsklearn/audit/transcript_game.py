@@ -90,7 +90,7 @@ class TranscriptGame(CandidateGame):
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn import SecretSpace
+    >>> from pacsklearn.secrets import SecretSpace
     >>> from pacsklearn.audit.adversary import MostContested
     >>> from pacsklearn.audit.membership_attack import OptimalMembershipAttack
     >>> from pacsklearn.audit.transcript_game import TranscriptGame

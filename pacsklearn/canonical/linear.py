@@ -78,7 +78,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         "sklearn.linear_model.RidgeClassifierCV",
         "sklearn.linear_model.SGDClassifier",
         "sklearn.svm.LinearSVC",
-        "pacsklearn.StepwiseClassifier",
+        "pacsklearn.tabular.StepwiseClassifier",
     )
     noised = ("coef_", "intercept_")
 
@@ -217,7 +217,7 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
         "sklearn.linear_model.TheilSenRegressor",
         "sklearn.linear_model.TweedieRegressor",
         "sklearn.svm.LinearSVR",
-        "pacsklearn.StepwiseRegressor",
+        "pacsklearn.tabular.StepwiseRegressor",
     )
     methods = ("predict",)
     noised = ("coef_", "intercept_")

@@ -45,8 +45,8 @@ def audit(
 
     A model is fitted anew, with a secret of its own that is thrown away; nothing is charged.
     """
+    from pacsklearn.audit.auditor import run_audit
     from pacsklearn.audit.near_duplicates import near_duplicates
-    from pacsklearn.audit.run_audit import run_audit
     from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
     from pacsklearn.plots.output_checklist import output_checklist
 

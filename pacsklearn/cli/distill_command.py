@@ -48,7 +48,7 @@ def distill(
     from pacsklearn.cli.recipe import budget_of
     from pacsklearn.cli.table import read_table
     from pacsklearn.estimators.pac_private import PACPrivate
-    from pacsklearn.plots.privacy_report import privacy_report
+    from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.students.distillation import distill as distilled
 
     teacher = named_estimator(estimator, params)

@@ -66,7 +66,7 @@ def release(
         words_of_columns,
     )
     from pacsklearn.kernel.release.rehearsal import rehearsed
-    from pacsklearn.plots.privacy_report import privacy_report
+    from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.schema.schema import Schema
 
     if (estimator is None) != auto:

@@ -28,7 +28,7 @@ def report(
     """One self-contained page about a release: what, how private, against whom, how good."""
     from pacsklearn.audit.audit_record import Audit
     from pacsklearn.cli.recipe import read_statement, stated_guarantee
-    from pacsklearn.plots.privacy_report import privacy_report
+    from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
     checked_output(output, force=force)

@@ -27,7 +27,7 @@ _OURS: Final = (
     "StepwiseRegressor",
 )
 TRUSTED: Final = (
-    *(f"pacsklearn.{name}" for name in _OURS),
+    *(f"pacsklearn.tabular.{name}" for name in _OURS),
     "numpy.dtype",
     "scipy.sparse._csr.csr_matrix",
     "sklearn._loss.loss.HalfTweedieLoss",
@@ -165,7 +165,7 @@ def skops_file(thing: Any) -> bytes:
         members = {}
         for node in _nodes(document):
             if _is_ours(node):
-                node["__module__"] = "pacsklearn"
+                node["__module__"] = "pacsklearn.tabular"
             if "__id__" in node:
                 node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
             if "file" in node:

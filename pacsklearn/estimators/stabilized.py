@@ -209,7 +209,7 @@ class StabilizedClassifier(ClassifierMixin, _Stabilized):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from pacsklearn import StabilizedClassifier
+    >>> from pacsklearn.estimators import StabilizedClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> round(StabilizedClassifier(SVC(), max_features=0.5).fit(X, y).score(X, y), 2)
     0.97
@@ -280,7 +280,7 @@ class StabilizedRegressor(RegressorMixin, _Stabilized):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> from pacsklearn import StabilizedRegressor
+    >>> from pacsklearn.estimators import StabilizedRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = StabilizedRegressor(DecisionTreeRegressor(max_depth=4), max_features=0.6)
     >>> model.fit(X, y).score(X, y) > 0.5

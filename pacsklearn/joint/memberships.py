@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Memberships(Protocol):
-    """Bits of some rows: a whole :class:`~pacsklearn.SecretSpace`, or those of one batch.
+    """Bits of some rows: a whole :class:`~pacsklearn.secrets.SecretSpace`, or those of one batch.
 
     Attributes
     ----------

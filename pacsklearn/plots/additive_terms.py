@@ -68,7 +68,9 @@ class AdditiveTermsDisplay(Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pacsklearn import AdditiveClassifier, AdditiveTermsDisplay, PACPrivate
+    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn.plots import AdditiveTermsDisplay
+    >>> from pacsklearn.tabular import AdditiveClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = AdditiveClassifier(feature_range=(0, 8), n_bins=4)
     >>> private = PACPrivate(model, n_subsets=16).fit(X, y == 2)

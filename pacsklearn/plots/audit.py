@@ -22,7 +22,7 @@ class AuditDisplay(Display):
     Parameters
     ----------
     audit : Audit
-        What :func:`pacsklearn.run_audit` returned.
+        What :func:`pacsklearn.audit.run_audit` returned.
 
     Attributes
     ----------
@@ -34,7 +34,9 @@ class AuditDisplay(Display):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import AuditDisplay, PACPrivate, run_audit
+    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn.audit import run_audit
+    >>> from pacsklearn.plots import AuditDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> model = PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
     >>> display = AuditDisplay.from_audit(run_audit(model, X, y, n_trials=50))
@@ -70,9 +72,9 @@ class AuditDisplay(Display):
             What it was fitted on.
         ax : pair of matplotlib Axes, optional
         **options : dict
-            Passed to :func:`pacsklearn.run_audit`.
+            Passed to :func:`pacsklearn.audit.run_audit`.
         """
-        from pacsklearn.audit.run_audit import run_audit
+        from pacsklearn.audit.auditor import run_audit
 
         pyplot(cls.__name__)
         return cls(audit=run_audit(estimator, X, y, **options)).plot(ax)

@@ -43,7 +43,8 @@ class BeliefDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn import BeliefDisplay, SecretSpace
+    >>> from pacsklearn.plots import BeliefDisplay
+    >>> from pacsklearn.secrets import SecretSpace
     >>> predictions = np.random.default_rng(0).integers(0, 2, (30, 16))
     >>> space = SecretSpace.balanced(40, n_subsets=16)
     >>> display = BeliefDisplay.from_rehearsal(predictions, space, step_budget=1 / 16)

@@ -51,7 +51,7 @@ class MembershipBoundDisplay(Display):
 
     Examples
     --------
-    >>> from pacsklearn import MembershipBoundDisplay
+    >>> from pacsklearn.plots import MembershipBoundDisplay
     >>> display = MembershipBoundDisplay.from_budgets([1 / 64, 1 / 16, 1 / 4, 1])
     """
 

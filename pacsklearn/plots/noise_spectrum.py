@@ -108,7 +108,7 @@ class NoiseSpectrumDisplay(OutputsDisplay):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import NoiseSpectrumDisplay
+    >>> from pacsklearn.plots import NoiseSpectrumDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = NoiseSpectrumDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=16)
     """

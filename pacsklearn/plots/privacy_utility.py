@@ -32,7 +32,7 @@ class PrivacyUtilityDisplay(Display):
     Parameters
     ----------
     curve : PrivacyUtilityCurve
-        What :func:`pacsklearn.privacy_utility_curve` returned.
+        What :func:`pacsklearn.tabular.privacy_utility_curve` returned.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class PrivacyUtilityDisplay(Display):
         ax : matplotlib Axes, optional
             A new figure is made when not given.
         **options : dict
-            Passed to :func:`pacsklearn.privacy_utility_curve`.
+            Passed to :func:`pacsklearn.tabular.privacy_utility_curve`.
         """
         pyplot(cls.__name__)
         return cls(curve=privacy_utility_curve(estimator, X, y, **options)).plot(ax)

@@ -51,7 +51,8 @@ class SliceProfileDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn import SliceProfile, SliceProfileDisplay
+    >>> from pacsklearn.plots import SliceProfileDisplay
+    >>> from pacsklearn.srpp import SliceProfile
     >>> generator = np.random.default_rng(0)
     >>> left = generator.normal(size=(20, 2)) * (1, 0.2)
     >>> display = SliceProfileDisplay.from_outputs(

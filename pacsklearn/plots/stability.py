@@ -48,7 +48,7 @@ class StabilityDisplay(OutputsDisplay):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import StabilityDisplay
+    >>> from pacsklearn.plots import StabilityDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = StabilityDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=32)
     """

@@ -110,7 +110,7 @@ def release_sampled(
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn import PoissonSubsets, release_sampled
+    >>> from pacsklearn.secrets import PoissonSubsets, release_sampled
     >>> ages = np.random.default_rng(7).integers(18, 90, 1000)
     >>> release = release_sampled(
     ...     lambda rows: ages[rows].mean(), PoissonSubsets(1000), budget=1 / 8, n_certificate=1000

@@ -82,7 +82,7 @@ class PoissonSubsets:
     """Sampler of row subsets: each of ``n`` rows is in with probability ``rate``, independently.
 
     There are ``2**n`` of them, so the space can be sampled but not listed; for
-    :func:`~pacsklearn.release_sampled`. Subsets may be empty.
+    :func:`~pacsklearn.secrets.release_sampled`. Subsets may be empty.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class PoissonSubsets:
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn import PoissonSubsets
+    >>> from pacsklearn.secrets import PoissonSubsets
     >>> PoissonSubsets(5)(np.random.default_rng(0))
     array([1, 2, 3])
     """

@@ -56,7 +56,7 @@ def check_criterion(
 
     Examples
     --------
-    >>> from pacsklearn import SecretSpace
+    >>> from pacsklearn.secrets import SecretSpace
     >>> from pacsklearn.kernel.budget.guess_criterion import identification
     >>> from pacsklearn.testing import check_criterion
     >>> check_criterion(identification, SecretSpace.balanced(40, n_subsets=16, seed=0))

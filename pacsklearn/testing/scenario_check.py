@@ -79,7 +79,7 @@ def check_scenario(
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn import PrevalenceScenario
+    >>> from pacsklearn.srpp import PrevalenceScenario
     >>> from pacsklearn.testing import check_scenario
     >>> X = np.arange(80.0).reshape(40, 2)
     >>> check_scenario(PrevalenceScenario(n_draws=2), X, secret=np.arange(40) % 3 == 0)

@@ -7,16 +7,11 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import NotFittedError
 
-from pacsklearn import (
-    DifferingRows,
-    PrevalenceScenario,
-    SRPPSGDClassifier,
-    SRPPSGDRegressor,
-    run_audit,
-)
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.exceptions import AuditViolationError
+from pacsklearn.srpp import DifferingRows, PrevalenceScenario, SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.srpp.release.run import PrivateRun
 
 X = np.random.default_rng(0).normal(size=(60, 4))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile
 from pacsklearn.audit.map_attack import MapAttack
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SliceProfile
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.srpp.scenarios.scenario import SecretColumn

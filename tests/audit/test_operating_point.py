@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-from pacsklearn import PACPrivate, run_audit
+from pacsklearn import PACPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.operating_point import operating_points
 from pacsklearn.exceptions import AuditViolationError

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pacsklearn import SecretSpace
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.audit.parameter_game import ParameterGame
@@ -18,6 +17,7 @@ from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.secrets import SecretSpace
 
 M = 16
 

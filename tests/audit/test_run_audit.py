@@ -13,24 +13,18 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import (
-    GroupScenario,
-    Membership,
-    PACPrivate,
-    PrevalenceScenario,
-    PrivacySession,
-    SRPPPrivate,
-)
+from pacsklearn import Membership, PACPrivate, PrivacySession, SRPPPrivate
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit
+from pacsklearn.audit.auditor import run_audit
 from pacsklearn.audit.identification_attack import IdentificationAttack
-from pacsklearn.audit.run_audit import run_audit
 from pacsklearn.exceptions import AuditViolationError, UnknownNameError
 from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import register, unregister
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario
 from pacsklearn.testing import example_games
 from tests.audit.broken import OneExactNumber, Redrawing, TooQuiet
 

@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import (
-    GroupScenario,
-    PrevalenceScenario,
-    Scenario,
-    SliceProfile,
-    SRPPPrivate,
-    run_audit,
-)
+from pacsklearn import SRPPPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.exceptions import AuditViolationError
 from pacsklearn.plugins import registry
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Scenario, SliceProfile
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from pacsklearn.srpp.scenarios.data_world import DataWorld

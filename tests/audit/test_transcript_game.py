@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PrivacySession, SecretSpace
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.audit.adversary import MostContested
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.exceptions import BudgetError
@@ -18,6 +18,7 @@ from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.account import Account
+from pacsklearn.secrets import SecretSpace
 from pacsklearn.testing.fingerprint import fingerprint
 from tests.inside import candidates_of
 from tests.kernel.answers import label_oracle, value_oracle

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacsklearn import Schema
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.tabular import Schema
 
 FOLDER = str(Path(__file__).resolve().parents[2] / "benchmarks")
 

@@ -89,15 +89,10 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-from pacsklearn import (
-    Canonicalizer,
-    FixedStructureForestClassifier,
-    FixedStructureForestRegressor,
-    Layout,
-    SecretSpace,
-)
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
-from pacsklearn.plugins import registry
+from pacsklearn.plugins import Canonicalizer, Layout, registry
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 
 Floats = NDArray[np.float64]
 

@@ -42,8 +42,8 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from pacsklearn import FixedStructureForestClassifier
 from pacsklearn.plugins import registry
+from pacsklearn.tabular import FixedStructureForestClassifier
 from pacsklearn.testing import check_canonicalizer
 
 FAMILIES = [

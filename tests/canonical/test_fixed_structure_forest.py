@@ -7,10 +7,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from pacsklearn import FixedStructureForestClassifier, SecretSpace
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import FixedStructureForestClassifier
 from pacsklearn.tabular.forests.canonicalizer import FixedStructureForestCanonicalizer
 
 CANONICALIZER = FixedStructureForestCanonicalizer()

@@ -19,8 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Column, Schema, SchemaEncoder, SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
 M = 4
 PUBLIC = Schema([Column(name, low=0.0, high=8.0) for name in "abcd"])

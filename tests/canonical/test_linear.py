@@ -27,7 +27,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn import SecretSpace
 from pacsklearn.canonical.affine import AffineMap
 from pacsklearn.canonical.linear import LinearClassifierCanonicalizer, LinearRegressorCanonicalizer
 from pacsklearn.datasets import load_rice
@@ -37,6 +36,7 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 Floats = NDArray[np.float64]
 

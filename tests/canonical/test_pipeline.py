@@ -30,11 +30,11 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import SVC, LinearSVC
 
-from pacsklearn import SecretSpace
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 
 def canonicalizer_of(estimator: Any) -> PipelineCanonicalizer:

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacsklearn import Schema
 from pacsklearn.cli.named_estimator import named_estimator
+from pacsklearn.tabular import Schema
 
 
 @pytest.fixture

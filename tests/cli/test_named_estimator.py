@@ -7,8 +7,8 @@ from inspect import signature
 import pytest
 from sklearn.utils import all_estimators
 
-from pacsklearn import Column, Schema
 from pacsklearn.cli.named_estimator import name_of, named_estimator
+from pacsklearn.tabular import Column, Schema
 from pacsklearn.tabular.choosing.families import classifier_families, regressor_families
 
 SCHEMA = Schema(Column(f"x{i}", low=0, high=1) for i in range(6))

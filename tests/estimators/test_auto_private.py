@@ -20,19 +20,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import (
-    AdditiveClassifier,
     AutoPrivateClassifier,
     AutoPrivateRegressor,
-    Column,
     Guarantee,
     Identification,
     Membership,
     Nats,
     PACPrivate,
-    Schema,
 )
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.tabular import AdditiveClassifier, Column, Schema
 from pacsklearn.tabular.choosing import families
 from pacsklearn.tabular.choosing.families import classifier_families, regressor_families, too_dear
 

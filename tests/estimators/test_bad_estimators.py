@@ -20,14 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from pacsklearn import (
-    Canonicalizer,
-    Encoding,
-    Nats,
-    PACPrivate,
-    PrivacySession,
-    SRPPPrivate,
-)
+from pacsklearn import Nats, PACPrivate, PrivacySession, SRPPPrivate
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.exceptions import (
     BudgetError,
@@ -40,6 +33,7 @@ from pacsklearn.exceptions import (
     SubsetFitError,
     UnknownNameError,
 )
+from pacsklearn.plugins import Canonicalizer, Encoding
 
 GENERATOR = np.random.default_rng(11)
 X = GENERATOR.normal(size=(60, 3)) + 7

@@ -14,11 +14,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PACPrivate, PrivacySession, distill
+from pacsklearn import Nats, PACPrivate, PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.label_engine import answer_labels
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.tabular import distill
 
 M = 8
 

@@ -18,9 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Nats, PACPrivate, PrivacySession, StepwiseClassifier
+from pacsklearn import Nats, PACPrivate, PrivacySession
 from pacsklearn.exceptions import FewCandidatesWarning, UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.tabular import StepwiseClassifier
 from pacsklearn.tabular.choosing.fit_plan import ExpectedScore
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())

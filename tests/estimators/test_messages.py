@@ -17,8 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV, SRPPPrivate, distill
+from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV, SRPPPrivate
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, NoCanonicalizerError
+from pacsklearn.tabular import distill
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 IRIS = load_iris(return_X_y=True)

@@ -11,17 +11,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import (
-    GroupScenario,
-    Nats,
-    PACPrivate,
-    PoissonSubsets,
-    PrivacySession,
-    Scenario,
-    SimulatorScenario,
-    SRPPPrivate,
-    release_sampled,
-)
+from pacsklearn import Nats, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn.secrets import PoissonSubsets, release_sampled
+from pacsklearn.srpp import GroupScenario, Scenario, SimulatorScenario
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate
+from pacsklearn.secrets import SecretSpace
 
 M = 8
 # Far above ln(8): the release is one candidate's exact model.

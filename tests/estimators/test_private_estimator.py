@@ -22,10 +22,9 @@ from pacsklearn import (
     PACPrivate,
     PrivateGridSearchCV,
     SRPPPrivate,
-    SRPPSGDClassifier,
-    SRPPSGDRegressor,
 )
 from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
 
 X, Y = load_iris(return_X_y=True)
 

@@ -19,9 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn import AdditiveRegressor, Column, PACPrivate, PrivacySession, Schema
+from pacsklearn import PACPrivate, PrivacySession
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.plugins import registry
+from pacsklearn.tabular import AdditiveRegressor, Column, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 MEAN = 150.0

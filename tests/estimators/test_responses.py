@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV, SecretSpace
+from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.answers import ledger_answers
@@ -33,6 +33,7 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.secrets import SecretSpace
 from tests.inside import answers_of
 from tests.kernel.ledger.raw_database import raw
 

@@ -11,8 +11,9 @@ from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from pacsklearn import PACPrivate, PrivacySession, SliceProfile, SRPPPrivate
+from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
+from pacsklearn.srpp import SliceProfile
 
 IRIS = load_iris(return_X_y=True)
 ABOUT_ANSWERS = {

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from pacsklearn import Nats, PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
 from pacsklearn.kernel.outputs.candidates import Candidates
@@ -28,6 +28,7 @@ from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 from tests.estimators.reachable import reachable
 
 M = 8

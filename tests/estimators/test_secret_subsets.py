@@ -11,21 +11,16 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import (
-    Guarantee,
-    Nats,
-    NoiseSpectrumDisplay,
-    PACPrivate,
-    PrivacySession,
-    SubsetSeed,
-    privacy_utility_curve,
-    run_audit,
-)
+from pacsklearn import Guarantee, Nats, PACPrivate, PrivacySession
+from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import FewCandidatesWarning, PrivacyLeakWarning
 from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plots import NoiseSpectrumDisplay
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SubsetSeed
+from pacsklearn.tabular import privacy_utility_curve
 
 pytestmark = pytest.mark.usefixtures("secret_subsets")
 

@@ -18,13 +18,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Column, PACPrivate, Schema, SchemaEncoder
+from pacsklearn import PACPrivate
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,

@@ -14,8 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import PrevalenceScenario, Scenario, SRPPPrivate
+from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.srpp import PrevalenceScenario, Scenario
 from pacsklearn.srpp.scenarios.row_world import RowWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 from tests.scikit_learn_checks import Checks, checks_of, run

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from pacsklearn import GroupScenario, PrevalenceScenario, SRPPPrivate
+from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.plugins import registry
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.release.release import CalibratedWorlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, world_outputs

@@ -20,15 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn import (
-    GroupScenario,
-    PACPrivate,
-    PrevalenceScenario,
-    Scenario,
-    SimulatorScenario,
-    SliceProfile,
-    SRPPPrivate,
-)
+from pacsklearn import PACPrivate, SRPPPrivate
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -45,6 +37,13 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.srpp import (
+    GroupScenario,
+    PrevalenceScenario,
+    Scenario,
+    SimulatorScenario,
+    SliceProfile,
+)
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 

@@ -17,7 +17,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PACPrivate, StabilizedClassifier, StabilizedRegressor
+from pacsklearn import Nats, PACPrivate
+from pacsklearn.estimators import StabilizedClassifier, StabilizedRegressor
 from pacsklearn.estimators.stabilized import class_scores
 from tests.scikit_learn_checks import checks_of, run
 

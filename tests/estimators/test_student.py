@@ -14,19 +14,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import (
-    Column,
-    Guarantee,
-    Membership,
-    Nats,
-    PACPrivate,
-    PrivacySession,
-    Schema,
-    SchemaQueries,
-    distill,
-)
+from pacsklearn import Guarantee, Membership, Nats, PACPrivate, PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.tabular import Column, Schema, SchemaQueries, distill
 from pacsklearn.tabular.students.crossed_rows import with_crossed
 from pacsklearn.tabular.students.student_queries import StudentQueries
 

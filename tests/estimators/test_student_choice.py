@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from pacsklearn import Column, Schema, SchemaEncoder
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 from pacsklearn.tabular.students.student_choice import best_student, listed_students
 
 BOOSTED = HistGradientBoostingClassifier(min_samples_leaf=40)

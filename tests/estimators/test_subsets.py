@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from sklearn.base import clone
 
-from pacsklearn import Subsets, SubsetSeed
+from pacsklearn import Subsets
 from pacsklearn.priors import Constant, Expected, Prior, Range
+from pacsklearn.secrets import SubsetSeed
 
 
 @pytest.mark.parametrize(

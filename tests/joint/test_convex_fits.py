@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn import Nats, PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.joint import convex_fitter
 from pacsklearn.joint.generalised_linear import Tweedie
@@ -32,6 +32,7 @@ from pacsklearn.joint.loss import Loss
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.kernel.outputs.subset_fitting import joint_models
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 from tests.joint.together import together
 
 Floats = NDArray[np.float64]

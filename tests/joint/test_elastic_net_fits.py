@@ -13,11 +13,11 @@ from sklearn.linear_model import ElasticNet, Lasso
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.joint import elastic_net
 from pacsklearn.kernel.outputs.subset_fitting import joint_models
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 M = 6
 

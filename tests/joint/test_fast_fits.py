@@ -26,8 +26,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 from tests.joint.together import together
 
 Floats = NDArray[np.float64]

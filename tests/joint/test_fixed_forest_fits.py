@@ -9,13 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 
-from pacsklearn import (
-    FixedStructureForestClassifier,
-    FixedStructureForestRegressor,
-    Nats,
-    PACPrivate,
-    SecretSpace,
-)
+from pacsklearn import Nats, PACPrivate
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from pacsklearn.tabular.forests import joint_fit as fixed_forest
 from pacsklearn.tabular.forests.canonicalizer import FixedStructureForestCanonicalizer
 from tests.joint.together import together

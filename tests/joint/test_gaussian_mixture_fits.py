@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.mixture import GaussianMixture
 
-from pacsklearn import SecretSpace
 from pacsklearn.joint import gaussian_mixture
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 from tests.joint.together import together
 
 M = 6

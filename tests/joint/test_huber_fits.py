@@ -10,11 +10,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import HuberRegressor
 
-from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn import PACPrivate
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.joint.huber import HuberProblem
 from pacsklearn.joint.joint_minimiser import minimise_from
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 from tests.joint.together import together
 
 M = 6

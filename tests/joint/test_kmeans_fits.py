@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 
-from pacsklearn import SecretSpace
 from pacsklearn.joint import kmeans
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 from tests.joint.together import together
 
 M = 6

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn import SecretSpace
 from pacsklearn.joint.member_sums import member_products, member_sums
+from pacsklearn.secrets import SecretSpace
 
 
 @pytest.mark.parametrize("n_subsets", [2, 6, 32])

@@ -30,16 +30,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn import (
+from pacsklearn.joint import gaussian_mixture, joint_minimiser, kmeans
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import (
     AdditiveClassifier,
     AdditiveRegressor,
     FixedStructureForestClassifier,
     FixedStructureForestRegressor,
-    SecretSpace,
     StepwiseClassifier,
     StepwiseRegressor,
 )
-from pacsklearn.joint import gaussian_mixture, joint_minimiser, kmeans
 from pacsklearn.tabular.forests import joint_fit as fixed_forest
 from tests.joint.together import together
 

@@ -15,13 +15,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import (
-    FixedStructureForestClassifier,
-    FixedStructureForestRegressor,
-    PACPrivate,
-    SecretSpace,
-)
+from pacsklearn import PACPrivate
 from pacsklearn.joint import kmeans
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from pacsklearn.tabular.forests import joint_fit
 from tests.joint.together import together
 from tests.references import by_reference

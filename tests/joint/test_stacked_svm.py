@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from pacsklearn import SecretSpace
 from pacsklearn.joint.stacked_svm import StackedSVM
 from pacsklearn.kernel.outputs.models import stack
+from pacsklearn.secrets import SecretSpace
 
 M = 4
 

@@ -13,19 +13,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from pacsklearn import (
-    Column,
-    Nats,
-    PACPrivate,
-    Schema,
-    SchemaEncoder,
-    SecretSpace,
-    StepwiseClassifier,
-    StepwiseRegressor,
-)
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.joint.pipeline import EncodedFitter
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import Column, Schema, SchemaEncoder, StepwiseClassifier, StepwiseRegressor
 
 M = 8
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 __all__ = ["scored_table", "together"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pacsklearn import DiscrepancyCap
 from pacsklearn.kernel.ledger.event import GradientSteps
+from pacsklearn.srpp import DiscrepancyCap
 
 _FIGURES = {
     "n_rows": 100, "batch_size": 10, "sampling": "without-replacement", "largest": 4,

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import CandidateSpace, Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.exceptions import BudgetError, DesignError
 from pacsklearn.kernel.secret.candidate_space import candidate_space
+from pacsklearn.secrets import CandidateSpace
 from tests.inside import secret_of
 
 

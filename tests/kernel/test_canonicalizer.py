@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.plugins import Canonicalizer, Encoding, Layout
 
 
 class Slope(Canonicalizer):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn import SecretSpace
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.secrets import SecretSpace
 
 
 class Silent(CandidateGame):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn import PACPrivate, Schema
+from pacsklearn import PACPrivate
 from pacsklearn.kernel.guarantee.public_path import public_path
+from pacsklearn.tabular import Schema
 
 
 @pytest.mark.parametrize(

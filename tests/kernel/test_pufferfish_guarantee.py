@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from pacsklearn import GroupScenario, PufferfishGuarantee, SRPPPrivate
+from pacsklearn import SRPPPrivate
 from pacsklearn.plots.guarantee_document import guarantee_document
 from pacsklearn.plots.published_schema import check_document
+from pacsklearn.srpp import GroupScenario, PufferfishGuarantee
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile
 from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SliceProfile
 from pacsklearn.srpp.release.renyi_unit import check_secret_name, check_unit, renyi_unit
 
 PROFILE = SliceProfile.uniform(3, n_slices=5)

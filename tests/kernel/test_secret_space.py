@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacsklearn import SecretSpace
 from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.bounds.balanced_design import balanced_design
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret import secret_space
+from pacsklearn.secrets import SecretSpace
 
 
 def dense(space: SecretSpace) -> NDArray[np.bool_]:

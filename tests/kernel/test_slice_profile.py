@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from pacsklearn import SliceProfile
+from pacsklearn.srpp import SliceProfile
 
 
 def test_profiles_are_public_functions_of_their_seed():

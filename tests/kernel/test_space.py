@@ -11,9 +11,10 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import CandidateSpace, PACPrivate, PrivacySession, SecretSpace
+from pacsklearn import PACPrivate, PrivacySession
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.plugins import register, unregister
+from pacsklearn.secrets import CandidateSpace, SecretSpace
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(200, 2))

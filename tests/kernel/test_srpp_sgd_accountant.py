@@ -13,8 +13,8 @@ from scipy.special import logsumexp
 from scipy.stats import binom, norm
 
 from benchmarks.baselines.group_divergence import sampled_gaussian_divergence
-from pacsklearn import SliceProfile
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
+from pacsklearn.srpp import SliceProfile
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from pacsklearn import Guarantee, PufferfishGuarantee
+from pacsklearn import Guarantee
 from pacsklearn.kernel.secret.stated_secret import SecretCandidate
 from pacsklearn.sampled.sampled_secret import SampledSecret
+from pacsklearn.srpp import PufferfishGuarantee
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
 from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches, SecretWorlds
 

@@ -8,16 +8,9 @@ from scipy.stats import norm
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn import (
-    AdditiveClassifier,
-    AdditiveRegressor,
-    AdditiveTermsDisplay,
-    Column,
-    Nats,
-    PACPrivate,
-    PrivacySession,
-    Schema,
-)
+from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn.plots import AdditiveTermsDisplay
+from pacsklearn.tabular import AdditiveClassifier, AdditiveRegressor, Column, Schema
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 

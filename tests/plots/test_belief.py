@@ -4,11 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from pacsklearn import SecretSpace
 from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plots.belief import BeliefDisplay
+from pacsklearn.secrets import SecretSpace
 
 SPACE = SecretSpace.balanced(40, n_subsets=16)
 SAID = np.random.default_rng(0).integers(0, 2, (30, 16))

@@ -13,17 +13,13 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn import (
-    PACPrivate,
-    PrevalenceScenario,
-    PrivacySession,
-    SRPPPrivate,
-    privacy_utility_curve,
-)
-from pacsklearn.audit.run_audit import run_audit
+from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn.audit.auditor import run_audit
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum
-from pacsklearn.plots.privacy_report import privacy_report
+from pacsklearn.plots.report import privacy_report
+from pacsklearn.srpp import PrevalenceScenario
+from pacsklearn.tabular import privacy_utility_curve
 
 generator = np.random.default_rng(5)
 X, y = load_iris(return_X_y=True)

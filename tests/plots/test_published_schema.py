@@ -12,20 +12,11 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import (
-    Guarantee,
-    Membership,
-    Nats,
-    PACPrivate,
-    PoissonSubsets,
-    PrivacySession,
-    PufferfishGuarantee,
-    SRPPPrivate,
-    SRPPSGDClassifier,
-    release_sampled,
-)
+from pacsklearn import Guarantee, Membership, Nats, PACPrivate, PrivacySession, SRPPPrivate
 from pacsklearn.plots.guarantee_document import guarantee_document, guarantee_from_document
 from pacsklearn.plots.published_schema import SCHEMAS, check_document, published_schema
+from pacsklearn.secrets import PoissonSubsets, release_sampled
+from pacsklearn.srpp import PufferfishGuarantee, SRPPSGDClassifier
 from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches
 
 X, y = load_iris(return_X_y=True)

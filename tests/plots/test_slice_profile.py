@@ -6,8 +6,9 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile, SRPPPrivate
+from pacsklearn import SRPPPrivate
 from pacsklearn.plots.slice_profile import SliceProfileDisplay
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 
 LEFT = np.random.default_rng(0).normal(size=(20, 2))

@@ -7,8 +7,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, SVR
 
-from pacsklearn import Column, MembershipBoundDisplay, PACPrivate, Schema
+from pacsklearn import PACPrivate
 from pacsklearn.exceptions import RepeatedReleaseWarning, UtilityWarning
+from pacsklearn.plots import MembershipBoundDisplay
+from pacsklearn.tabular import Column, Schema
 
 # Many models of one table, of which some are poor: that they can answer is what is tried.
 warnings.simplefilter("ignore", RepeatedReleaseWarning)

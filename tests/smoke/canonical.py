@@ -11,8 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import FixedStructureForestClassifier, Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import RepeatedReleaseWarning, UtilityWarning
+from pacsklearn.tabular import FixedStructureForestClassifier
 
 # Many models of one table, of which some are poor: that they can be released is what is tried.
 warnings.simplefilter("ignore", RepeatedReleaseWarning)

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from pacsklearn.audit.attack import Attack, AttackResult
+from pacsklearn.audit.auditor import run_audit
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.run_audit import run_audit
 from pacsklearn.plugins import register, unregister
 
 pytestmark = pytest.mark.statistical

@@ -17,12 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Guarantee, PACPrivate, SecretSpace
+from pacsklearn import Guarantee, PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 pytestmark = pytest.mark.statistical
 

@@ -15,12 +15,12 @@ from scipy import stats
 from scipy.special import entr, logsumexp
 from sklearn.datasets import load_breast_cancer
 
-from pacsklearn import SecretSpace
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 pytestmark = pytest.mark.statistical
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn import SecretSpace
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.membership_criterion import known_rows_success
 from pacsklearn.kernel.noise.noise_law import Target
@@ -17,6 +16,7 @@ from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_law import SampledLaw
+from pacsklearn.secrets import SecretSpace
 
 N_ROWS, KNOWN, BUDGET = 40, 7, 1 / 4
 TABLE = np.random.default_rng(5).standard_normal((N_ROWS, 2)) ** 3

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 from benchmarks.baselines.update_cap import box_matrix_cap, matrix_cap_divergence
-from pacsklearn import (
+from pacsklearn.srpp import (
     DiscrepancyCap,
     GroupScenario,
     PrevalenceScenario,

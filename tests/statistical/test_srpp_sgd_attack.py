@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pacsklearn import DifferingRows, DiscrepancyCap
 from pacsklearn.audit.attack import AttackResult
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.srpp import DifferingRows, DiscrepancyCap
 from pacsklearn.srpp.descent.clipped_gradient import SquaredLoss, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant

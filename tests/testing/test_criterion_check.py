@@ -10,8 +10,10 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-from pacsklearn import Criterion, GuessCriterion, PACPrivate, SecretSpace, Success, k_of_n
+from pacsklearn import PACPrivate
 from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.plugins import Criterion, GuessCriterion, Success, k_of_n
+from pacsklearn.secrets import SecretSpace
 from pacsklearn.testing import check_criterion
 
 SPACE = SecretSpace.balanced(24, n_subsets=16, seed=3)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.srpp.scenarios.row_world import RowWorld
 from pacsklearn.srpp.scenarios.scenario import Law, World, Worlds
 from pacsklearn.testing import check_scenario

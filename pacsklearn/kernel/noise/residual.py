@@ -51,7 +51,7 @@ class ResidualBackend(CertifiedBackend):
     Gaussian bound gives away (small budgets, outputs close to Gaussian), or no simulation of this
     length meets the budget, the law is logdet's, with its proof and confidence 1. To keep
     directions that a task needs free of noise as long as the budget allows, give a
-    :class:`~pacsklearn.ProtectingMetric` (residual-pac, section
+    :class:`~pacsklearn.plugins.ProtectingMetric` (residual-pac, section
     5.2).
     """
 

@@ -153,7 +153,7 @@ def _owners(_: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
 _INTERACTIVE: Final = "__main__"
 _REMEDY: Final = (
     "Uninstall one, leave it out with the environment variable PACSKLEARN_PLUGINS, or "
-    "pacsklearn.unregister what was registered by hand."
+    "pacsklearn.plugins.unregister what was registered by hand."
 )
 
 

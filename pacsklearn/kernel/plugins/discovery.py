@@ -168,7 +168,7 @@ class Plugins:
             callers = self._manager.get_hookcallers(plugin)
             if not callers:
                 raise PluginError(
-                    "it implements no hook; mark its functions with pacsklearn.hookimpl"
+                    "it implements no hook; mark its functions with pacsklearn.plugins.hookimpl"
                 )
             for each in (each for caller in callers for each in caller.get_hookimpls()):
                 # It could change what other plugins return, unseen.

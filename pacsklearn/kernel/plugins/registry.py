@@ -167,7 +167,8 @@ class Registry:
                 f"No canonicalizer supports {cls.__module__}.{cls.__qualname__}, so its "
                 f"parameters cannot be released privately{because}.{hint}",
                 f"{advice}Give canonicalizer=MyCanonicalizer(), or register one for "
-                "the class with pacsklearn.register(...)." + describe_failures(self._failures),
+                "the class with pacsklearn.plugins.register(...)."
+                + describe_failures(self._failures),
             )
         return self._canonicalizer(registration, estimator)
 

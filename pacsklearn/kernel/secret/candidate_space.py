@@ -22,10 +22,10 @@ _DOUBLE = 8
 class CandidateSpace(Space):
     """A finite list of candidate inputs of any kind, and how likely each is a priori.
 
-    The counterpart of :class:`~pacsklearn.SecretSpace` when the secret is no subset of rows: keys,
-    configurations, messages. Build one with :meth:`of`. Which candidate is the secret is not part
-    of it; everything here is known to the adversary. Inputs that are equal (``==``) are one
-    candidate, with the sum of their weights, which the first of them stands for: whoever names
+    The counterpart of :class:`~pacsklearn.secrets.SecretSpace` when the secret is no subset of
+    rows: keys, configurations, messages. Build one with :meth:`of`. Which candidate is the secret
+    is not part of it; everything here is known to the adversary. Inputs that are equal (``==``) are
+    one candidate, with the sum of their weights, which the first of them stands for: whoever names
     their value has named the secret.
 
     Parameters
@@ -62,7 +62,7 @@ class CandidateSpace(Space):
 
         Examples
         --------
-        >>> from pacsklearn import CandidateSpace
+        >>> from pacsklearn.secrets import CandidateSpace
         >>> round(CandidateSpace.of(range(256)).entropy, 3)
         5.545
         """

@@ -104,7 +104,7 @@ class SubsetSeed:
 
     Examples
     --------
-    >>> from pacsklearn import SubsetSeed
+    >>> from pacsklearn.secrets import SubsetSeed
     >>> seed = SubsetSeed()
     >>> seed
     SubsetSeed(...)

@@ -64,7 +64,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
-    >>> from pacsklearn import SRPPSGDClassifier
+    >>> from pacsklearn.srpp import SRPPSGDClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = SRPPSGDClassifier(epsilon=4.0, batch_size=128, classes=[0, 1]).fit(scale(X), y)
     >>> model.guarantee_.spent <= 4.0

@@ -37,7 +37,7 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.preprocessing import scale
-    >>> from pacsklearn import SRPPSGDRegressor
+    >>> from pacsklearn.srpp import SRPPSGDRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = SRPPSGDRegressor(epsilon=4.0, batch_size=128).fit(scale(X), (y - 150) / 75)
     >>> model.guarantee_.spent <= 4.0

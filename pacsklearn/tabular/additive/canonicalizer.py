@@ -33,8 +33,8 @@ class AdditiveCanonicalizer(Canonicalizer):
     name = "additive"
     description = "one number a level of additive models on public bins"
     estimators = (
-        "pacsklearn.AdditiveClassifier",
-        "pacsklearn.AdditiveRegressor",
+        "pacsklearn.tabular.AdditiveClassifier",
+        "pacsklearn.tabular.AdditiveRegressor",
     )
     noised = ("coef_", "intercept_")
     reads_rows = False

@@ -78,7 +78,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel, ScoreClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pacsklearn import AdditiveClassifier
+    >>> from pacsklearn.tabular import AdditiveClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> AdditiveClassifier(feature_range=(0, 8)).fit(X, y).score(X, y) > 0.95
     True

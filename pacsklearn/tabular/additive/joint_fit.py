@@ -36,8 +36,8 @@ class AdditiveFitter(SubsetFitter):
     name = "additive"
     description = "Newton's method for all subsets on one design of public bins"
     estimators = (
-        "pacsklearn.AdditiveClassifier",
-        "pacsklearn.AdditiveRegressor",
+        "pacsklearn.tabular.AdditiveClassifier",
+        "pacsklearn.tabular.AdditiveRegressor",
     )
 
     @classmethod

@@ -66,7 +66,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from pacsklearn import AdditiveRegressor
+    >>> from pacsklearn.tabular import AdditiveRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> AdditiveRegressor(feature_range=(-0.2, 0.2)).fit(X, y).score(X, y) > 0.5
     True

@@ -49,8 +49,8 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
     name = "fixed_structure_forest"
     description = "thresholds and leaves of complete trees of public structure"
     estimators = (
-        "pacsklearn.FixedStructureForestClassifier",
-        "pacsklearn.FixedStructureForestRegressor",
+        "pacsklearn.tabular.FixedStructureForestClassifier",
+        "pacsklearn.tabular.FixedStructureForestRegressor",
     )
     methods = ("predict", "predict_proba", "apply")
     noised = ("thresholds_ (not where random in a public range)", "leaf_values_")

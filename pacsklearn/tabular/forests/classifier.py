@@ -113,7 +113,7 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pacsklearn import FixedStructureForestClassifier
+    >>> from pacsklearn.tabular import FixedStructureForestClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> FixedStructureForestClassifier(10).fit(X, y).score(X, y) > 0.9
     True

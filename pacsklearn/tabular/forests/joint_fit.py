@@ -45,8 +45,8 @@ class FixedForestFitter(SubsetFitter):
     name = "fixed_forest"
     description = "histograms of all subsets from one table, whose rows are not copied"
     estimators = (
-        "pacsklearn.FixedStructureForestClassifier",
-        "pacsklearn.FixedStructureForestRegressor",
+        "pacsklearn.tabular.FixedStructureForestClassifier",
+        "pacsklearn.tabular.FixedStructureForestRegressor",
     )
 
     @classmethod

@@ -55,7 +55,7 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from pacsklearn import FixedStructureForestRegressor
+    >>> from pacsklearn.tabular import FixedStructureForestRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> FixedStructureForestRegressor(10).fit(X, y).score(X, y) > 0.4
     True

@@ -30,7 +30,7 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
 
     name = "schema_encoder"
     description = "encoders by a public codebook, which learn nothing from the rows"
-    estimators = ("pacsklearn.SchemaEncoder",)
+    estimators = ("pacsklearn.tabular.SchemaEncoder",)
     methods = ("transform",)
     noised = ()
     reads_rows = False

@@ -79,7 +79,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pandas as pd
-    >>> from pacsklearn import Column, Schema, SchemaEncoder
+    >>> from pacsklearn.tabular import Column, Schema, SchemaEncoder
     >>> schema = Schema([
     ...     Column("age", low=0, high=100, required=True),
     ...     Column("ward", "category", categories=("north", "south")),

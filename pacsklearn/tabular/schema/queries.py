@@ -42,7 +42,7 @@ class SchemaQueries:
 
     Examples
     --------
-    >>> from pacsklearn import Column, Schema, SchemaQueries
+    >>> from pacsklearn.tabular import Column, Schema, SchemaQueries
     >>> schema = Schema([Column("age", low=0, high=100), Column("ward", "category",
     ...     categories=("north", "south"))])
     >>> queries = SchemaQueries(schema, {"ward": [1, 3]}, n_queries=4)

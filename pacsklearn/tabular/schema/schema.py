@@ -37,7 +37,7 @@ class Schema:
 
     Examples
     --------
-    >>> from pacsklearn import Column, Schema
+    >>> from pacsklearn.tabular import Column, Schema
     >>> schema = Schema([
     ...     Column("age", low=0, high=120),
     ...     Column("smoker", "boolean", categories=("no", "yes")),

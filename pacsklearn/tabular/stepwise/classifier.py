@@ -58,7 +58,7 @@ class StepwiseClassifier(ClassifierMixin, StepwiseModel, ScoreClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from pacsklearn import StepwiseClassifier
+    >>> from pacsklearn.tabular import StepwiseClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = StepwiseClassifier(n_terms=3).fit(X, y)
     >>> int((model.coef_ != 0).sum()), model.score(X, y) > 0.9

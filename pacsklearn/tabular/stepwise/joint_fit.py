@@ -22,7 +22,7 @@ class StepwiseRegressorFitter(MomentFitter):
 
     name = "stepwise_regressor"
     description = "columns and weights of all subsets from one matrix product"
-    estimators = ("pacsklearn.StepwiseRegressor",)
+    estimators = ("pacsklearn.tabular.StepwiseRegressor",)
     wants_scatter = True
     wants_targets = True
 
@@ -51,7 +51,7 @@ class StepwiseClassifierFitter(SubsetFitter):
 
     name = "stepwise_classifier"
     description = "columns and directions of all subsets from one matrix product"
-    estimators = ("pacsklearn.StepwiseClassifier",)
+    estimators = ("pacsklearn.tabular.StepwiseClassifier",)
     wants_classes = True
 
     @classmethod

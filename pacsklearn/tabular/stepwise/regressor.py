@@ -47,7 +47,7 @@ class StepwiseRegressor(RegressorMixin, StepwiseModel):
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from pacsklearn import StepwiseRegressor
+    >>> from pacsklearn.tabular import StepwiseRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> StepwiseRegressor(n_terms=3).fit(X, y).score(X, y) > 0.45
     True

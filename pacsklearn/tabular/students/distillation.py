@@ -98,7 +98,8 @@ def distill(
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.svm import SVC
-    >>> from pacsklearn import PACPrivate, distill
+    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn.tabular import distill
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> teacher = PACPrivate(
     ...     make_pipeline(StandardScaler(), SVC()), max_answers=1000, n_subsets=16

@@ -10,9 +10,9 @@ import pytest
 from pacsklearn_attacks import FiguresAttack
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery

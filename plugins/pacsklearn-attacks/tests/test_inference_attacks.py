@@ -16,7 +16,8 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
-from pacsklearn import PACPrivate, run_audit
+from pacsklearn import PACPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.game import Round
 from pacsklearn.testing import example_games
 from tests.audit.broken import TooQuiet

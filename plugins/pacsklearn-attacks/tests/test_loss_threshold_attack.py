@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.svm import LinearSVC
 
-from pacsklearn import SRPPSGDClassifier
 from pacsklearn.audit.row_losses import membership_auc, row_losses
 from pacsklearn.plugins import registry
+from pacsklearn.srpp import SRPPSGDClassifier
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 

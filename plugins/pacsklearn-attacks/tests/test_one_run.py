@@ -9,8 +9,8 @@ import pytest
 from pacsklearn_attacks.one_run import audit_one_run
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import SRPPSGDClassifier
 from pacsklearn.exceptions import AuditViolationError
+from pacsklearn.srpp import SRPPSGDClassifier
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((240, 400))

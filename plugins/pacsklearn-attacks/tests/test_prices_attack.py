@@ -10,7 +10,8 @@ import pytest
 from pacsklearn_attacks import PricesAttack
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PACPrivate, run_audit
+from pacsklearn import PACPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.testing import example_games

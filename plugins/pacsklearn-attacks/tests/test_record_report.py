@@ -10,8 +10,9 @@ from pacsklearn_attacks.record_report import record_report
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PACPrivate, privacy_report
+from pacsklearn import PACPrivate
 from pacsklearn.audit.replay import replay_fit
+from pacsklearn.plots import privacy_report
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((60, 2))

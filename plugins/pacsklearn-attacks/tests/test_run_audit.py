@@ -9,7 +9,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PACPrivate, SRPPPrivate, run_audit
+from pacsklearn import PACPrivate, SRPPPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.plugins import registry

@@ -10,7 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn import PACPrivate, run_audit
+from pacsklearn import PACPrivate
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.lira_attack import LiRAAttack
 from pacsklearn.plugins import registry
 from pacsklearn.testing import check_attack, example_games

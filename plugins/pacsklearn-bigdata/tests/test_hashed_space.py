@@ -10,8 +10,8 @@ from pacsklearn_bigdata.hashed_design import HashedDesign, unit_names
 from pacsklearn_bigdata.hashed_kernel import chacha20_block
 from scipy import stats
 
-from pacsklearn import SubsetSeed
 from pacsklearn.exceptions import DesignError
+from pacsklearn.secrets import SubsetSeed
 from tests.references import by_reference
 
 

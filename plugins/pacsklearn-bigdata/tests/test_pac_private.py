@@ -29,9 +29,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Membership, Nats, PACPrivate, PrivacySession, SecretSpace
+from pacsklearn import Membership, Nats, PACPrivate, PrivacySession
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 N, P, M = 6000, 4, 16
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import AdditiveClassifier, Column, Schema, SchemaEncoder
+from pacsklearn.tabular import AdditiveClassifier, Column, Schema, SchemaEncoder
 
 SCHEMA = Schema([Column("age", low=0, high=99), Column("ward", "category", categories=("n", "s"))])
 TABLE = pd.DataFrame({"age": [20.0, 50, 70, 33], "ward": ["n", "s", "n", "s"]})

@@ -31,7 +31,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import SparseRandomProjection
 from sklearn.svm import LinearSVC
 
-from pacsklearn import (
+from pacsklearn.tabular import (
     AdditiveClassifier,
     AdditiveRegressor,
     Column,

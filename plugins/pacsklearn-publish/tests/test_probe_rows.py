@@ -4,7 +4,7 @@ import numpy as np
 from pacsklearn_publish.probe_rows import probe_rows, runtime_inputs
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Column, Schema, SchemaEncoder
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
 
 def test_rows_are_made_up_and_the_same_every_time(iris):

@@ -17,21 +17,19 @@ from sklearn.svm import SVC
 
 from pacsklearn import (
     AutoPrivateClassifier,
-    DifferingRows,
     Membership,
     Nats,
     PACPrivate,
     PrivacySession,
     SRPPPrivate,
-    SRPPSGDClassifier,
-    SRPPSGDRegressor,
-    distill,
 )
 from pacsklearn.estimators.archive import unpacked
 from pacsklearn.exceptions import BundleError, PrivacyLeakWarning
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.srpp import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.tabular import distill
 
 
 def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):

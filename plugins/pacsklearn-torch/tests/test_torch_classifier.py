@@ -12,9 +12,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from pacsklearn import DifferingRows, PrevalenceScenario, SRPPSGDClassifier
 from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.srpp import DifferingRows, PrevalenceScenario, SRPPSGDClassifier
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install torch")
 

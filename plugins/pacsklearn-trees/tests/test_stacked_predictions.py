@@ -20,12 +20,9 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from pacsklearn import (
-    FixedStructureForestClassifier,
-    FixedStructureForestRegressor,
-    SecretSpace,
-)
 from pacsklearn.kernel.outputs.models import stack
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from tests.references import by_reference
 
 M = 4

@@ -16,18 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import (
-    Guarantee,
-    Identification,
-    KOfN,
-    Membership,
-    Nats,
-    NoiseBackend,
-    PACPrivate,
-    PrivacySession,
-    SecretSpace,
-    Success,
-)
+from pacsklearn import Guarantee, Identification, KOfN, Membership, Nats, PACPrivate, PrivacySession
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -44,6 +33,8 @@ from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.plugins import NoiseBackend, Success
+from pacsklearn.secrets import SecretSpace
 
 X, Y = load_iris(return_X_y=True)
 QUICK = CriterionBackend(n_draws=512, n_certificate=1024)

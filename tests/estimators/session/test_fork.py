@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PACPrivate, PrivacySession, SRPPSGDClassifier
+from pacsklearn import Nats, PACPrivate, PrivacySession
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     ForeignProcessError,
@@ -25,6 +25,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
+from pacsklearn.srpp import SRPPSGDClassifier
 from pacsklearn.srpp.laws.batch_sampler import BatchSampler
 from tests.inside import account_of, secret_of
 

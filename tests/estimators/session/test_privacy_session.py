@@ -19,12 +19,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Membership, Nats, NoiseBackend, PACPrivate, SecretSpace
+from pacsklearn import Membership, Nats, PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, SubsetFitError
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.plugins import NoiseBackend
+from pacsklearn.secrets import SecretSpace
 from tests.inside import account_of
 
 M = 8

@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from pacsklearn import Identification, Nats, PrivacySession, release_sampled
+from pacsklearn import Identification, Nats, PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, FunctionError, SubsetFitError
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.secrets import release_sampled
 
 X, Y = load_iris(return_X_y=True)
 SECRETS = "secret 4711"

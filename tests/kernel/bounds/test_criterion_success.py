@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import integrate, linalg, stats
 
-from pacsklearn import SecretSpace
 from pacsklearn.kernel.bounds.criterion_success import (
     _looked_at,
     certified_success,
@@ -19,6 +18,7 @@ from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_boun
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.secrets import SecretSpace
 
 SPACE = SecretSpace.balanced(60, n_subsets=8)
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pacsklearn import SecretSpace
 from pacsklearn.estimators.individual_information import individual_information
 from pacsklearn.kernel.bounds.criterion_success import certified_success
 from pacsklearn.kernel.bounds.mixture import (
@@ -28,6 +27,7 @@ from pacsklearn.kernel.bounds.mixture import (
 )
 from pacsklearn.kernel.bounds.mixture_information import certified_information
 from pacsklearn.kernel.budget.guess_criterion import identification
+from pacsklearn.secrets import SecretSpace
 
 SPACE = SecretSpace.balanced(40, n_subsets=8)
 

@@ -11,13 +11,14 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import ParameterGrid
 
-from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn import PACPrivate
 from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
 from pacsklearn.kernel.budget.nats import Nats, as_budget
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 SPACE = SecretSpace.balanced(8, n_subsets=6, seed=1)
 ALL = [Nats(1 / 4), Membership(0.6), Identification(0.5), KOfN(3, 0.9)]

@@ -9,7 +9,6 @@ import mpmath
 import numpy as np
 import pytest
 
-from pacsklearn import SecretSpace
 from pacsklearn.kernel.bounds.criterion_success import (
     certified_success,
     estimated_success,
@@ -29,6 +28,7 @@ from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.residual import ResidualBackend
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.secrets import SecretSpace
 from pacsklearn.testing import check_noise_backend
 
 SPACE = SecretSpace.balanced(200, n_subsets=32)

@@ -13,18 +13,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import (
-    Nats,
-    NoiseSpectrumDisplay,
-    PACPrivate,
-    PrivacySession,
-    StabilityDisplay,
-    privacy_utility_curve,
-    run_audit,
-)
+from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plots import NoiseSpectrumDisplay, StabilityDisplay
+from pacsklearn.tabular import privacy_utility_curve
 
 N = 48
 GENERATOR = np.random.default_rng(3)

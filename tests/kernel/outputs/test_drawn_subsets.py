@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn import SubsetSeed
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.secrets import SubsetSeed
 
 Y = np.repeat(["a", "b", "c"], [10, 7, 4])
 

@@ -16,12 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pacsklearn
-from pacsklearn import Nats, PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import NonDeterministicError, SubsetFitError
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
 
 M = 8
 
@@ -72,10 +73,10 @@ class Quoting(Together):
 
 @pytest.fixture(params=[Together, Wrong, Quoting])
 def fitter(request: pytest.FixtureRequest) -> Any:
-    pacsklearn.register(request.param)
+    pacsklearn.plugins.register(request.param)
     Once.fits = 0
     yield request.param
-    pacsklearn.unregister(request.param)
+    pacsklearn.plugins.unregister(request.param)
 
 
 def run(**options: Any) -> Any:

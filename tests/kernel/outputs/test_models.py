@@ -22,9 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import SecretSpace
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.secrets import SecretSpace
 from tests.kernel.answers.contested import M, contested_rows, session_on
 
 

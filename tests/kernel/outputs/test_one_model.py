@@ -20,17 +20,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from pacsklearn import (
-    AutoPrivateRegressor,
-    PACPrivate,
-    PrivacySession,
-    SRPPPrivate,
-    SRPPSGDClassifier,
-    SRPPSGDRegressor,
-    StabilizedRegressor,
-)
+from pacsklearn import AutoPrivateRegressor, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn.estimators import StabilizedRegressor
 from pacsklearn.exceptions import PrivacyLeakWarning, SubsetFitError
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
+from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
 
 X, Y = load_iris(return_X_y=True)
 

@@ -24,7 +24,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Canonicalizer, Encoding, SecretSpace
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.canonical.pca import PCACanonicalizer
 from pacsklearn.exceptions import (
@@ -37,7 +36,8 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import unfitted_copy
-from pacsklearn.plugins import registry
+from pacsklearn.plugins import Canonicalizer, Encoding, registry
+from pacsklearn.secrets import SecretSpace
 
 M = 4
 X, Y = load_diabetes(return_X_y=True)

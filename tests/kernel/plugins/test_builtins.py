@@ -5,7 +5,13 @@ from sklearn.base import BaseEstimator
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.utils import all_estimators
 
-from pacsklearn import (
+from pacsklearn.audit.attack import Attack
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.plugins.kinds import public_names
+from pacsklearn.plugins import Registry
+from pacsklearn.tabular import (
     AdditiveClassifier,
     AdditiveRegressor,
     FixedStructureForestClassifier,
@@ -14,12 +20,6 @@ from pacsklearn import (
     StepwiseClassifier,
     StepwiseRegressor,
 )
-from pacsklearn.audit.attack import Attack
-from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.kernel.noise.noise_backend import NoiseBackend
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.plugins.kinds import public_names
-from pacsklearn.plugins import Registry
 
 MADE_HERE = (
     AdditiveClassifier,

@@ -9,9 +9,9 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 
-from pacsklearn import CandidateSpace
 from pacsklearn.exceptions import PluginWarning
 from pacsklearn.plugins import API, Registry
+from pacsklearn.secrets import CandidateSpace
 
 HOOKS = """
 from pacsklearn.plugins import hookimpl
@@ -55,7 +55,8 @@ CLASSES = """
 import numpy as np
 from sklearn.linear_model import Ridge
 
-from pacsklearn import GuessCriterion, Scenario
+from pacsklearn.plugins import GuessCriterion
+from pacsklearn.srpp import Scenario
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.noise.lattice import ClosedFormBackend
 from pacsklearn.plugins import (

@@ -255,7 +255,7 @@ class TestMatching:
     def test_an_unsupported_estimator_says_what_to_do(self, empty):
         with pytest.raises(NoCanonicalizerError) as caught:
             empty.canonicalizer_for(SVC())
-        for words in ("SVC", "canonicalizer=MyCanonicalizer()", "pacsklearn.register"):
+        for words in ("SVC", "canonicalizer=MyCanonicalizer()", "pacsklearn.plugins.register"):
             assert words in str(caught.value)
 
     def test_a_class_instead_of_an_instance(self, empty):

@@ -20,14 +20,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from pacsklearn import (
-    Guarantee,
-    Membership,
-    PACPrivate,
-    PrivacySession,
-    SampledSubsets,
-    run_audit,
-)
+from pacsklearn import Guarantee, Membership, PACPrivate, PrivacySession, SampledSubsets
+from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import BudgetExhaustedError, DesignWarning, FunctionError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.sampled.confident import confident_law

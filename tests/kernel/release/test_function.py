@@ -11,15 +11,7 @@ import pytest
 from joblib import Memory
 from sklearn.linear_model import LinearRegression
 
-from pacsklearn import (
-    CandidateSpace,
-    Guarantee,
-    Nats,
-    PoissonSubsets,
-    PrivacySession,
-    SampledSubsets,
-    release_sampled,
-)
+from pacsklearn import Guarantee, Nats, PrivacySession, SampledSubsets
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -34,6 +26,7 @@ from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.padding.channel import channel_information
 from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.secrets import CandidateSpace, PoissonSubsets, release_sampled
 from tests.inside import account_of, secret_of
 
 

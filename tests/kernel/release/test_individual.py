@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pacsklearn import SecretSpace
 from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.secrets import SecretSpace
 
 SPACE = SecretSpace.balanced(20, n_subsets=8)
 

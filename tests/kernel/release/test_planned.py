@@ -14,7 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Guarantee, Membership, Nats, PrivacySession, SecretSpace
+from pacsklearn import Guarantee, Membership, Nats, PrivacySession
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.ledger.accounts import bookkeeping_event
@@ -27,6 +27,7 @@ from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.release.certificate import certified_membership
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.secrets import SecretSpace
 from tests.inside import secret_of
 
 X, Y = load_iris(return_X_y=True)

@@ -9,11 +9,12 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Nats, PrivacySession, SecretSpace
+from pacsklearn import Nats, PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.secrets import SecretSpace
 
 X, Y = load_iris(return_X_y=True)
 

@@ -12,17 +12,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from pacsklearn import (
-    Canonicalizer,
-    Encoding,
-    Layout,
-    PACPrivate,
-    PrivacySession,
-)
+from pacsklearn import PACPrivate, PrivacySession
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.release.rehearsal import rehearsed
-from pacsklearn.plugins import register, unregister
+from pacsklearn.plugins import Canonicalizer, Encoding, Layout, register, unregister
 
 X = np.random.default_rng(0).normal(size=(120, 3))
 Y = X @ [1.0, 2.0, 3.0] + np.random.default_rng(1).normal(size=120)

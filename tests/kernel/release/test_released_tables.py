@@ -18,17 +18,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import (
-    Membership,
-    PACPrivate,
-    PrivacySession,
-    SRPPPrivate,
-    SRPPSGDClassifier,
-)
+from pacsklearn import Membership, PACPrivate, PrivacySession, SRPPPrivate
 from pacsklearn.estimators.released_tables import RELEASED, ReleasedTables
 from pacsklearn.exceptions import BudgetExhaustedError, RepeatedReleaseWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.srpp import SRPPSGDClassifier
 from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
 
 X, Y = load_iris(return_X_y=True)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pacsklearn import Guarantee, Nats, PoissonSubsets, release_sampled
+from pacsklearn import Guarantee, Nats
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     FunctionError,
@@ -17,6 +17,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.sampled import sampled as sampled_release
+from pacsklearn.secrets import PoissonSubsets, release_sampled
 
 X = np.random.default_rng(0).normal(size=(200, 3))
 SUBSETS = PoissonSubsets(200)

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Nats, PACPrivate, PrivacySession, SecretSpace
+from pacsklearn import Nats, PACPrivate, PrivacySession
 from pacsklearn.estimators import curator_figure as curator_module
 from pacsklearn.estimators.curator_figure import curator_figure
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
@@ -28,6 +28,7 @@ from pacsklearn.kernel.release.certificate import SessionCertificate, certified_
 from pacsklearn.kernel.release.terms import ListedTerms, public_facts
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.secrets import SecretSpace
 
 # Row 0 is in every subset, row 5 in none; what is secret are rows 1 to 4.
 SUBSETS = [[0, 1, 2], [0, 1, 3], [0, 2, 4], [0, 1, 4]]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_fit_score_takes_y
 
-from pacsklearn import SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
 from tests.scikit_learn_checks import Checks, checks_of, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")

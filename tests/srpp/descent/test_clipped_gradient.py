@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pacsklearn import SRPPSGDRegressor
+from pacsklearn.srpp import SRPPSGDRegressor
 from pacsklearn.srpp.descent.clipped_gradient import LOSSES, clipped_sum, loss_named
 from pacsklearn.srpp.descent.descent import Penalty, StepSize
 

@@ -11,7 +11,7 @@ from benchmarks.baselines.update_cap import (
     matrix_cap_noise,
     matrix_update_cap,
 )
-from pacsklearn import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.srpp import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping

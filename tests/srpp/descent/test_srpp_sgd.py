@@ -16,16 +16,6 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import scale
 
-from pacsklearn import (
-    DifferingRows,
-    DiscrepancyCap,
-    GroupScenario,
-    PrevalenceScenario,
-    PufferfishGuarantee,
-    SimulatorScenario,
-    SRPPSGDClassifier,
-    SRPPSGDRegressor,
-)
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerError,
@@ -38,6 +28,16 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.srpp import (
+    DifferingRows,
+    DiscrepancyCap,
+    GroupScenario,
+    PrevalenceScenario,
+    PufferfishGuarantee,
+    SimulatorScenario,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
+)
 from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
 from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
 from pacsklearn.srpp.release.training_rows import training_rows

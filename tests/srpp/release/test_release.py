@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import Scenario, SliceProfile, SRPPPrivate
+from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError, ScenarioError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.srpp import Scenario, SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.release.release import (

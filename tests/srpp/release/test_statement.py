@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import SliceProfile
+from pacsklearn.srpp import SliceProfile
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
 from pacsklearn.srpp.release.world_outputs import FunctionQuery

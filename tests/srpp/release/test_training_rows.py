@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import DifferingRows, GroupScenario, PrevalenceScenario, SimulatorScenario
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.srpp import DifferingRows, GroupScenario, PrevalenceScenario, SimulatorScenario
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.release.training_rows import _checked_cap, training_rows
 from pacsklearn.srpp.release.world_differences import coupled_counts

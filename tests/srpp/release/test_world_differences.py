@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import DifferingRows, GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.srpp import (
+    DifferingRows,
+    GroupScenario,
+    PrevalenceScenario,
+    Scenario,
+    SimulatorScenario,
+)
 from pacsklearn.srpp.release.world_differences import (
     WorldDifferences,
     _differing,

@@ -8,9 +8,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn import GroupScenario, PrevalenceScenario, SimulatorScenario, SRPPPrivate
+from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError, UnknownNameError
 from pacsklearn.plugins import Registry
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SimulatorScenario
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 N = 60

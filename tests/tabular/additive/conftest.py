@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import Column, Schema
+from pacsklearn.tabular import Column, Schema
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 

@@ -8,9 +8,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pacsklearn import AdditiveClassifier, AdditiveRegressor, Nats, PACPrivate, SecretSpace
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.plugins import registry
+from pacsklearn.secrets import SecretSpace
+from pacsklearn.tabular import AdditiveClassifier, AdditiveRegressor
 from pacsklearn.tabular.additive.additive_model import penalty_matrix
 from pacsklearn.testing import check_canonicalizer
 

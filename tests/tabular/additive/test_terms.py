@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pacsklearn import AdditiveClassifier, AdditiveRegressor, Column
+from pacsklearn.tabular import AdditiveClassifier, AdditiveRegressor, Column
 from pacsklearn.tabular.additive.solver import LogisticLoss, Problem, minimise
 from pacsklearn.tabular.additive.terms import (
     Term,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from pacsklearn import FixedStructureForestClassifier
+from pacsklearn.tabular import FixedStructureForestClassifier
 from tests.tabular.forests import row_by_row
 
 OPTIONS = [

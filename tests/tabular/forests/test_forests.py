@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 
-from pacsklearn import FixedStructureForestClassifier, FixedStructureForestRegressor
+from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from tests.scikit_learn_checks import checks_of, run
 
 FORESTS = [

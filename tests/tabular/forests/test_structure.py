@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn import FixedStructureForestClassifier
+from pacsklearn.tabular import FixedStructureForestClassifier
 from pacsklearn.tabular.forests.structure import descend, forest_structure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn import Column, Schema
+from pacsklearn.tabular import Column, Schema
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 

@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from pacsklearn import Column
+from pacsklearn.tabular import Column
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from pacsklearn import Column, Nats, PACPrivate, Schema, SchemaEncoder
+from pacsklearn import Nats, PACPrivate
 from pacsklearn.plugins import registry
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacsklearn import Column, Schema, SchemaQueries
+from pacsklearn.tabular import Column, Schema, SchemaQueries
 
 SCHEMA = Schema(
     [

@@ -11,14 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from pacsklearn import (
-    Column,
-    FixedStructureForestClassifier,
-    Nats,
-    PACPrivate,
-    Schema,
-    SchemaEncoder,
-)
+from pacsklearn import Nats, PACPrivate
+from pacsklearn.tabular import Column, FixedStructureForestClassifier, Schema, SchemaEncoder
 from pacsklearn.tabular.schema.apply_schema import apply_schema
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")

@@ -9,7 +9,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate, StepwiseClassifier, StepwiseRegressor
+from pacsklearn import PACPrivate
+from pacsklearn.tabular import StepwiseClassifier, StepwiseRegressor
 from tests.scikit_learn_checks import checks_of, run
 
 

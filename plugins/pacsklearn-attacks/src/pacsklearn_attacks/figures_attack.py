@@ -26,7 +26,8 @@ class FiguresAttack(Attack):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from pacsklearn import SRPPPrivate, run_audit
+    >>> from pacsklearn import SRPPPrivate
+    >>> from pacsklearn.audit import run_audit
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = SRPPPrivate(lambda X: X[:, :2].mean(axis=0)).fit(X, secret=y)
     >>> audit = run_audit(model, X, secret=y, attacks=["figures"], n_trials=100)

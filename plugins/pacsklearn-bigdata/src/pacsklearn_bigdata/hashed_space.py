@@ -24,8 +24,8 @@ from pacsklearn_bigdata.table_candidates import TableCandidates
 class HashedSpace(RowSpace):
     """Candidate subsets of a table's units, one of which is the secret.
 
-    As :class:`~pacsklearn.SecretSpace`, for units that are nowhere listed. Sizes, and a sample of
-    the memberships, are known once the table was read.
+    As :class:`~pacsklearn.secrets.SecretSpace`, for units that are nowhere listed. Sizes, and a
+    sample of the memberships, are known once the table was read.
 
     Parameters
     ----------

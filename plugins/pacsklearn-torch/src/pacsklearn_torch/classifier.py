@@ -38,7 +38,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     epsilon, order, noise_multiplier, accounting, scenario, discrepancy, batch_size, sampling, \
 max_iter, learning_rate, eta0, power_t, warmup, momentum, delta, secret_name, ledger, \
 steps_per_charge, random_state
-        As in :class:`pacsklearn.SRPPSGDClassifier`.
+        As in :class:`pacsklearn.srpp.SRPPSGDClassifier`.
     clip_norm : float, default=1.0
         To which the gradient of every row is clipped.
     per_layer : bool, default=False

@@ -79,8 +79,8 @@ class StackedForest(BatchPredictor):
         "sklearn.ensemble.ExtraTreesRegressor",
         "sklearn.ensemble.GradientBoostingClassifier",
         "sklearn.ensemble.GradientBoostingRegressor",
-        "pacsklearn.FixedStructureForestClassifier",
-        "pacsklearn.FixedStructureForestRegressor",
+        "pacsklearn.tabular.FixedStructureForestClassifier",
+        "pacsklearn.tabular.FixedStructureForestRegressor",
     )
     models: tuple[Any, ...] = field(repr=False)
     start: Floats = field(repr=False)
