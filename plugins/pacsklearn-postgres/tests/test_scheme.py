@@ -63,9 +63,18 @@ def test_verify_has_the_server_check_every_table_and_index(
     ledger.verify()
 
 
-def test_a_damaged_index_is_found_by_amcheck(
-    server: PostgresServer, address: str, make_event: MakeEvent
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "place", "content", "words"),
+    [
+        # The first page after the meta page, and a pointer to a row that ends beyond its page.
+        ("log_keys", 8192 + 8000, b"\xff" * 64, "index tuple"),
+        ("log", 24 + 4 * 5, (8160 | 1 << 15 | 100 << 17).to_bytes(4, "little"), "line pointer"),
+    ],
+)
+def test_damaged_pages_are_found_by_amcheck(
+    server: PostgresServer, address: str, make_event: MakeEvent, name: str, place: int,
+    content: bytes, words: str,
+) -> None:  # fmt: skip
     try:
         sql(address, "CREATE EXTENSION amcheck")
     except psycopg.errors.FeatureNotSupported:
@@ -74,15 +83,16 @@ def test_a_damaged_index_is_found_by_amcheck(
     for _ in range(20):
         ledger.charge(make_event(2.0**-10))
     ledger.verify()
-    place = "pg_relation_filepath('pacsklearn.log_keys'), current_setting('data_directory')"
-    ((file, folder),) = sql(address, f"CHECKPOINT; SELECT {place}")
+    sql(address, "CHECKPOINT")
+    question = f"SELECT pg_relation_filepath('pacsklearn.{name}'), "
+    ((file, folder),) = sql(address, f"{question} current_setting('data_directory')")
     close_ledgers()
     server.kill()
     with Path(folder, file).open("r+b") as pages:
-        pages.seek(8192 + 8000)
-        pages.write(b"\xff" * 64)
+        pages.seek(place)
+        pages.write(content)
     server.start()
-    with pytest.raises(LedgerCorruptedError):
+    with pytest.raises(LedgerCorruptedError, match=words):
         ledger.verify()
 
 

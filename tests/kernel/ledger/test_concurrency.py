@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -162,37 +163,28 @@ def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -
     assert spend(ledger, 0, 1) == ["own 0 0"]
 
 
-def interrupted(work: Callable[[], object], seconds: float = 0.1) -> None:
-    """Ctrl-C in the main thread, while it waits."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    earlier = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        with pytest.raises(KeyboardInterrupt):
-            work()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, earlier)
-
-
 def test_an_interrupt_ends_the_wait_and_not_the_transaction(
     uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = SharedLedger.found(uri, ceiling=1.0)
-    append, slow = SQLiteLog.append, Flag()
+    append, go_on, main = SQLiteLog.append, Flag(), threading.get_ident()
 
     def slowly(self: SQLiteLog, *arguments: Any) -> None:
         append(self, *arguments)
-        slow.wait(20)
+        if not go_on.is_set():
+            signal.pthread_kill(main, signal.SIGINT)  # Ctrl-C in the main thread, while it waits
+        go_on.wait(60)
 
     monkeypatch.setattr(SQLiteLog, "append", slowly)
-    interrupted(lambda: ledger.charge(event_of(1 / 64, "interrupted")))
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ledger.charge(event_of(1 / 64, "interrupted"))
+    finally:
+        signal.signal(signal.SIGINT, earlier)
     with ThreadPoolExecutor(4) as pool:
         others = [pool.submit(spend, ledger, 2 * i, 3) for i in range(4)]
-        slow.set()
+        go_on.set()
         assert ledger.find("interrupted") is not None  # whatever is asked next comes after it
         assert sum(len(other.result()) for other in others) == 12
     assert ledger.verify().sequence == 13

@@ -23,7 +23,7 @@ TINY = 2.0**-20
 
 def run(*words: object) -> None:
     subprocess.run(  # noqa: S603 - programs of the system
-        [str(word) for word in words], check=True, capture_output=True, timeout=30
+        [str(word) for word in words], check=True, capture_output=True, timeout=120
     )
 
 

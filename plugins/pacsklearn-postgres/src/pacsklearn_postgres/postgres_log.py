@@ -142,6 +142,9 @@ class PostgresLog(Log):
             raise LedgerCorruptedError(
                 0, "may be another one: a table or a trigger is not as it was made"
             )
+        # As the login itself: nobody grants the writers' role what amcheck needs.
+        ((role,),) = self.ask("SELECT current_setting('role')")
+        self.ask("SELECT set_config('role', 'none', true)")
         for schema, function, relation in self.ask(_CHECKS):
             how = "check_toast =>" if function == "verify_heapam" else "heapallindexed =>"
             # A damaged index is an error of the server; what is wrong in a table is listed.
@@ -150,6 +153,7 @@ class PostgresLog(Log):
             )
             if function == "verify_heapam" and defects:
                 raise LedgerCorruptedError(0, f"may be missing, or another one ({defects[0][0]})")
+        self.ask("SELECT set_config('role', ?, true)", role)
 
     def version(self) -> int:
         if (
