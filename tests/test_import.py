@@ -21,7 +21,6 @@ HEAVY = (
     "dask",
     "fastapi",
     "uvicorn",
-    "argon2",
     "cryptography",
     "joserfc",
     "prometheus_client",

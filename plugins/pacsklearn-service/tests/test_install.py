@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ALONE = "import os, sys\nsys.modules.update(dict.fromkeys({server!r}))\n"  # None: not importable
-IMPORTED = {"argon2-cffi": "argon2", "prometheus-client": "prometheus_client"}
+IMPORTED = {"prometheus-client": "prometheus_client", "python-multipart": "python_multipart"}
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:

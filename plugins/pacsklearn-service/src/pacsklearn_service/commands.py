@@ -18,7 +18,6 @@ from pacsklearn.cli.console import guarded
 from pacsklearn.exceptions import PluginError
 
 _SERVER = (
-    "argon2",
     "cryptography",
     "fastapi",
     "jinja2",

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import uvicorn
+from pacsklearn_service.server.answering.oidc import fetch_keys
 from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web import authenticator, bounded_http
-from pacsklearn_service.server.web.oidc import fetch_keys
+from pacsklearn_service.server.web import bounded_http
 from pacsklearn_service.server.web.schemas import ARROW, PARQUET
 from pacsklearn_service.server.web.table_body import any_table
 from pacsklearn_service.server.web.worker import caller_app
@@ -85,17 +85,17 @@ def test_the_rate_is_counted_before_a_body_is_decoded(new_house: Any) -> None:
     assert replies == [400, 400, 429, 429]
 
 
-def test_guesses_cost_no_more_hashes_than_their_ration(
+def test_guesses_cost_the_coordinator_no_more_than_their_ration(
     new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house: House = new_house(failures_per_minute=3)
-    real, hashed = authenticator._verified, []
+    real, asked = type(house.coordinator.callers).find, []
 
-    def verified(stored: str, secret: str) -> bool:
-        hashed.append(secret)
-        return real(stored, secret)
+    def find(callers: Any, shown: str) -> Any:
+        asked.append(shown)
+        return real(callers, shown)
 
-    monkeypatch.setattr(authenticator, "_verified", verified)
+    monkeypatch.setattr(type(house.coordinator.callers), "find", find)
     good = {"authorization": f"Bearer {house.key('ann')}"}
     app = house.app(caller_app)
 
@@ -116,7 +116,7 @@ def test_guesses_cost_no_more_hashes_than_their_ration(
     assert codes[-1] == 200
     assert codes.count(401) == 3
     assert codes.count(429) == 9
-    assert len(hashed) == 1 + 3
+    assert len([shown for shown in asked if "guess" in shown]) == 3
 
 
 @pytest.mark.parametrize(

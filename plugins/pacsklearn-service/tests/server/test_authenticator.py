@@ -6,20 +6,25 @@ import asyncio
 import base64
 import hmac
 import logging
+import secrets
+import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 from fastapi import Request
 from joserfc import jwt
 from joserfc.jwk import KeySet, OKPKey, RSAKey
+from pacsklearn_service.server.answering.oidc import OidcVerifier
 from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Oidc
 from pacsklearn_service.server.store.api_keys import ApiKeys
-from pacsklearn_service.server.web.authenticator import Authenticator, _verified, address_of
-from pacsklearn_service.server.web.oidc import OidcVerifier
+from pacsklearn_service.server.web.authenticator import Authenticator, address_of
+from pacsklearn_service.server.web.worker import caller_app
 from service_house.house import House, contested_rows, v2
 
 
@@ -33,7 +38,7 @@ def test_keys_expire_rotate_and_are_revoked(house: House) -> None:
     house.user("kim")
     database = house.coordinator.database
     with database.writing() as connection:
-        keys = ApiKeys(connection)
+        keys = ApiKeys(connection, house.coordinator.vault)
         name, key = keys.issue("kim", None, ["ask"], 1.0)
         _, short = keys.issue("kim", None, ["ask"], 0.01 / 86400)
     time.sleep(0.02)
@@ -47,44 +52,56 @@ def test_keys_expire_rotate_and_are_revoked(house: House) -> None:
     listed = house.call("GET", "/v1/keys", user="curator").text
     for secret in (key, rotated.json()["key"]):
         assert secret.split("_", 2)[2] not in listed
-    assert "argon2" not in listed
 
 
-def test_only_a_hash_is_stored(house: House) -> None:
+def test_only_a_sealed_hash_is_stored(house: House) -> None:
     key = house.key("ann")
+    _, name, secret = key.split("_", 2)
+    vault = house.coordinator.vault
     with house.coordinator.database.reading() as connection:
-        record = ApiKeys(connection).record(key.split("_")[1])
-    assert record is not None
-    assert record["hash"].startswith("$argon2id$")
-    assert key.split("_", 2)[2] not in record["hash"]
+        (row,) = connection.ask("SELECT facts FROM service_keys WHERE id = ?", name)
+    for text in (secret.encode(), b"ann", b"ask"):
+        assert text not in row["facts"]
+    assert secret.encode() not in vault.open(row["facts"], f"key/{name}")
 
 
-def test_a_key_is_hashed_once_and_asked_for_again(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hashed = []
-
-    def verified(stored: str, secret: str) -> bool:
-        hashed.append(secret)
-        return _verified(stored, secret)
-
-    monkeypatch.setattr("pacsklearn_service.server.web.authenticator._verified", verified)
-    monkeypatch.setattr("pacsklearn_service.server.web.authenticator._TRUSTED_SECONDS", 0.0)
-    authenticator = Authenticator(LocalLink(house.operations), house.settings)
-    key = house.key("moe")
-    shown = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
-
-    async def user() -> str:
-        return (await authenticator.caller_of(shown, key)).user
-
-    assert [asyncio.run(user()) for _ in range(3)] == ["moe"] * 3
-    assert len(hashed) == 1
+def test_whoever_can_write_the_database_makes_no_key(house: House) -> None:
+    known, other = house.key("ann"), secrets.token_hex(8)
+    _, name, secret = known.split("_", 2)
     with house.coordinator.database.writing() as connection:
-        ApiKeys(connection).revoke(key.split("_")[1])
-    with pytest.raises(Problem, match="valid"):
-        asyncio.run(user())
-    with pytest.raises(Problem, match="valid"):  # and is not remembered any more
-        asyncio.run(user())
+        (row,) = connection.ask("SELECT facts FROM service_keys WHERE id = ?", name)
+        connection.insert("service_keys", id=other, facts=row["facts"])
+    assert status(house, known) == 200
+    assert status(house, f"pac_{other}_{secret}") == 503
+    with house.coordinator.database.writing() as connection:
+        connection.change("DELETE FROM service_keys WHERE id = ?", other)
+
+
+@pytest.mark.parametrize("shown", ["", "pac", "pac__", "pac_x", "other_{name}_{secret}",
+                                   "pac_{name}_", "pac_{name}_{secret}x",
+                                   "pac_x_{secret}"])  # fmt: skip
+def test_what_is_no_key_is_nobodys(house: House, shown: str) -> None:
+    _, name, secret = house.key("ann").split("_", 2)
+    assert house.coordinator.callers.find(shown.format(name=name, secret=secret)) is None
+
+
+def test_a_key_is_believed_for_a_moment_by_workers_and_never_after_its_end_by_the_coordinator(
+    house: House,
+) -> None:
+    key = house.key("moe")
+    app = house.app(caller_app, anew=True)
+
+    async def get(path: str) -> int:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            headers = {"authorization": f"Bearer {key}"}
+            return (await client.get(path, headers=headers)).status_code
+
+    assert asyncio.run(get("/v1/models")) == 200
+    house.call("DELETE", f"/v1/keys/{key.split('_')[1]}", user="curator")
+    # The worker remembers the caller; the coordinator is asked, and does not.
+    assert asyncio.run(get("/v1/models")) == 401
+    assert house.coordinator.callers.find(key) is None
 
 
 def test_guesses_are_rationed(new_house: Any) -> None:
@@ -108,6 +125,10 @@ def test_guesses_are_rationed(new_house: Any) -> None:
     assert address_of(Request(scope), house.settings) == "192.0.2.1"
     trusting = replace(house.settings, trust_proxy=True)
     assert address_of(Request(scope), trusting) == "203.0.113.9"
+    scope["headers"] = []
+    same = [{**scope, "client": (f"2001:db8:0:7::{i:x}", 1)} for i in range(3)]
+    assert {address_of(Request(each), trusting) for each in same} == {"2001:db8:0:7::/64"}
+    assert address_of(Request({**scope, "client": None}), trusting) == ""
 
 
 SIGNER = RSAKey.generate_key(2048, {"kid": "one"}, private=True)
@@ -124,12 +145,22 @@ def token(key: Any = SIGNER, alg: str = "RS256", **changes: Any) -> str:
 
 def verifier(keys: list[Any], clock: Any = time.monotonic) -> OidcVerifier:
     settings = Oidc("https://id.test", "clinic", "https://id.test/jwks")
-    return OidcVerifier(settings, lambda _: KeySet(keys).as_dict(private=False), clock)
+    found = OidcVerifier(settings, lambda _: KeySet(keys).as_dict(private=False), clock)
+    read(found)
+    return found
+
+
+def read(found: OidcVerifier) -> None:
+    assert found.reading is not None
+    found.reading.join()
 
 
 def test_a_token_names_a_caller() -> None:
-    caller = verifier([SIGNER]).caller(token())
-    assert caller is not None
+    end = int(time.time()) + 60
+    found = verifier([SIGNER]).caller(token(exp=end))
+    assert found is not None
+    caller, until = found
+    assert until == end
     assert (caller.user, caller.project, caller.scopes) == ("ann", "p1", frozenset({"ask"}))
 
 
@@ -170,8 +201,37 @@ def test_keys_of_the_issuer_change() -> None:
     keys[:] = [NEXT]
     assert found.caller(token(NEXT, "Ed25519")) is None  # read a moment ago
     now[0] += 11
+    with suppress(Problem):  # they are being read
+        found.caller(token(NEXT, "Ed25519"))
+    read(found)
     assert found.caller(token(NEXT, "Ed25519")) is not None
     assert found.caller(token()) is None
+
+
+def test_nobody_waits_for_a_slow_issuer() -> None:
+    now, go = [0.0], threading.Event()
+    keys = KeySet([SIGNER]).as_dict(private=False)
+
+    def fetch(_: str) -> Any:
+        go.wait(60)
+        return keys
+
+    found = OidcVerifier(Oidc("https://id.test", "clinic", "https://id.test/jwks"), fetch,
+                         lambda: now[0])  # fmt: skip
+    with pytest.raises(Problem, match="being read"):  # no key is there yet
+        found.caller(token())
+    go.set()
+    read(found)
+    go.clear()
+    now[0] += 301
+    assert found.caller(token()) is not None  # by the keys of before
+    assert found.reading is not None
+    assert found.reading.is_alive()
+    with pytest.raises(Problem) as refused:
+        found.caller(token(NEXT, "Ed25519"))
+    assert refused.value.status == 503
+    go.set()
+    read(found)
 
 
 def test_no_row_or_key_in_logs_metrics_and_errors(

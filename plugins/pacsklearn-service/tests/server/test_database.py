@@ -12,6 +12,7 @@ from pacsklearn_service.server.problem import problem_of
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.audit_log import AuditLog
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
+from pacsklearn_service.server.vault import Vault
 from service_house.house import STEP, House, contested_rows
 from typer.testing import CliRunner
 
@@ -45,14 +46,15 @@ def test_two_processes_of_one_database(address: str) -> None:
     with pytest.raises(FencedError), second.writing():
         pass
     with first.writing() as connection:
-        keys = ApiKeys(connection)
-        name, _ = keys.issue("ann", None, ["ask"], 1.0)
+        keys = ApiKeys(connection, Vault(bytes(32)))
+        _, key = keys.issue("ann", None, ["ask"], 1.0)
         AuditLog(connection).add("curator", "issue key", "ann")
         AuditLog(connection).add("curator", "add user", "ann")
     with second.reading() as connection:
-        record = ApiKeys(connection).record(name)
-        assert record is not None
-        assert (record["user"], record["project"], record["scopes"]) == ("ann", None, ["ask"])
+        found = ApiKeys(connection, Vault(bytes(32))).find(key)
+        assert found is not None
+        caller, _ = found
+        assert (caller.user, caller.project, caller.scopes) == ("ann", None, frozenset({"ask"}))
         assert [line["sequence"] for line in AuditLog(connection).lines(after=1)] == [2]
         assert AuditLog(connection).first_wrong() is None
     with first.writing() as connection:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pacsklearn_service.server.answering.operations import Operations
-from pacsklearn_service.server.caller import SCOPES, Caller
+from pacsklearn_service.server.caller import SCOPES
 from pacsklearn_service.server.problem import Problem
 from service_house.house import House
 
@@ -17,7 +17,7 @@ ALL = [name.split("_", 1) for name in vars(Operations) if not name.startswith("_
 
 def test_every_operation_says_who_may_ask_for_it() -> None:
     assert {who for who, _ in ALL} == {"anybody", "known", "asker", "curator"}
-    assert {what for who, what in ALL if who == "anybody"} == {"ready", "key"}
+    assert {what for who, what in ALL if who == "anybody"} == {"ready", "who"}
     assert {what for who, what in ALL if who == "known"} == OWN
     assert len({what for _, what in ALL}) == len(ALL), "one name has one right"
 
@@ -31,9 +31,9 @@ def test_who_lacks_the_scope_is_refused_before_anything_is_read(
         operation(None, {}, b"")
     assert refused.value.kind == "unauthenticated"
     if who in SCOPE:
-        others = frozenset(SCOPES) - {SCOPE[who]}
+        (other,) = set(SCOPES) - {SCOPE[who]}
         with pytest.raises(Problem) as refused:
-            operation(Caller("eve", None, others), {}, b"")
+            operation(house.key(f"only-{other}", other), {}, b"")
         assert refused.value.kind == "forbidden"
 
 

@@ -99,7 +99,9 @@ class House:
         if name not in self._keys:
             self.user(name, quota if scope == "ask" else None)
             with self.coordinator.database.writing() as connection:
-                self._keys[name] = ApiKeys(connection).issue(name, None, [scope], 1.0)[1]
+                self._keys[name] = ApiKeys(connection, self.coordinator.vault).issue(
+                    name, None, [scope], 1.0
+                )[1]
         return self._keys[name]
 
     def ask(self, caller: Caller, rows: Any, **more: Any) -> dict[str, Any]:

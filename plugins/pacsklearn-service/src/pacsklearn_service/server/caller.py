@@ -7,7 +7,6 @@ from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
 
 from pacsklearn_service.server.problem import Problem
 
@@ -38,10 +37,6 @@ class Caller:
         """Refuse without a scope."""
         if scope not in self.scopes:
             raise Problem("forbidden", f"This key does not have the scope {scope!r}.")
-
-
-CALLER: Final = TypeAdapter(Caller)
-"""Callers as JSON, for another process."""
 
 
 @final

@@ -31,7 +31,7 @@ def register_curator(coordinator: Coordinator, path: Path) -> bool:
         members = Members(connection)
         if members.get("user", CURATOR) is None:
             members.add("user", CURATOR, {"note": "the first curator"})
-        _, key = ApiKeys(connection).issue(CURATOR, None, ["curate"], _DAYS)
+        _, key = ApiKeys(connection, coordinator.vault).issue(CURATOR, None, ["curate"], _DAYS)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(key + "\n")
@@ -72,4 +72,4 @@ def register_demo(coordinator: Coordinator) -> str:
         if members.get("user", "demo") is None:
             members.add("user", "demo", {"note": "a demonstration"})
             Quotas(connection, "demo").set_ceiling("user", "demo", 0.25)
-        return ApiKeys(connection).issue("demo", None, ["ask"], 1.0)[1]
+        return ApiKeys(connection, coordinator.vault).issue("demo", None, ["ask"], 1.0)[1]

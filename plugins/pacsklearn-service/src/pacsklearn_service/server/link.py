@@ -8,11 +8,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final, final
 
-from pacsklearn_service.server.caller import CALLER, Caller
 from pacsklearn_service.server.problem import Problem, problem_of
 
 _MOST: Final = 2**30
-Operation = Callable[[Caller | None, dict[str, Any], bytes], Any]
+Operation = Callable[[str | None, dict[str, Any], bytes], Any]
+"""What is done for who shows a key or a token, with facts and a content."""
 
 
 @final
@@ -22,14 +22,14 @@ class LocalLink:
     Parameters
     ----------
     operation : callable
-        ``operation(what)`` gives what is called with caller, facts and content.
+        ``operation(what)`` gives what is called with the key or token shown, facts and content.
     """
 
     def __init__(self, operation: Callable[[str], Operation]) -> None:
         self._operation = operation
 
     async def ask(
-        self, what: str, caller: Caller | None = None, content: bytes = b"", **facts: Any
+        self, what: str, shown: str | None = None, content: bytes = b"", **facts: Any
     ) -> Any:
         """Reply to an operation.
 
@@ -38,7 +38,7 @@ class LocalLink:
         Problem
         """
         try:
-            reply = await asyncio.to_thread(self._operation(what), caller, facts, content)
+            reply = await asyncio.to_thread(self._operation(what), shown, facts, content)
             return await asyncio.wrap_future(reply) if isinstance(reply, Future) else reply
         except Exception as error:  # noqa: BLE001 - whatever it is, it leaves as a problem
             raise problem_of(error) from None
@@ -62,7 +62,7 @@ class SocketLink:
         self._reader: asyncio.Task[None] | None = None
 
     async def ask(
-        self, what: str, caller: Caller | None = None, content: bytes = b"", **facts: Any
+        self, what: str, shown: str | None = None, content: bytes = b"", **facts: Any
     ) -> Any:
         """Reply to an operation.
 
@@ -77,12 +77,7 @@ class SocketLink:
             number = self._count
             future = asyncio.get_running_loop().create_future()
             self._waiting[number] = future
-            header = {
-                "number": number,
-                "what": what,
-                "caller": None if caller is None else CALLER.dump_python(caller, mode="json"),
-                "facts": facts,
-            }
+            header = {"number": number, "what": what, "shown": shown, "facts": facts}
             _send(writer, header, content)
             await writer.drain()
         except OSError:
@@ -164,8 +159,8 @@ async def _reply(
 ) -> None:
     frame: dict[str, Any] = {"number": header["number"]}
     try:
-        caller = None if header["caller"] is None else CALLER.validate_python(header["caller"])
-        frame["reply"] = await local.ask(header["what"], caller, content, **header["facts"])
+        shown, facts = header["shown"], header["facts"]
+        frame["reply"] = await local.ask(header["what"], shown, content, **facts)
     except Problem as problem:
         frame["problem"] = problem.document()
     try:

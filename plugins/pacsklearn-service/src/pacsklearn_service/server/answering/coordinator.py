@@ -21,6 +21,7 @@ from pacsklearn.kernel.answers import label_engine, value_engine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn_service.server.answering.callers import Callers
 from pacsklearn_service.server.answering.catalog import Catalog
 from pacsklearn_service.server.answering.desk import Desk
 from pacsklearn_service.server.answering.hosted_model import HostedModel
@@ -29,7 +30,6 @@ from pacsklearn_service.server.problem import Problem, problem_of
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.database import ServiceDatabase
 from pacsklearn_service.server.store.quotas import Quotas
 from pacsklearn_service.server.vault import Vault
@@ -68,12 +68,13 @@ class Coordinator:
         self.settings, self.vault = settings, vault
         self.database = ServiceDatabase(address)
         self.catalog = Catalog(self.database, vault, estimator_of, settings.high_water)
+        self.callers = Callers(self.database, vault, settings)
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._requests = RateLimit(settings.requests_per_minute)
         self._previews = RateLimit(settings.previews_per_minute)
         self.metrics = Metrics()
         self._desks: dict[str, Desk] = {}
-        self._on_lead: list[Callable[[], None]] = []
+        self._on_lead: list[Callable[[], None]] = [self.callers.forget]
         self._on_forget: list[Callable[[], None]] = []
         self._lock = threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
@@ -233,11 +234,6 @@ class Coordinator:
             "signature": base64.b64encode(self.vault.sign(content)).decode(),
             "public_key": base64.b64encode(self.vault.public_key).decode(),
         }
-
-    def key_record(self, name: str) -> dict[str, Any] | None:
-        """What a web worker needs to check a key."""
-        with self.database.reading() as connection:
-            return ApiKeys(connection).record(name)
 
     def load(self, name: str) -> bool:
         """Begin to answer for a model; whether it did not before.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import accumulate
 from typing import Any, Final, final
 
@@ -29,10 +30,11 @@ Facts = dict[str, Any]
 
 @final
 class Operations:
-    """What may be asked, and by whom: a worker may have been taken over, so it is checked here.
+    """What may be asked, and by whom.
 
-    A method's first word says who may ask: anybody, whoever is known, who has the scope ``ask`` or
-    the scope ``curate``.
+    A worker may have been taken over, so it sends the key or token that it was shown, and both
+    identity and scope are checked here. A method's first word says who may ask: anybody, whoever is
+    known, who has the scope ``ask`` or the scope ``curate``.
 
     Parameters
     ----------
@@ -48,7 +50,11 @@ class Operations:
         for who, checked in _RIGHTS.items():
             operation = getattr(self, f"{who}_{what}", None)
             if operation is not None:
-                return lambda caller, facts, content: operation(checked(caller), facts, content)
+                return lambda shown, facts, content: operation(
+                    checked(None if shown is None else self._coordinator.callers.find(shown)),
+                    facts,
+                    content,
+                )
         raise Problem("not-found", "There is no such operation.")
 
     # The planes of callers
@@ -56,8 +62,8 @@ class Operations:
     def anybody_ready(self, caller: Caller | None, facts: Facts, content: bytes) -> bool:
         return self._coordinator.is_ready
 
-    def anybody_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        return self._coordinator.key_record(facts["name"])
+    def anybody_who(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts | None:
+        return None if caller is None else asdict(caller) | {"scopes": sorted(caller.scopes)}
 
     def asker_models(self, caller: Caller, facts: Facts, content: bytes) -> list[str]:
         return self._coordinator.models(caller)
@@ -159,7 +165,7 @@ class Operations:
 
     def curator_keys(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         with self._database.reading() as connection:
-            return ApiKeys(connection).all()
+            return ApiKeys(connection, self._coordinator.vault).all()
 
     def curator_issue_key(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         days = _days(facts["days"])
@@ -168,7 +174,7 @@ class Operations:
             members.need("user", facts["user"])
             if facts["project"] is not None:
                 members.need("project", facts["project"])
-            name, key = ApiKeys(connection).issue(
+            name, key = ApiKeys(connection, self._coordinator.vault).issue(
                 facts["user"], facts["project"], facts["scopes"], days
             )
             return {"name": name, "key": key}
@@ -176,12 +182,16 @@ class Operations:
     def curator_rotate_key(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         days = _days(facts["days"])
         with self._changing(curator, "rotate key", facts["key"]) as connection:
-            name, key = ApiKeys(connection).rotate(facts["key"], days, facts["grace"])
+            name, key = ApiKeys(connection, self._coordinator.vault).rotate(
+                facts["key"], days, facts["grace"]
+            )
+            self._coordinator.callers.forget()
             return {"name": name, "key": key}
 
     def curator_revoke_key(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         with self._changing(curator, "revoke key", facts["key"]) as connection:
-            ApiKeys(connection).revoke(facts["key"])
+            ApiKeys(connection, self._coordinator.vault).revoke(facts["key"])
+            self._coordinator.callers.forget()
             return {"name": facts["key"]}
 
     def curator_all_models(self, curator: Caller, facts: Facts, content: bytes) -> Any:

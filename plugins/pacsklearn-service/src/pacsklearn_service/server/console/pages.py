@@ -176,8 +176,8 @@ async def _form(request: Request) -> dict[str, bytes]:
         }
 
 
-async def _one(request: Request, caller: Caller, what: str, kind: str, name: str) -> Any:
-    matches = await ask(request, what, caller, **{kind: name})
+async def _one(request: Request, what: str, kind: str, name: str) -> Any:
+    matches = await ask(request, what, **{kind: name})
     if not matches:
         raise Problem("not-found", "There is nothing of this name.")
     return matches[0]
@@ -221,8 +221,8 @@ async def end(request: Request) -> Response:
 async def home(request: Request) -> Response:
     """Data sets, and what is left of each."""
     caller = await sign_in.curator(request)
-    datasets = await ask(request, "datasets", caller)
-    models = await ask(request, "all_models", caller)
+    datasets = await ask(request, "datasets")
+    models = await ask(request, "all_models")
     return _page("home", who=caller.user, datasets=datasets, models=models)
 
 
@@ -230,14 +230,14 @@ async def home(request: Request) -> Response:
 async def dataset_page(request: Request, dataset: str) -> Response:
     """Ceiling, burn-down, and what each user spent."""
     caller = await sign_in.curator(request)
-    facts = await _one(request, caller, "datasets", "dataset", dataset)
-    burnt = await ask(request, "burn_down", caller, dataset=dataset, most=_MOST_POINTS)
-    models = [m for m in await ask(request, "all_models", caller) if m["dataset"] == dataset]
+    facts = await _one(request, "datasets", "dataset", dataset)
+    burnt = await ask(request, "burn_down", dataset=dataset, most=_MOST_POINTS)
+    models = [m for m in await ask(request, "all_models") if m["dataset"] == dataset]
     return _page(
         "dataset",
         who=caller.user,
         dataset=facts,
-        quotas=await ask(request, "quotas", caller, dataset=dataset),
+        quotas=await ask(request, "quotas", dataset=dataset),
         models=models,
         picture=BurnDown(burnt["points"], burnt["ceiling"]),
     )
@@ -247,7 +247,7 @@ async def dataset_page(request: Request, dataset: str) -> Response:
 async def model_page(request: Request, model: str) -> Response:
     """What a model is, costs and promises."""
     caller = await sign_in.curator(request)
-    facts = await _one(request, caller, "all_models", "model", model)
+    facts = await _one(request, "all_models", "model", model)
     return await _model_page(request, caller, facts, None)
 
 
@@ -255,13 +255,13 @@ async def model_page(request: Request, model: str) -> Response:
 async def price(request: Request, model: str) -> Response:
     """The most that the rows of a CSV file can cost a user; nothing is asked and nothing paid."""
     caller = await sign_in.curator(request)
-    facts = await _one(request, caller, "all_models", "model", model)
+    facts = await _one(request, "all_models", "model", model)
     fields = await _form(request)
     user = fields.get("user", b"").decode("utf-8", "replace")
     columns = await table_columns(request, facts, fields.get("rows", b""), CSV)
     content = Signature.from_facts(facts["signature"]).packed(columns)
-    quoted = await ask(request, "price", caller, content=content, model=model, user=user)
-    quotas = await ask(request, "quotas", caller, dataset=facts["dataset"])
+    quoted = await ask(request, "price", content=content, model=model, user=user)
+    quotas = await ask(request, "quotas", dataset=facts["dataset"])
     own = [each for each in quotas if (each["kind"], each["name"]) == ("user", user)]
     quoted |= {"user": user, "remaining": own[0]["remaining"] if own else None}
     return await _model_page(request, caller, facts, quoted)
@@ -272,7 +272,7 @@ async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) 
         model_card,  # loads what other pages do not need
     )
 
-    users = await ask(request, "members", caller, kind="user")
+    users = await ask(request, "members", kind="user")
     card = model_card(facts, {"guarantee": facts["guarantee"]})
     return _page("model", who=caller.user, model=facts, users=users, card=card, price=price)
 
@@ -281,7 +281,7 @@ async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) 
 async def keys(request: Request) -> Response:
     """Names, scopes and times of keys; never a key."""
     caller = await sign_in.curator(request)
-    issued = await ask(request, "keys", caller)
+    issued = await ask(request, "keys")
     return _page("keys", who=caller.user, keys=issued)
 
 
@@ -291,5 +291,5 @@ async def audit(
 ) -> Response:  # fmt: skip
     """Who changed what."""
     caller = await sign_in.curator(request)
-    lines = await ask(request, "audit", caller, after=after, limit=_LINES)
+    lines = await ask(request, "audit", after=after, limit=_LINES)
     return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)

@@ -8,6 +8,7 @@ from fastapi import Request, Response
 
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.web.app import ask
 
 _COOKIE: Final = "pacsklearn_console"
 _HOURS: Final = 8
@@ -46,9 +47,9 @@ async def begin(request: Request, key: str, response: Response) -> None:
     state = request.app.state
     caller: Caller = await state.authenticator.caller_of(request, key)
     caller.need("curate")
-    issued = await state.link.ask(
+    issued = await ask(
+        request,
         "issue_key",
-        caller,
         user=caller.user,
         project=None,
         scopes=["curate"],
@@ -69,6 +70,5 @@ async def begin(request: Request, key: str, response: Response) -> None:
 async def end(request: Request, response: Response) -> None:
     """Revoke the key of the cookie, and delete it."""
     caller = await curator(request)
-    await request.app.state.link.ask("revoke_key", caller, key=caller.key)
-    request.app.state.authenticator.forget(request.cookies[_COOKIE])
+    await ask(request, "revoke_key", key=caller.key)
     response.delete_cookie(_COOKIE, path=_PATH, httponly=True, samesite="strict")

@@ -1,18 +1,22 @@
-"""Keys that callers show: issued once, kept as argon2 hashes, with scopes and an end."""
+"""Keys that callers show: issued once, kept as sealed hashes, with scopes and an end."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import secrets
 import time
 from collections.abc import Iterable
 from typing import Any, Final, final
 
-from pacsklearn_service.server.caller import SCOPES
+from pacsklearn_service.server.caller import SCOPES, Caller
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
-from pacsklearn_service.server.store.key_format import HASHER, PREFIX
+from pacsklearn_service.server.vault import Vault
 
 _DAY: Final = 86400.0
+_PREFIX: Final = "pac"
 
 
 @final
@@ -22,10 +26,17 @@ class ApiKeys:
     Parameters
     ----------
     connection : Connection
+    vault : Vault
+        Seals what a key is good for: whoever can write the database cannot make one.
+
+    Notes
+    -----
+    A key's secret is 256 random bits, so that nobody can guess it from its SHA-256: hashes that are
+    slow on purpose are for what people choose, and would make guesses expensive for the service.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, vault: Vault) -> None:
+        self._connection, self._vault = connection, vault
 
     def issue(
         self, user: str, project: str | None, scopes: Iterable[str], days: float
@@ -42,49 +53,69 @@ class ApiKeys:
             raise Problem("invalid", f"scopes must be some of {', '.join(SCOPES)}.")
         name, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         now = time.time()
-        self._connection.insert(
-            "service_keys",
-            id=name,
-            user=user,
-            project=project,
-            scopes=" ".join(wanted),
-            hash=HASHER.hash(secret),
-            created=now,
-            expires=now + days * _DAY,
-        )
-        return name, f"{PREFIX}_{name}_{secret}"
+        facts = {
+            "user": user,
+            "project": project,
+            "scopes": wanted,
+            "hash": _hash(secret),
+            "created": now,
+            "expires": now + days * _DAY,
+        }
+        self._connection.insert("service_keys", id=name, facts=self._sealed(name, facts))
+        return name, f"{_PREFIX}_{name}_{secret}"
 
     def rotate(self, name: str, days: float, grace: float) -> tuple[str, str]:
         """Make a key for the same caller; the old one ends after ``grace`` seconds."""
-        record = self.record(name)
-        if record is None:
-            raise Problem("not-found", "There is no valid key of this name.")
+        old = self._valid(name)
         # Never later than before: rotating does not lengthen an old key's life.
-        expires = min(record["expires"], time.time() + grace)
-        self._connection.change("UPDATE service_keys SET expires = ? WHERE id = ?", expires, name)
-        return self.issue(record["user"], record["project"], record["scopes"], days)
+        self._end(name, old, min(old["expires"], time.time() + grace))
+        return self.issue(old["user"], old["project"], old["scopes"], days)
 
     def revoke(self, name: str) -> None:
         """End a key now."""
-        if self.record(name) is None:
-            raise Problem("not-found", "There is no valid key of this name.")
-        now = time.time()
-        self._connection.change("UPDATE service_keys SET revoked = ? WHERE id = ?", now, name)
+        self._end(name, self._valid(name), time.time())
 
-    def record(self, name: str) -> dict[str, Any] | None:
-        """What is known of a valid key, its hash included."""
-        rows = self._connection.ask(
-            'SELECT "user", project, hash, expires, scopes FROM service_keys '
-            "WHERE id = ? AND revoked IS NULL AND expires > ?",
-            name,
-            time.time(),
-        )
-        return rows[0] | {"scopes": rows[0]["scopes"].split()} if rows else None
+    def find(self, key: str) -> tuple[Caller, float] | None:
+        """Caller whose valid key ``pac_<name>_<secret>`` is, and when it ends; None for others."""
+        prefix, _, rest = key.partition("_")
+        name, _, secret = rest.partition("_")
+        facts = self._facts(name)
+        if facts is None or prefix != _PREFIX or facts["expires"] <= time.time():
+            return None
+        if not hmac.compare_digest(facts["hash"], _hash(secret)):
+            return None
+        scopes = frozenset(facts["scopes"])
+        return Caller(facts["user"], facts["project"], scopes, name), facts["expires"]
 
     def all(self) -> list[dict[str, Any]]:
         """Every key, without hashes."""
-        rows = self._connection.ask(
-            'SELECT id, "user", project, scopes, created, expires, revoked FROM service_keys '
-            "ORDER BY created"
-        )
-        return [row | {"scopes": row["scopes"].split()} for row in rows]
+        rows = self._connection.ask("SELECT id, facts FROM service_keys")
+        keys = [{"id": row["id"], **self._opened(row["id"], row["facts"])} for row in rows]
+        for each in keys:
+            del each["hash"]
+        return sorted(keys, key=lambda each: each["created"])
+
+    def _valid(self, name: str) -> dict[str, Any]:
+        facts = self._facts(name)
+        if facts is None or facts["expires"] <= time.time():
+            raise Problem("not-found", "There is no valid key of this name.")
+        return facts
+
+    def _facts(self, name: str) -> dict[str, Any] | None:
+        rows = self._connection.ask("SELECT facts FROM service_keys WHERE id = ?", name)
+        return self._opened(name, rows[0]["facts"]) if rows else None
+
+    def _end(self, name: str, facts: dict[str, Any], expires: float) -> None:
+        sealed = self._sealed(name, facts | {"expires": expires})
+        self._connection.change("UPDATE service_keys SET facts = ? WHERE id = ?", sealed, name)
+
+    def _sealed(self, name: str, facts: dict[str, Any]) -> bytes:
+        return self._vault.seal(json.dumps(facts).encode(), f"key/{name}")
+
+    def _opened(self, name: str, sealed: bytes) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self._vault.open(sealed, f"key/{name}"))
+        return facts
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

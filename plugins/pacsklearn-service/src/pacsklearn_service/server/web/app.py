@@ -13,7 +13,6 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.link import Link
 from pacsklearn_service.server.problem import KINDS, Problem, problem_of
 from pacsklearn_service.server.settings import Settings
@@ -104,9 +103,9 @@ def new_app(title: str, link: Link, settings: Settings, lifespan: Any = None) ->
     return app
 
 
-async def ask(request: Request, what: str, caller: Caller | None = None, **facts: Any) -> Any:
-    """Ask the coordinator, as a caller or else as whoever the request is from."""
-    return await request.app.state.link.ask(what, caller or request.state.caller, **facts)
+async def ask(request: Request, what: str, **facts: Any) -> Any:
+    """Ask the coordinator for whoever the request is from."""
+    return await request.app.state.link.ask(what, request.state.shown, **facts)
 
 
 async def decoded(request: Request, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -166,8 +165,7 @@ class Limits:
             async with asyncio.timeout(None if is_stream else self._settings.seconds):
                 # The console's pages know people by a cookie.
                 if scope["path"] not in _OPEN and not scope["path"].startswith("/console"):
-                    caller = await self._authenticator.caller(Request(scope))
-                    scope.setdefault("state", {})["caller"] = caller
+                    await self._authenticator.caller(Request(scope))
                 await self._app(scope, exchange.receive, exchange.send)
         except TimeoutError:
             problem = Problem("timeout", "Try again with the same Idempotency-Key.", retry_after=1)

@@ -88,7 +88,7 @@ async def add_dataset(
     ceiling: Annotated[float, Query(gt=0, allow_inf_nan=False)],
 ) -> dict[str, Any]:
     """Register a table (CSV, Parquet, Arrow or JSON) under a ceiling that is never changed."""
-    request.state.caller.need("curate")
+    (await request.app.state.authenticator.caller(request)).need("curate")
     body, most_bytes = await request.body(), 16 * request.app.state.settings.most_bytes
     table = await decoded(
         request, any_table, body, content_kind(request), most=_MOST_ROWS, most_bytes=most_bytes
@@ -189,7 +189,7 @@ async def rotate_key(request: Request, key: str, body: RotateBody) -> dict[str, 
 
 @router.delete("/keys/{key}")
 async def revoke_key(request: Request, key: str) -> dict[str, Any]:
-    """End a key; workers refuse it within five seconds."""
+    """End a key."""
     return await ask(request, "revoke_key", key=key)
 
 

@@ -54,13 +54,7 @@ CREATE TABLE service_accounts (
 );
 CREATE TABLE service_keys (
     id text PRIMARY KEY,
-    "user" text NOT NULL,
-    project text,
-    scopes text NOT NULL,
-    hash text NOT NULL,
-    created double precision NOT NULL,
-    expires double precision NOT NULL,
-    revoked double precision
+    facts bytea NOT NULL
 );
 CREATE TABLE service_reservations (
     id text PRIMARY KEY,

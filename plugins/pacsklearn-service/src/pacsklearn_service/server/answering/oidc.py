@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
+from math import inf
 from typing import Any, Final, final
 from urllib.parse import urlsplit
 
@@ -17,8 +18,10 @@ from joserfc.jwk import KeySet
 
 from pacsklearn_service.channel import is_loopback
 from pacsklearn_service.server.caller import SCOPES, Caller
+from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Oidc
 
+_LOG: Final = logging.getLogger("pacsklearn_service")
 _ALGORITHMS: Final = ["RS256", "PS256", "ES256", "Ed25519"]
 _KEPT: Final = 300.0
 _LEAST_WAIT: Final = 10.0
@@ -39,8 +42,14 @@ class OidcVerifier:
 
     Notes
     -----
-    Only algorithms with public keys are accepted. The issuer's keys are kept for five minutes and
-    read anew for a token that none of them signed, at most every ten seconds.
+    Only algorithms with public keys are accepted. The issuer's keys are read beside all requests,
+    which never wait for it: every five minutes, and for a token that none of them signed, at most
+    every ten seconds.
+
+    Attributes
+    ----------
+    reading : Thread or None
+        Reads the issuer's keys, or has done so last.
     """
 
     def __init__(
@@ -52,16 +61,29 @@ class OidcVerifier:
         self._settings, self._fetch, self._clock = settings, fetch or fetch_keys, clock
         self._lock = threading.Lock()
         self._keys: KeySet | None = None
-        self._read = -_KEPT
+        self._read = -inf
+        self.reading: threading.Thread | None = None
+        self._refresh(_KEPT)
 
-    def caller(self, token: str) -> Caller | None:
-        """Caller that a token names; None when it is not valid."""
+    def caller(self, token: str) -> tuple[Caller, float] | None:
+        """Caller that a token names, and when it ends; None when it is not valid.
+
+        Raises
+        ------
+        Problem
+            When keys of the issuer that may have signed it are being read.
+        """
         # Before anything of it is decoded.
         if len(token) > _LONGEST:
             return None
-        claims = self._claims(token, self._current(_KEPT))
+        self._refresh(_KEPT)
+        claims = self._claims(token)
         if claims is None:
-            claims = self._claims(token, self._current(_LEAST_WAIT))
+            self._refresh(_LEAST_WAIT)
+            if self.reading is not None and self.reading.is_alive():
+                text = "The keys of the issuer of tokens are being read; try again."
+                raise Problem("unavailable", text, retry_after=1)
+            claims = self._claims(token)
         if claims is None:
             return None
         user, project = (
@@ -73,13 +95,14 @@ class OidcVerifier:
         if not isinstance(user, str) or not user or not isinstance(scopes, list):
             return None
         granted = frozenset(each for each in scopes if each in SCOPES)
-        return Caller(user, project if isinstance(project, str) else None, granted, "oidc")
+        named = project if isinstance(project, str) else None
+        return Caller(user, named, granted, "oidc"), float(claims["exp"])
 
-    def _claims(self, token: str, keys: KeySet | None) -> dict[str, Any] | None:
-        if keys is None:
+    def _claims(self, token: str) -> dict[str, Any] | None:
+        if self._keys is None:
             return None
         try:
-            token_ = jwt.decode(token, keys, algorithms=_ALGORITHMS)
+            token_ = jwt.decode(token, self._keys, algorithms=_ALGORITHMS)
             jwt.JWTClaimsRegistry(
                 leeway=_LEEWAY,
                 iss={"essential": True, "value": self._settings.issuer},
@@ -90,19 +113,20 @@ class OidcVerifier:
             return None
         return dict(token_.claims)
 
-    def _current(self, oldest: float) -> KeySet | None:
-        is_due = self._clock() - self._read > oldest
-        # Nobody waits for a slow issuer whose keys of before are there.
-        if is_due and self._lock.acquire(blocking=self._keys is None):
-            try:
-                if self._clock() - self._read > oldest:
-                    self._read = self._clock()
-                    # Where it fails, the keys of before are still those of the issuer.
-                    with suppress(OSError, ValueError, TypeError, KeyError, JoseError):
-                        self._keys = KeySet.import_key_set(self._fetch(self._settings.jwks))
-            finally:
-                self._lock.release()
-        return self._keys
+    def _refresh(self, oldest: float) -> None:
+        with self._lock:
+            if self._clock() - self._read <= oldest:
+                return
+            self._read = self._clock()
+            self.reading = threading.Thread(target=self._read_keys, name="oidc", daemon=True)
+            self.reading.start()
+
+    def _read_keys(self) -> None:
+        try:
+            self._keys = KeySet.import_key_set(self._fetch(self._settings.jwks))
+        except (OSError, ValueError, TypeError, KeyError, JoseError) as error:
+            # The keys of before are still those of the issuer.
+            _LOG.warning("the issuer's keys could not be read: %s", type(error).__name__)
 
 
 def fetch_keys(url: str) -> Any:
