@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import time
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,12 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PrivacySession
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.plugins import registry
-from pacsklearn.sampled.drawn import DrawnParameters
-from pacsklearn.sampled.drawn_subsets import DrawnSubsets
-from pacsklearn.sampled.sampled_subsets import sampled_subsets
+from pacsklearn.sampled.sampled_design import design_of
 
 BUDGET = 1 / 16
 MODEL = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
@@ -50,29 +47,19 @@ def listed(X: Any, y: Any, n_releases: int) -> tuple[float, float, float]:
 
 def sampled(X: Any, y: Any, kind: str, n_releases: int) -> tuple[float, float, float]:
     """The same for a drawn secret; the power is compared in its own trials' metric."""
-    sizes = sampled_subsets(kind)
-    assert sizes is not None
     began = time.process_time()
-    drawn = DrawnSubsets.of(Design(seed=1), len(X), y, classifies=True)
-    plan = DrawnParameters.of(MODEL, X, y, drawn, sizes, Target(BUDGET), FitOptions())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        procedure = PrivacySession(
-            X, y, space=drawn, secret_space=sizes, budget=BUDGET, random_state=0
-        )._drawn
-    assert procedure is not None
-    law = procedure._law(plan, sizes.gamma)
+    candidates = design_of(kind, Design(seed=1)).candidates(MODEL, X, y, FitOptions())
+    outputs = candidates.outputs(registry().canonicalizer("auto", MODEL))
+    support, cost = outputs.support(), outputs.metric()
+    law = candidates.space.backend(1).calibrate(support, Target(BUDGET), cost)
     seconds = time.process_time() - began
-    scores = []
+    sampler, scores = SeededSampler(np.random.default_rng(0)), []
     for _ in range(n_releases):
-        vector = plan.vector(drawn.secret(procedure.sampler))
-        point = law.point(law.span.centre if vector is None else vector)
-        noisy = law.decode(point + procedure.sampler.noise(law.dimension))
-        scores.append(plan.value(noisy).score(X, y))
+        noisy = law.decode(law.draw(candidates.space.draw(sampler), sampler))
+        scores.append(outputs.decode(noisy).score(X, y))
     # What the log-determinant bound alone would ask for on the law of all balanced subsets,
     # measured on all trials and in the metric of the release.
-    cost = plan.cost
-    root = cost.root(np.concatenate([plan.trials.calibration, plan.trials.certificate]))
+    root = cost.root(np.concatenate([support.calibration, support.certificate]))
     variances = np.linalg.svd(root - root.mean(axis=0), compute_uv=False) ** 2 / len(root)
     least = float(logdet_allocation(variances[variances > 1e-12 * variances[0]], BUDGET).sum())
     return law.noise_power / least, float(np.mean(scores)), seconds

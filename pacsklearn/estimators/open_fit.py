@@ -8,7 +8,7 @@ from typing import Any, final
 
 from pacsklearn.estimators.prepared_rows import PreparedRows
 from pacsklearn.kernel.answers.responders import Responders, answer_table
-from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.candidates import Fits
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 
@@ -38,12 +38,12 @@ class OpenFit:
         """The wrapped estimator."""
         return self.rows.candidates.estimator
 
-    def candidates(self, estimator: Any) -> Candidates:
+    def candidates(self, estimator: Any) -> Any:
         """What every candidate's model is fitted with, for another estimator as well."""
         known = self.rows.candidates
         if estimator is known.estimator:
             return known
-        return Candidates.prepare(estimator, known.X, known.y, known.space, known.options)
+        return known.space.outputs(Fits(estimator, known.X, known.y, known.options))
 
     @cached_property
     def responders(self) -> Responders:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn, Self
@@ -23,17 +23,14 @@ from pacsklearn.kernel.release.parameters import (
     ReleaseChoices,
     public_prior,
 )
-from pacsklearn.kernel.release.plan import PlannedSet
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.space import Space
-from pacsklearn.sampled.drawn import plan_drawn, plan_drawn_model
 
 
 class OpenSession:
     """Universe, secret, belief and ledgers of a session, a model's release, and how it ends."""
 
-    _is_drawn = False
     _unit_names: NDArray[Any] | None = None
     _open_responders: Responders | None = None
 
@@ -162,20 +159,8 @@ class OpenSession:
         BudgetExhaustedError
             Before anything is fitted; the ledger is unchanged.
         """
-        if self._is_drawn:
-            if individual or table is not None:
-                self._space.row_subsets()  # says why there are no figures of single rows
-            prior = public_prior(estimator, prior_mean, value_range)
-            drawn = plan_drawn_model(
-                self._procedure,
-                estimator,
-                self._X,
-                self._y,
-                ReleaseChoices(noise, metric, canonicalizer, prior),
-                replace(self._fitting, fit_params=fit_params or {}),
-                budget,
-            )
-            return self._procedure.release(drawn)[0]
+        if individual:
+            self._space.row_subsets()  # or says why there are no figures of single rows
         plan = self.prepare(
             estimator,
             budget=budget,
@@ -251,25 +236,6 @@ class OpenSession:
         listed = plan.space.row_subsets() if individual else None
         stated = None if listed is None else partial(stated_individually, listed)
         return self._procedure.release(plan, certify=certify, individually=stated)[0]
-
-    def _plan_drawn(
-        self,
-        releases: Sequence[Any],
-        budgets: Sequence[float] | None,
-        noise: Any,
-        fit_params: Mapping[str, Any] | None = None,
-        **chosen: Any,
-    ) -> PlannedSet:
-        return plan_drawn(
-            self._procedure,
-            releases,
-            self._X,
-            self._y,
-            budgets,
-            noise,
-            replace(self._fitting, fit_params=fit_params or {}),
-            **chosen,
-        )
 
     def without(self, units: Any) -> LinkedTable:
         """The session's own table without the rows of some units, for a refit after a deletion.

@@ -329,7 +329,7 @@ SubsetFitError, NonDeterministicError
                     advice_on(kind),
                 )
                 plan = kind.prepare(fit)
-                if rows.drawn is None:  # advice simulates over a list of candidates
+                if rows.candidates.space.has_members:  # advice simulates over a list of candidates
                     advice.before(plan, rows.candidates)
                 learned = kind.take(self, fit, plan)
                 advice.after(learned, rows.candidates)
@@ -385,7 +385,7 @@ SubsetFitError, NonDeterministicError
             budget = as_budget(self.budget)
             kind = self._checked_kind()
             rows = PreparedRows.of(self, kind.needs_list, X, y, groups, fit_params)
-            if rows.drawn is not None:
+            if not rows.candidates.space.has_members:
                 raise ValueError(
                     "secret_space must be 'listed' for a plan: it simulates releases over a list "
                     "of candidates. With 'sampled' expect somewhat more noise than it says."

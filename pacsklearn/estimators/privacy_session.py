@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -27,9 +27,8 @@ from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
-from pacsklearn.sampled.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
-
-SpaceT = TypeVar("SpaceT", SecretSpace, DrawnSubsets)
+from pacsklearn.sampled.sampled_design import design_of
+from pacsklearn.sampled.sampled_subsets import LISTED, SampledSubsets
 
 
 @final
@@ -142,27 +141,21 @@ class PrivacySession(SessionReleases, StoredSession):
         X = X if kind is not None or hasattr(X, "shape") else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
-        sizes = sampled_subsets(secret_space)
-        if store not in ("memory", "ledger") or (store == "ledger" and sizes is not None):
+        drawn = design_of(secret_space, design)
+        if kind is not None:
+            if drawn is not design:
+                raise ValueError(f"secret_space must be 'listed' for a {type(X).__name__}.")
+            known: Space = kind.over(X, y, design)
+        else:
+            known = _given(space) or drawn.space(X.shape[0], y)
+        if store not in ("memory", "ledger") or (store == "ledger" and known.once):
             raise ValueError(
                 "store must be 'memory', or 'ledger' in a session whose candidates are listed, got "
                 f"{store!r}."
             )
-        if sizes is not None:
-            if kind is not None:
-                raise ValueError(f"secret_space must be 'listed' for a {type(X).__name__}.")
-            subsets = _given(space, DrawnSubsets) or DrawnSubsets.of(design, X.shape[0], y)
-            procedure = opening.drawn(subsets, sizes, X)
-            self._start(X, y, subsets, procedure, opening.budget, fitting)
-            self._is_drawn = True
-            return
-        if kind is not None:
-            known: Space = kind.over(X, y, design)
-        else:
-            known = _given(space, SecretSpace) or design.space(X.shape[0], y)
         # Seals what is stored: without it nobody can write an answer, or find a row's own.
         answers_key = os.urandom(32) if store == "ledger" else None
-        procedure = opening.listed(known, X)
+        procedure = opening.procedure(known, X)
         self._start(X, y, known, procedure, opening.budget, fitting, answers_key)
         if self._answer_table is not None:
             self._answer_table.begin(self._secret.log_belief)
@@ -210,7 +203,7 @@ class PrivacySession(SessionReleases, StoredSession):
         """
         opening = Opening(as_budget(budget), ledger, random_state)
         space = candidate_space(candidates, weights)
-        procedure = opening.listed(space)
+        procedure = opening.procedure(space)
         if secret is not None:
             procedure.secret.use(secret, space.numbers)
         session = cls.__new__(cls)
@@ -313,9 +306,7 @@ class PrivacySession(SessionReleases, StoredSession):
         return answer_together(self._procedure, candidate_models(candidates), kind, X, target)
 
 
-def _given(space: Any, kind: type[SpaceT]) -> SpaceT | None:
-    if space is not None and not isinstance(space, kind):
-        raise TypeError(
-            f"space must be a {kind.__name__} with this secret_space, got {type(space).__name__}."
-        )
+def _given(space: Any) -> Space | None:
+    if space is not None and not isinstance(space, Space):
+        raise TypeError(f"space must be a SecretSpace, got {type(space).__name__}.")
     return space

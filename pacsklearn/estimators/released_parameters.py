@@ -18,7 +18,6 @@ from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices, public_prior
 from pacsklearn.kernel.release.plan import Plan
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.sampled.drawn import plan_drawn_model
 
 PlanT = TypeVar("PlanT", bound=Plan)
 
@@ -124,12 +123,6 @@ class Parameters(ReleaseKind):
     def prepare(self, fit: OpenFit) -> ChosenPlan[Any]:
         """Plan of the release."""
         rows, procedure = fit.rows, fit.procedure
-        if rows.drawn is not None:
-            candidates, choices = rows.candidates, self.choices(fit.estimator)
-            drawn = plan_drawn_model(
-                procedure, fit.estimator, candidates.X, candidates.y, choices, candidates.options
-            )
-            return ChosenPlan(estimator=fit.estimator, plan=drawn)
 
         def prepare(one: Any) -> ParameterPlan:
             target = procedure.check(None)

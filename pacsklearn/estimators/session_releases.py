@@ -70,16 +70,12 @@ class SessionReleases(OpenSession):
         noise is calibrated to all the values. The function may use public constants, but nothing
         that depends on the other candidates. How long a call takes is not hidden.
         """
-        if self._is_drawn:
-            stated = None if budget is None else [budget]
-            plan: Plan = self._plan_drawn([function], stated, noise, metric=metric)
-        else:
-            target = self._procedure.check(budget)
-            known = (function, self._space, self._X, self._y, target)
-            padded = is_one_sided(noise)
-            plan = (
-                PaddedPlan.of(*known, metric) if padded else FunctionPlan.of(*known, noise, metric)
-            )
+        target = self._procedure.check(budget)
+        known = (function, self._space, self._X, self._y, target)
+        padded = is_one_sided(noise)
+        plan: Plan = (
+            PaddedPlan.of(*known, metric) if padded else FunctionPlan.of(*known, noise, metric)
+        )
         return self._procedure.release(plan, certify=certify)[0]
 
     def release_planned(
@@ -142,10 +138,7 @@ class SessionReleases(OpenSession):
         """
         planned = list(releases)
         stated = None if budgets is None else list(budgets)
-        if self._is_drawn:
-            drawn = self._plan_drawn(planned, stated, noise, fit_params)
-            return self._procedure.release(drawn)
-        space = self._space.listed()
+        space = self._space
         plans: list[Plan] = []
         targets = self._procedure.check_all(len(planned), stated)
         for number, (one, target) in enumerate(zip(planned, targets, strict=True)):

@@ -241,7 +241,7 @@ class StoredSession(OpenSession):
         for event in state.events:
             own.charge(event)
         account = Account(own, shared, state.session, state.n_charged)
-        secret = Secret(state.space.weights, resumed_sampler(state.generator))
+        secret = Secret(state.space, resumed_sampler(state.generator))
         secret.restore(*state.drawn)
         session = cls.__new__(cls)
         options = dict(state.options)

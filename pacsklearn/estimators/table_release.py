@@ -52,7 +52,7 @@ def table_release(
     design = Design.of(model, groups, seed)
     options = FitOptions(fit_params, model.n_jobs, model.verbose, model.fast_fit)
     space = spaces.over(table, y, design)
-    procedure = opening.listed(space, table)
+    procedure = opening.procedure(space, table)
     plan = ParameterPlan.of(
         model.estimator,
         lambda: space.outputs(Fits(model.estimator, table, y, options)),

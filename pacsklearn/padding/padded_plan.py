@@ -58,7 +58,7 @@ class PaddedPlan(Plan):
             )
         backend = OneSidedBackend()
         used = (replace(unregistered_provenance(backend), name=ONE_SIDED),)
-        values = space.outputs(Evaluations(function, X, y))
+        values = space.listed().outputs(Evaluations(function, X, y))
         return cls(values, backend, target, used, function_name(function), space.entropy)
 
     def calibrate(self, belief: Floats) -> OneSidedLaw:

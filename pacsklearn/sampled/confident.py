@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -11,13 +12,12 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import power_by, scaled_by
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
-from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
-from pacsklearn.kernel.plugins.catalogue import distribution_of, target_name
 from pacsklearn.sampled.mean_distance import mean_distance_bound
 from pacsklearn.sampled.sampled_law import SampledLaw
+from pacsklearn.sampled.trial_support import TrialSupport
 
 # A margin over the farthest calibration trial: the guard touches next to nothing, and the range
 # it leaves to the confidence bound stays small.
@@ -136,10 +136,33 @@ def confident_law(
     )
 
 
-def confident_provenance() -> Provenance:
-    """What such a law is by, under the name of its route."""
-    target = target_name(SampledLaw)
-    return Provenance("confident", target, *distribution_of(target))
+@final
+@dataclass(frozen=True)
+class Confident:
+    """The only noise with a bound for a secret that cannot be listed; see :func:`confident_law`.
+
+    Parameters
+    ----------
+    gamma : float
+    guard : float
+    """
+
+    gamma: float
+    guard: float
+
+    name: ClassVar[str] = "confident"
+
+    def calibrate(self, support: TrialSupport, target: Target, metric: Metric) -> SampledLaw:
+        """Law for what trials gave, which draws by way of the secret's own vector."""
+        law = confident_law(
+            support.calibration,
+            support.certificate,
+            target,
+            gamma=self.gamma,
+            metric=metric,
+            guard=self.guard,
+        )
+        return replace(law, vector=support.vector)
 
 
 def _too_large(target: Target) -> ValueError:

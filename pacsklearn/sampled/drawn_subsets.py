@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NoReturn, Self, final
+from typing import Any, ClassVar, NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_rate
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.bounds.balanced_design import distinct_subsets
+from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.kernel.outputs.function_values import FunctionValues
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace, strata_of, units_of
 from pacsklearn.kernel.secret.space import Space, Work
@@ -23,7 +26,16 @@ from pacsklearn.sampled.balanced_draw import (
     draw_balanced,
     known_units_success,
 )
+from pacsklearn.sampled.confident import Confident
+from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.sampled.trial_statement import of_trials
+
+_NOT_CERTIFIED = (
+    "none: it is computed on a list of candidates, and there is none; the bound implied by the "
+    "information stands alone"
+)
 
 Members = NDArray[np.bool_]
 
@@ -59,6 +71,8 @@ class DrawnSubsets(Space):
     rate : float
     n_rows : int
     unit_of_row : ndarray of shape (n_rows,) or None
+    sizes : SampledSubsets
+        How many trials there are, and how they are used.
     seed : int
         Of the trials.
     """
@@ -67,10 +81,29 @@ class DrawnSubsets(Space):
     rate: float
     n_rows: int
     unit_of_row: NDArray[np.int64] | None
+    sizes: SampledSubsets
     seed: int = field(repr=False)
 
+    # Of a list of one: there is no belief about subsets that cannot be listed.
+    weights = np.ones(1)
+    n_candidates = 0
+    public: ClassVar[tuple[str, ...]] = ()
+    once: ClassVar[str] = (
+        "This session has made its releases: with secret_space='sampled' they are planned "
+        "together, because no later one could be calibrated to what the first ones told. "
+        "Give all of them to release_planned at once."
+    )
+
     @classmethod
-    def of(cls, design: Design, n_rows: int, y: object = None, *, classifies: bool = False) -> Self:
+    def of(
+        cls,
+        design: Design,
+        sizes: SampledSubsets,
+        n_rows: int,
+        y: object = None,
+        *,
+        classifies: bool = False,
+    ) -> Self:
         """Subsets with the strata, rate and groups of a design; the number of its list is unused.
 
         Raises
@@ -94,7 +127,7 @@ class DrawnSubsets(Space):
             )
         given = design.seed
         seed = given.reveal() if isinstance(given, SubsetSeed) else given
-        return cls(strata, rate, n_rows, unit_of_row, seed)
+        return cls(strata, rate, n_rows, unit_of_row, sizes, seed)
 
     @property
     def n_units(self) -> int:
@@ -118,11 +151,6 @@ class DrawnSubsets(Space):
         return tuple((float(u), float(g)) for u, g in zip(*curves, strict=True))
 
     @property
-    def n_candidates(self) -> NoReturn:
-        """No number; see :meth:`listed`."""
-        self.listed()
-
-    @property
     def entropy(self) -> float:
         """Entropy of the secret, in nats."""
         return self.entropies[0]
@@ -139,16 +167,47 @@ class DrawnSubsets(Space):
         ValueError
         """
         raise ValueError(
-            "secret_space='sampled' has no list of candidates to answer queries, compute "
-            "figures or go on from: release parameters or functions, all that is planned in "
-            "one call, or use secret_space='listed'."
+            "secret_space='sampled' has no list of candidates to answer queries, cap attacks, "
+            "compute figures or go on from: release parameters or functions under a budget in "
+            "nats, all that is planned in one call, or use secret_space='listed'."
         )
 
     row_subsets = listed
 
-    def outputs(self, work: Work) -> NoReturn:
-        """Refuse what is computed for every candidate; trials are computed one by one."""
-        self.listed()
+    def outputs(self, work: Work) -> Any:
+        """What ``work`` gives for trials, and for the secret."""
+        return work.elsewhere(self)
+
+    def fitted(self, fits: Any) -> DrawnCandidates:
+        return DrawnCandidates(fits.estimator, fits.X, fits.y, self, fits.options)
+
+    def evaluated(self, evaluations: Any) -> FunctionValues:
+        return drawn_values(evaluations, self)
+
+    def backend(self, n_planned: int) -> Confident:
+        # All laws hold together with the probability that is stated, each with its share.
+        return Confident(self.sizes.gamma / n_planned, self.sizes.guard)
+
+    def statement(self, laws: Sequence[Any], facts: dict[str, Any]) -> dict[str, Any]:
+        sizes = self.sizes
+        guarded = [
+            (
+                "guard and certainty",
+                (
+                    f"models beyond {sizes.guard:g} times the farthest first trial are "
+                    f"pulled back; {law.enlargement:.4g} times the noise without a certificate"
+                ),
+            )
+            for law in laws
+        ]
+        shown = f"{sizes.n_calibration:,} for the shape, {sizes.n_certificate:,} for the size"
+        return {
+            "bound": JointLaw(tuple(laws)).proof,
+            "confidence": 1 - sizes.gamma,
+            **of_trials(
+                facts, ("trials", shown), *guarded, ("certified membership", _NOT_CERTIFIED)
+            ),
+        }
 
     def stated(self) -> DrawnRows:
         return DrawnRows(
@@ -170,7 +229,7 @@ class DrawnSubsets(Space):
         space = SecretSpace(packed, n, np.full(n, 1.0 / n), self.unit_of_row)
         return Trials(space, distinct_subsets(packed, n))
 
-    def secret(self, sampler: Sampler) -> Members:
+    def draw(self, sampler: Sampler) -> Members:
         """A fresh subset from the secret stream; secret material."""
         n, n_strata = self.n_units, int(self.strata.max()) + 1
         if isinstance(sampler, SeededSampler):
@@ -183,7 +242,11 @@ class DrawnSubsets(Space):
             coins = np.array([secrets.randbits(53) for _ in range(n_strata)]) * 2.0**-53
         return draw_balanced(keys, coins, self.strata, self.rate)
 
-    def rows(self, members: Members) -> NDArray[np.int64]:
+    def rows(self, number: int) -> NDArray[np.int64]:
+        """Row indices of a trial."""
+        return self.rows_of(self.trial(number))
+
+    def rows_of(self, members: Members) -> NDArray[np.int64]:
         """Row indices of a subset."""
         chosen = members if self.unit_of_row is None else members[self.unit_of_row]
         return np.flatnonzero(chosen)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, variances_along
+from pacsklearn.kernel.noise.sampler import Sampler
+from pacsklearn.kernel.outputs.withheld import silence
 
 
 @final
@@ -38,6 +41,8 @@ class SampledLaw:
         Noise power over that of the same shape without a certificate.
     n_calibration, n_certificate : int
         Trials behind shape and certificate.
+    vector : callable, optional
+        Output of a secret; None, for which the centre stands, where it has none.
     """
 
     span: GuardedSpan = field(repr=False)
@@ -52,6 +57,7 @@ class SampledLaw:
     n_calibration: int
     n_certificate: int
     scale: int = LATTICE_SCALE
+    vector: Callable[[Any], Floats | None] = field(default=lambda _: None, repr=False)
 
     information = channel = None
 
@@ -73,6 +79,29 @@ class SampledLaw:
     def dimension(self) -> int:
         """Number k of noisy coordinates."""
         return int(self.step.shape[0])
+
+    @property
+    def is_noiseless(self) -> bool:
+        """Never: what has no noise is a constant."""
+        return False
+
+    @property
+    def axes(self) -> Floats:
+        """Output direction of each coordinate; (k, d)."""
+        return self.span.axes
+
+    @property
+    def origin(self) -> Floats:
+        """Output at ``w = 0``; (d,)."""
+        return self.span.centre
+
+    def draw(self, secret: Any, sampler: Sampler) -> Integers:
+        """Integers released for a secret, which is drawn and not listed."""
+        with silence():  # whether anything is warned about or printed here is about the secret
+            vector = self.vector(secret)
+            # The centre, as any other value: that a fit failed or was late may not show.
+            point = self.point(self.span.centre if vector is None else vector)
+            return point + sampler.noise(self.dimension)
 
     def point(self, output: Floats) -> Integers:
         """Lattice point of one output of shape (d,); secret when the output is."""

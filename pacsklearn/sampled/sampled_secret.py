@@ -40,6 +40,15 @@ class SampledSecret(PACSecret):
             "Other ways out: every call draws a secret of its own; releases about one and the same "
             "secret need a session."
         ),
+        (
+            "A bad draw of trials: the bound is a confidence statement about independent trials "
+            "with public seeds. Choosing among seeds after looking at the results voids it."
+        ),
+        (
+            "Far values: one beyond the guard is replaced by the nearest point towards the centre, "
+            "and one of a secret on which the function fails by the centre; directions in which no "
+            "calibration trial moved are not released."
+        ),
     )
 
     def promise(self, seen: str, bounds: Bounds) -> str:

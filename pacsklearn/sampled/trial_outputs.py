@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, Self, TypeVar, final
 
 import numpy as np
 
@@ -31,7 +31,9 @@ from pacsklearn.kernel.outputs.outputs import (
 from pacsklearn.kernel.outputs.run import Outcome, attempt
 from pacsklearn.kernel.outputs.subset_fitting import joint_models, over_subsets
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.sampled.drawn_subsets import DrawnSubsets, Members
+
+if TYPE_CHECKING:  # which gives what is here
+    from pacsklearn.sampled.drawn_subsets import DrawnSubsets, Members
 
 _TOGETHER = 128
 # Copies of the reference that a vector is aligned with, so that it moves to them and not they.

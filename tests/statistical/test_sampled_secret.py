@@ -16,6 +16,7 @@ from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_law import SampledLaw
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.secrets import SecretSpace
 
 N_ROWS, KNOWN, BUDGET = 40, 7, 1 / 4
@@ -36,7 +37,7 @@ def test_the_attack_that_knows_seven_rows_reads_nothing_off_a_list() -> None:
     generator = np.random.default_rng(0)
     space = SecretSpace.balanced(N_ROWS, n_subsets=128)
     members = space.membership()
-    drawn = DrawnSubsets.of(Design(), N_ROWS)
+    drawn = DrawnSubsets.of(Design(), SampledSubsets(), N_ROWS)
     sampler = SeededSampler(np.random.default_rng(1))
     right = {"listed": 0, "sampled": 0}
     rounds = 2000
@@ -46,7 +47,7 @@ def test_the_attack_that_knows_seven_rows_reads_nothing_off_a_list() -> None:
         truth = members[:, generator.integers(128)]
         fits = (members[known] == truth[known, None]).all(axis=0)
         right["listed"] += (members[target, fits].mean() >= 0.5) == truth[target]
-        truth = drawn.secret(sampler)
+        truth = drawn.draw(sampler)
         # Of n rows half are in: the best guess is what the known ones leave over.
         right["sampled"] += ((N_ROWS / 2 - truth[known].sum()) / (N_ROWS - KNOWN) >= 0.5) == truth[
             target
@@ -64,7 +65,7 @@ def test_the_attack_that_knows_seven_rows_reads_nothing_off_a_list() -> None:
 def test_the_likeliest_answer_after_the_release_stays_below_the_bound(k: int) -> None:
     """The posterior over 30,000 subsets by the released integers, knowing k memberships."""
     generator = np.random.default_rng(k)
-    drawn = DrawnSubsets.of(Design(), N_ROWS)
+    drawn = DrawnSubsets.of(Design(), SampledSubsets(), N_ROWS)
     law, sampler = law_of(drawn), SeededSampler(np.random.default_rng(2))
     many = np.argsort(generator.random((30_000, N_ROWS)), axis=1) < N_ROWS // 2
     points = np.stack([law.point(mean_of(one)) for one in many])
@@ -72,7 +73,7 @@ def test_the_likeliest_answer_after_the_release_stays_below_the_bound(k: int) ->
     target, known = order[0], order[1 : 1 + k]  # the row that is told best, knowing the next ones
     right, rounds = 0, 600
     for _ in range(rounds):
-        secret = drawn.secret(sampler)
+        secret = drawn.draw(sampler)
         observed = law.point(mean_of(secret)) + sampler.noise(law.dimension)
         logs = -(((observed - points) / law.scale) ** 2).sum(axis=1) / 2
         logs[(many[:, known] != secret[known]).any(axis=1)] = -np.inf
@@ -85,11 +86,11 @@ def test_the_likeliest_answer_after_the_release_stays_below_the_bound(k: int) ->
 
 
 def test_the_certificate_holds_on_fresh_subsets_and_the_noise_is_what_it_says() -> None:
-    drawn = DrawnSubsets.of(Design(), N_ROWS)
+    drawn = DrawnSubsets.of(Design(), SampledSubsets(), N_ROWS)
     law, sampler = law_of(drawn), SeededSampler(np.random.default_rng(3))
     distances, away = [], []
     for _ in range(20_000):
-        value = mean_of(drawn.secret(sampler))
+        value = mean_of(drawn.draw(sampler))
         distances.append(law.span.distance(law.span.coordinates(value)))
         away.append(sampler.noise(law.dimension) / law.scale)
     # The certified mean is one that 20,000 fresh secrets do not reach.

@@ -25,12 +25,9 @@ class JointLaw:
     ----------
     laws : tuple of NoiseLaw
         Or of SampledLaw, which have no centres.
-    shared_confidence : float, optional
-        That all bounds hold, where it is known better than by the sum of what they fail with.
     """
 
     laws: tuple[Any, ...] = field(repr=False)
-    shared_confidence: float | None = None
 
     channel = None
 
@@ -73,8 +70,6 @@ class JointLaw:
     @property
     def confidence(self) -> float:
         """Probability that all bounds hold, by the sum of those that they do not."""
-        if self.shared_confidence is not None:
-            return self.shared_confidence
         return max(1 - math.fsum(1 - law.confidence for law in self.laws), 0.0)
 
     @property

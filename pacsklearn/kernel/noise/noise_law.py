@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,10 +148,13 @@ class Target:
         Mutual information between the secret and the release, in nats; with a criterion, the
         largest success of any adversary at any of its targets.
     criterion : Criterion, optional
+    backend : NoiseBackend, optional
+        The only one that has a bound for the secret.
     """
 
     budget: float
     criterion: Criterion | None = None
+    backend: Any = None
 
     def __post_init__(self) -> None:
         budget = check_budget(budget=self.budget)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, Self, final
@@ -122,6 +122,10 @@ class Design:
             seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
         )
         return replace(space, is_listed=not hidden)
+
+    def candidates(self, estimator: Any, X: Any, y: Any, options: FitOptions) -> Candidates:
+        """Validate the universe, and draw its subsets."""
+        return Candidates.prepare(estimator, X, y, self, options)
 
     def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
         """Stratum of each row; None when all rows are one."""
@@ -330,8 +334,9 @@ class Fits(Work):
     def of_rows(self, space: SecretSpace) -> Candidates:
         return Candidates.prepare(self.estimator, self.X, self.y, space, self.options)
 
-    def in_passes(self, space: Space, prepare: Callable[..., Fittable]) -> Fittable:
-        return prepare(self.estimator, self.y, space, self.options)
+    def elsewhere(self, space: Space) -> Fittable:
+        fitted: Fittable = space.fitted(self)
+        return fitted
 
 
 def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from pacsklearn.exceptions import (
     PrivacyLeakWarning,
 )
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.noise_law import Support
 from pacsklearn.kernel.outputs.outputs import equal_but_for_rounding
 from pacsklearn.kernel.outputs.run import Failure, Run, attempt
 
@@ -30,10 +31,17 @@ class FunctionValues(NamedTuple):
     vectors : ndarray of shape (m, d)
     shape : tuple of int
         Of one value; ``()`` for a number.
+    supported : callable
+        What noise is calibrated to, from the vectors and a belief.
     """
 
     vectors: Floats
     shape: tuple[int, ...]
+    supported: Callable[[Floats, Floats], Any] = Support
+
+    def support(self, belief: Floats) -> Any:
+        """Vectors under a belief."""
+        return self.supported(self.vectors, belief)
 
     def restore(self, vector: Floats) -> Any:
         """Vector of length d in the shape of the function's values."""

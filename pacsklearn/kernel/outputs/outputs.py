@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, final
@@ -141,6 +141,8 @@ class CandidateOutputs:
         The universe, for the metric.
     prior : PublicPrior, optional
         What released regressors are drawn toward.
+    supported : callable
+        What noise is calibrated to, from the vectors and a belief.
     """
 
     vectors: Floats
@@ -150,6 +152,7 @@ class CandidateOutputs:
     canonicalizer: Canonicalizer
     X: Any
     prior: PublicPrior | None = None
+    supported: Callable[[Floats, Floats], Any] = Support
 
     def read(self, law: NoiseLaw, observed: NDArray[np.int64]) -> Floats:
         """Released vector, drawn toward the public prior where there is one."""
@@ -190,9 +193,9 @@ class CandidateOutputs:
             return metric
         return as_metric(choice)
 
-    def support(self, belief: Floats | None = None) -> Support:
+    def support(self, belief: Floats | None = None) -> Any:
         """Vectors under a belief; the uniform one when not given."""
-        return Support(self.vectors) if belief is None else Support(self.vectors, belief)
+        return self.supported(self.vectors, np.empty(0) if belief is None else belief)
 
     def decode(self, vector: Floats) -> Any:
         """Fresh fitted estimator that holds the numbers of ``vector`` only."""

@@ -28,6 +28,7 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
 from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.space import Space
 
 NATS: Final = "nats"
 _SUCCESS: Final = "success at "
@@ -39,26 +40,26 @@ class Secret:
 
     Parameters
     ----------
-    weights : ndarray of shape (m,)
-        Prior probabilities.
+    space : Space
+        What it is drawn from.
     sampler : Sampler
         Draws the candidate and all noise.
     """
 
-    def __init__(self, weights: NDArray[np.float64], sampler: Sampler) -> None:
-        self._weights = weights
-        self._index: int | None = None
+    def __init__(self, space: Space, sampler: Sampler) -> None:
+        self._space = space
+        self._index: Any = None
         self._home = HomeProcess("The secret")
         self.sampler = sampler
-        self.log_prior = self.log_belief = _log_prior(weights)
+        self.log_prior = self.log_belief = _log_prior(space.weights)
 
     @property
-    def index(self) -> int:
-        """The drawn candidate; drawn now if it has not been."""
+    def index(self) -> Any:
+        """The drawn candidate, by its number where there is a list; drawn now if it was not."""
         self._home.check()
         # Kept for good: averages over releases of ever new candidates would show who is in.
         if self._index is None:
-            self._index = self.sampler.index(self._weights)
+            self._index = self._space.draw(self.sampler)
         return self._index
 
     @property

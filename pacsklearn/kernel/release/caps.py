@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from pacsklearn.exceptions import BudgetError
-from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.ledger.event import Provenance
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.plugins.catalogue import unregistered_provenance
+from pacsklearn.kernel.plugins.registry import registry
 
 
 def check_hidden(stated: Guarantee) -> None:
@@ -25,8 +30,25 @@ def check_hidden(stated: Guarantee) -> None:
         )
 
 
-def chosen_backend(noise: str | NoiseBackend, criterion: Criterion | None) -> str | NoiseBackend:
-    """Backend from a user's argument; "auto" is the default one for what is capped."""
-    if isinstance(noise, str) and noise == "auto":
-        return "logdet" if criterion is None else "criterion"
-    return noise
+def chosen_backend(noise: Any, target: Target) -> tuple[Any, Provenance]:
+    """Backend from a user's argument, and where it comes from.
+
+    ``"auto"`` is the default one for what is capped, or the only one with a bound for the secret.
+
+    Raises
+    ------
+    ValueError, UnknownNameError
+    """
+    is_named = isinstance(noise, str)
+    if target.backend is not None:
+        if not (is_named and noise in ("auto", target.backend.name)):
+            raise ValueError(
+                "noise must be 'auto' for a secret that cannot be listed: only the "
+                f"{target.backend.name} route has a bound for it, got {noise!r}."
+            )
+        used = unregistered_provenance(target.backend)
+        return target.backend, replace(used, name=target.backend.name)
+    if is_named and noise == "auto":
+        noise = "logdet" if target.criterion is None else "criterion"
+    plugins = registry()
+    return plugins.noise_backend(noise), plugins.provenance("noise_backend", noise)

@@ -11,10 +11,10 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
-from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Support, Target
+from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
+from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.function_values import FunctionValues, function_name, function_values
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
-from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.caps import chosen_backend
 from pacsklearn.kernel.release.plan import Plan
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
@@ -49,6 +49,10 @@ class Evaluations(Work):
         return function_values(
             self.function, lambda index: (space.candidates[index],), space.n_candidates
         )
+
+    def elsewhere(self, space: Space) -> FunctionValues:
+        values: FunctionValues = space.evaluated(self)
+        return values
 
 
 @final
@@ -91,15 +95,13 @@ class FunctionPlan(Plan):
         metric: Any = None,
     ) -> Self:
         """Release of values that were or will be computed, called ``name``."""
-        plugins, noise = registry(), chosen_backend(noise, target.criterion)
-        backend, cost = plugins.noise_backend(noise), as_metric(metric)
-        provenance = (plugins.provenance("noise_backend", noise),)
-        return cls(evaluated(), backend, cost, target, provenance, name)
+        (backend, used), cost = chosen_backend(noise, target), as_metric(metric)
+        return cls(evaluated(), backend, cost, target, (used,), name)
 
     def calibrate(self, belief: Floats) -> NoiseLaw:
         """Law under a belief."""
-        support = Support(self.values.vectors, belief)
-        return self.backend.calibrate(support, self.target, self.cost)
+        with stage("calibration"):
+            return self.backend.calibrate(self.values.support(belief), self.target, self.cost)
 
     @property
     def n_outputs(self) -> int:

@@ -90,16 +90,12 @@ class ParameterPlan(Plan):
         """Fit the candidates of ``prepare``, once the plugins are known to be there."""
         check_is_estimator(estimator)
         check_wrapped(estimator)
-        plugins = registry()
-        noise, canonicalizer = (
-            chosen_backend(choices.noise, target.criterion),
-            choices.canonicalizer,
-        )
-        backend = plugins.noise_backend(noise)
+        plugins, canonicalizer = registry(), choices.canonicalizer
+        backend, used = chosen_backend(choices.noise, target)
         chosen = plugins.canonicalizer(canonicalizer, estimator)
         automatic = isinstance(canonicalizer, str) and canonicalizer == "auto"
         provenance = (
-            plugins.provenance("noise_backend", noise),
+            used,
             plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),
         )
         candidates = prepare()

@@ -113,24 +113,21 @@ class PlannedSet(Plan):
     target : Target
         What all of them may reveal.
     provenance : tuple of Provenance
-    confidence : float, optional
-        That all bounds hold, where the laws share what they may fail with; their own sum otherwise.
-    kind : str
     """
 
     plans: tuple[Plan, ...]
     target: Target
     provenance: tuple[Provenance, ...]
-    confidence: float | None = None
-    kind: str = "planned"
+
+    kind = "planned"
 
     @classmethod
-    def of(cls, plans: Iterable[Plan], **shared: Any) -> PlannedSet:
-        """Set of plans; ``shared`` are confidence and kind."""
+    def of(cls, plans: Iterable[Plan]) -> PlannedSet:
+        """Set of plans."""
         plans = tuple(plans)
         criterion = plans[0].target.criterion
         target = Target(math.fsum(plan.target.budget for plan in plans), criterion)
-        return cls(plans, target, _distinct(plan.provenance for plan in plans), **shared)
+        return cls(plans, target, _distinct(plan.provenance for plan in plans))
 
     @property
     def n_outputs(self) -> int:
@@ -145,7 +142,7 @@ class PlannedSet(Plan):
         return _distinct(plan.public for plan in self.plans)
 
     def calibrate(self, belief: Floats) -> JointLaw:
-        return JointLaw(tuple(plan.calibrate(belief) for plan in self.plans), self.confidence)
+        return JointLaw(tuple(plan.calibrate(belief) for plan in self.plans))
 
     def observe(self, law: JointLaw, secret: Secret) -> tuple[Any, ...]:
         pairs = zip(self.plans, law.laws, strict=True)

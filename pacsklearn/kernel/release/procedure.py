@@ -76,7 +76,7 @@ class ReleaseProcedure:
         ceiling : float
         criterion : Criterion, optional
         """
-        terms, secret = ListedTerms(space, criterion), Secret(space.weights, sampler)
+        terms, secret = ListedTerms(space, criterion), Secret(space, sampler)
         account = Account(MemoryLedger(ceiling, terms.unit), None)
         # Whatever the law hides: a game is played to measure that, and publishes nothing.
         return cls(terms, secret, account, nullcontext(), allow_exact=True)
@@ -90,7 +90,7 @@ class ReleaseProcedure:
         """
         amount = self.account.check(requested)
         self.terms.check_again(self.account.own)
-        return Target(amount, self.terms.criterion)
+        return self.terms.target(amount)
 
     def check_all(self, n_releases: int, budgets: Sequence[float] | None) -> list[Target]:
         """What each of several planned releases may reveal, if all of them fit.
@@ -121,7 +121,8 @@ class ReleaseProcedure:
             whole = self.check(None)
             if n_releases == 1:
                 return [whole]
-            return [Target(self.account.remaining / n_releases * _INWARD)] * n_releases
+            share = self.account.remaining / n_releases * _INWARD
+            return [self.terms.target(share, n_releases)] * n_releases
         given = [check_budget(budget=budget, name="budgets") for budget in budgets]
         if len(given) != n_releases:
             raise ValueError(
@@ -129,7 +130,7 @@ class ReleaseProcedure:
                 f"{len(given)}."
             )
         self.check(sum(given))
-        return [Target(amount, criterion) for amount in given]
+        return [self.terms.target(amount, n_releases) for amount in given]
 
     def take(self, plan: Plan, *, certify: bool = False) -> Step:
         """Calibrate to the belief, charge, and only then draw; the belief learns what came out.

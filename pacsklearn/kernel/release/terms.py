@@ -15,6 +15,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.law import Law
+from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.canonicalizer import Layout
 from pacsklearn.kernel.release.account import ledger_unit
 from pacsklearn.kernel.release.certificate import Certified, certified_membership
@@ -58,6 +59,10 @@ class Terms(ABC):
     def unit(self) -> str:
         """What the session's ledger counts."""
         return ledger_unit(self.criterion)
+
+    def target(self, amount: float, n_planned: int = 1) -> Target:
+        """What a release may reveal that is planned as one of so many."""
+        return Target(amount, self.criterion)
 
     def check_again(self, own: MemoryLedger) -> None:  # noqa: B027 - as a rule bounds add up
         """Refuse a step after those on the ledger, where their bounds do not add up."""
@@ -111,7 +116,12 @@ class ListedTerms(Terms):
     def public(self) -> tuple[str, ...]:
         return self.space.public
 
+    def target(self, amount: float, n_planned: int = 1) -> Target:
+        return Target(amount, self.criterion, self.space.backend(n_planned))
+
     def check_again(self, own: MemoryLedger) -> None:
+        if self.space.once and own.events:
+            raise RuntimeError(self.space.once)
         if self.criterion is not None and own.events:
             raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
@@ -155,22 +165,22 @@ class ListedTerms(Terms):
             facts["criterion"], facts["capped"] = criterion.name, criterion.aim
             # Of the one release under a criterion, or of any.
             facts["mutual_information"] = events[-1].bound if events else self.space.entropy
-        return Guarantee(
-            definition=definition,
-            unit=self.unit,
-            secret=secret,
-            not_covered=(
+        facts |= {
+            "definition": definition,
+            "unit": self.unit,
+            "secret": secret,
+            "not_covered": (
                 *secret.limits,
                 *((_RULED_OUT,) if only_adds else ()),
                 *((_OTHER_AIMS,) if criterion is not None else ()),
             ),
-            sources=(
+            "sources": (
                 "posterior success: pac-private-algorithms, eq. 3",
                 "DP comparison: pac-private-algorithms, eq. 2",
                 "noise bound: see the backend",
             ),
-            **facts,
-        )
+        }
+        return Guarantee(**(facts | self.space.statement(laws, facts)))
 
 
 def public_facts(layout: Layout) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,7 @@ from pacsklearn.kernel.secret.secret_rows import SecretRows
 from pacsklearn.kernel.secret.stated_secret import PACSecret
 
 if TYPE_CHECKING:  # kinds of what is here
+    from pacsklearn.kernel.noise.sampler import Sampler
     from pacsklearn.kernel.secret.candidate_space import CandidateSpace
     from pacsklearn.kernel.secret.secret_space import SecretSpace
 
@@ -36,8 +37,8 @@ class Work(ABC):
         """For a list of arbitrary inputs."""
         return space.row_subsets()
 
-    def in_passes(self, space: Space, prepare: Callable[..., Any]) -> Any:
-        """For rows that are read in passes; ``prepare`` takes what is fitted on them."""
+    def elsewhere(self, space: Space) -> Any:
+        """For a space that fits models, or evaluates functions, in a way of its own."""
         return space.listed()
 
 
@@ -58,6 +59,8 @@ class Space(ABC):
         What releases about such a secret show as it is.
     has_members : bool
         Whether candidates are subsets of rows whose memberships can be looked at one by one.
+    once : str
+        Why releases about such a secret are planned in one call, where they are.
     """
 
     weights: NDArray[np.float64]
@@ -66,6 +69,7 @@ class Space(ABC):
     estimators: ClassVar[tuple[str | type, ...]] = ()
     public: ClassVar[tuple[str, ...]] = ("hyper-parameters", "public seeds", "classes_")
     has_members: ClassVar[bool] = False
+    once: ClassVar[str] = ""
 
     @classmethod
     def over(cls, X: Any, y: Any, design: Any) -> Self:
@@ -81,7 +85,7 @@ class Space(ABC):
     @property
     @abstractmethod
     def n_candidates(self) -> int:
-        """Number m of distinct candidates."""
+        """Number m of distinct candidates; 0 where they cannot be listed."""
 
     @property
     def entropy(self) -> float:
@@ -97,9 +101,32 @@ class Space(ABC):
         """Whether the candidates of both are the very same ones, perhaps over other rows."""
         return other is self
 
+    def draw(self, sampler: Sampler) -> Any:
+        """Draw the secret: the number of a candidate, or itself where there is no list."""
+        return sampler.index(self.weights)
+
     @abstractmethod
     def outputs(self, work: Work) -> Any:
         """What ``work`` gives for the candidates."""
+
+    def fitted(self, fits: Any) -> Any:
+        """Models of ``fits``, where the space says how they are fitted."""
+        return self.listed()
+
+    def evaluated(self, evaluations: Any) -> Any:
+        """Values of a function, where the space says how it is called."""
+        return self.listed()
+
+    def backend(self, n_planned: int) -> Any:
+        """The one noise backend with a bound for such a secret; None where any has one.
+
+        Bounds of ``n_planned`` releases hold together.
+        """
+        return None
+
+    def statement(self, laws: Sequence[Any], facts: dict[str, Any]) -> dict[str, Any]:
+        """Fields of a guarantee that differ from those about a list of candidates."""
+        return {}
 
     @abstractmethod
     def stated(self) -> PACSecret:

@@ -183,12 +183,15 @@ def test_one_session_and_budget() -> None:
         for call in (
             lambda: session.responder(Ridge()),
             lambda: session.release_function(np.mean),
-            lambda: session.release_planned([Ridge()]),
+            lambda: session.release_planned([np.mean]),
             lambda: session.release(Ridge(), individual=True),
         ):
             with pytest.raises((TableError, RuntimeError)):
                 call()
         assert session.ledger.spent == spent
+    with PrivacySession(table, budget=0.5) as session:
+        scaler, _ = session.release_planned([StandardScaler(), Ridge()])
+        assert session.ledger.spent == scaler.event.charge == pytest.approx(0.5)
     with (
         PrivacySession(table_of(None), budget=0.5) as session,
         pytest.raises(TableError, match="pass"),

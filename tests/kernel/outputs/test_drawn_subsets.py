@@ -9,19 +9,24 @@ from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.secrets import SubsetSeed
 
 Y = np.repeat(["a", "b", "c"], [10, 7, 4])
 
+SIZES = SampledSubsets()
+
 
 def drawn_of(**design: object) -> DrawnSubsets:
-    return DrawnSubsets.of(Design(**design), len(design.get("groups", Y)), Y, classifies=True)
+    return DrawnSubsets.of(
+        Design(**design), SIZES, len(design.get("groups", Y)), Y, classifies=True
+    )
 
 
 @pytest.mark.parametrize("sampler", [SecureSampler(), SeededSampler(np.random.default_rng(0))])
 def test_secrets_hold_their_share_of_every_class_and_differ(sampler) -> None:
     drawn = drawn_of()
-    found = np.stack([drawn.secret(sampler) for _ in range(400)])
+    found = np.stack([drawn.draw(sampler) for _ in range(400)])
     for name, allowed in (("a", {5}), ("b", {3, 4}), ("c", {2})):
         assert set(found[:, name == Y].sum(axis=1).tolist()) == allowed
     # Five standard errors; a wrong alarm in fewer than one run of 50,000.
@@ -34,12 +39,12 @@ def test_trials_are_public_and_the_secret_is_not() -> None:
     assert all(np.array_equal(one.trial(i), other.trial(i)) for i in range(5))
     assert not np.array_equal(one.trial(0), drawn_of(seed=4).trial(0))
     sampler = SecureSampler()
-    assert not np.array_equal(one.secret(sampler), one.secret(sampler))
+    assert not np.array_equal(one.draw(sampler), one.draw(sampler))
     assert "seed" not in repr(drawn_of(seed=SubsetSeed()))
 
 
 def test_trials_that_coincide_stay_as_many_as_they_were_drawn() -> None:
-    tiny = DrawnSubsets.of(Design(), 4)
+    tiny = DrawnSubsets.of(Design(), SIZES, 4)
     trials = tiny.trials(0, 60)
     assert trials.space.n_subsets <= 6
     assert trials.numbers.shape == (60,)
@@ -51,10 +56,10 @@ def test_trials_that_coincide_stay_as_many_as_they_were_drawn() -> None:
 
 def test_groups_move_together() -> None:
     groups = np.arange(21) // 2
-    drawn = DrawnSubsets.of(Design(groups=groups, stratify=False), 21)
+    drawn = DrawnSubsets.of(Design(groups=groups, stratify=False), SIZES, 21)
     assert drawn.unit == "group"
     assert drawn.n_units == 11
-    rows = drawn.rows(drawn.trial(0))
+    rows = drawn.rows(0)
     assert set(groups[rows]) == set(np.flatnonzero(drawn.trial(0)))
     assert np.isin(groups, groups[rows]).sum() == rows.size
 
@@ -62,6 +67,6 @@ def test_groups_move_together() -> None:
 def test_a_class_that_a_subset_could_miss_is_refused() -> None:
     labels = np.repeat(["a", "b"], [20, 1])
     with pytest.raises(DesignError, match="class"):
-        DrawnSubsets.of(Design(), 21, labels, classifies=True)
+        DrawnSubsets.of(Design(), SIZES, 21, labels, classifies=True)
     with pytest.raises(DesignError, match="every"):
-        DrawnSubsets.of(Design(rate=0.25), 23, np.repeat([0, 1], [20, 3]), classifies=True)
+        DrawnSubsets.of(Design(rate=0.25), SIZES, 23, np.repeat([0, 1], [20, 3]), classifies=True)

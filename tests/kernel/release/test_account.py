@@ -27,6 +27,7 @@ from pacsklearn.kernel.release.account import (
     resumed_sampler,
     sampler_for,
 )
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 
 EIGHTH = bookkeeping_event("release", 0.125, "nats", "")
 """Eighths add up exactly."""
@@ -205,7 +206,7 @@ WEIGHTS = np.array([1.0, 0.5, 5.0, 1.5])
 
 
 def secret(seed: int = 0) -> Secret:
-    return Secret(WEIGHTS, SeededSampler(np.random.default_rng(seed)))
+    return Secret(CandidateSpace.of(range(4), WEIGHTS), SeededSampler(np.random.default_rng(seed)))
 
 
 def test_it_is_drawn_once_and_by_its_weights() -> None:

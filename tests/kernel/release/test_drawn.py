@@ -24,6 +24,7 @@ from pacsklearn import Guarantee, Membership, PACPrivate, PrivacySession, Sample
 from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import BudgetExhaustedError, DesignWarning, FunctionError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.sampled import confident, drawn_candidates, trial_support
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.trial_outputs import SubsetMap
@@ -68,15 +69,13 @@ def test_where_the_secret_fails_the_centre_leaves_with_the_same_noise_and_charge
     otherwise, limit, monkeypatch, capfd
 ) -> None:
     """An error, a hang or another structure would be a fact about the secret."""
-    from pacsklearn.sampled import drawn
-
     laws = []
 
     def spied(*args, **options):
         laws.append(confident_law(*args, **options))
         return laws[-1]
 
-    monkeypatch.setattr(drawn, "confident_law", spied)
+    monkeypatch.setattr(confident, "confident_law", spied)
     sizes = SampledSubsets(20, 60, time_limit=limit)
     with PrivacySession(X, Y, budget=0.5, secret_space=sizes) as session:
         release = session.release_function(Nth(otherwise))
@@ -92,8 +91,6 @@ def test_where_the_secret_fails_the_centre_leaves_with_the_same_noise_and_charge
 @pytest.mark.parametrize("first_trial", [0.1, 2.0])
 def test_the_secret_has_time_in_proportion_to_the_first_trial(first_trial, monkeypatch) -> None:
     """Twenty times as much, and ten seconds at least: a limit that follows from public fits."""
-    from pacsklearn.sampled import drawn
-
     limits = []
 
     def within(limit, work):
@@ -101,10 +98,10 @@ def test_the_secret_has_time_in_proportion_to_the_first_trial(first_trial, monke
         return work()
 
     times = iter([5.0, 5.0 + first_trial])
-    monkeypatch.setattr(drawn, "within", within)
+    monkeypatch.setattr(trial_support, "within", within)
     # The module's own clock: that of the process is read by other threads, too.
     clock = SimpleNamespace(perf_counter=lambda: next(times, 100.0))
-    monkeypatch.setattr(drawn, "time", clock)
+    monkeypatch.setattr(drawn_candidates, "time", clock)
     with PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session:
         session.release(GaussianNB())
     assert limits == [pytest.approx(max(10.0, 20 * first_trial))]
@@ -181,7 +178,7 @@ def test_the_map_gives_for_a_trial_alone_what_it_gives_for_it_among_others() -> 
     from pacsklearn.plugins import registry
     from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 
-    drawn = DrawnSubsets.of(Design(), 150, Y, classifies=True)
+    drawn = DrawnSubsets.of(Design(), FEW, 150, Y, classifies=True)
     for estimator in (make_pipeline(StandardScaler(), GaussianNB()), PCA(2), KMeans(3, n_init=1)):
         chosen = registry().canonicalizer("auto", estimator)
         subsets, first = SubsetMap.of(estimator, X, Y, drawn, 10, FitOptions(), chosen)
@@ -214,8 +211,6 @@ def test_several_releases_are_planned_together_and_then_the_session_is_done() ->
 
 def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch) -> None:
     """Event and statement of two planned releases, against the laws that were calibrated."""
-    from pacsklearn.sampled import drawn
-
     laws, asked = [], []
 
     def spied(*args, **options):
@@ -223,7 +218,7 @@ def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch) -> None
         laws.append(confident_law(*args, **options))
         return laws[-1]
 
-    monkeypatch.setattr(drawn, "confident_law", spied)
+    monkeypatch.setattr(confident, "confident_law", spied)
     sizes = SampledSubsets(20, 60, gamma=1e-3, guard=3.0)
     with PrivacySession(X, Y, budget=0.5, secret_space=sizes) as session:
         before = session.guarantee_
@@ -239,10 +234,11 @@ def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch) -> None
         assert (options["gamma"], options["guard"]) == (1e-3 / 2, 3.0)
         assert target.budget in (0.25, 0.125)
     assert event.charge == event.bound == model.bound + mean.bound
-    assert (event.kind, event.unit, event.n_candidates) == ("sampled", "nats", 0)
+    assert (event.kind, event.unit, event.n_candidates) == ("planned", "nats", 0)
     assert event.n_noisy == model.dimension + mean.dimension == model.dimension + 4
     assert event.n_outputs == sum(args[0].shape[1] for args, _ in asked)
-    assert event.confidence == guarantee.confidence == 1 - 1e-3
+    assert event.confidence == pytest.approx(guarantee.confidence)
+    assert guarantee.confidence == 1 - 1e-3
     assert (before.n_releases, guarantee.n_releases) == (0, 2)
     assert (before.spent, guarantee.spent) == (0.5, event.charge)
     assert (before.budget, guarantee.budget, guarantee.noise) == (0.5, 0.5, model.backend)

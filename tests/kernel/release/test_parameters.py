@@ -27,6 +27,7 @@ from pacsklearn.kernel.release.parameters import (
     public_prior,
 )
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.sampled.confident import Confident
 
 ROWS = np.random.default_rng(0).normal(size=(40, 2))
 TARGETS = ROWS @ [1.0, -2.0] + 5
@@ -117,11 +118,19 @@ def test_an_unknown_backend_is_refused_before_anything_is_fitted() -> None:
 
 
 def test_the_default_backend_is_that_of_what_is_capped() -> None:
-    assert chosen_backend("auto", None) == "logdet"
-    assert chosen_backend("auto", object()) == "criterion"  # type: ignore[arg-type]
+    nats, capped = Target(0.1), Target(0.1, object())  # type: ignore[arg-type]
+    assert chosen_backend("auto", nats)[0].name == "logdet"
+    assert chosen_backend("auto", capped)[0].name == "criterion"
     backend = Counting()
-    assert chosen_backend(backend, None) is backend
-    assert chosen_backend("eigen", None) == "eigen"
+    assert chosen_backend(backend, nats)[0] is backend
+    backend, used = chosen_backend("eigen", nats)
+    assert (backend.name, used.name) == ("eigen", "eigen")
+    only = Confident(1e-6, 2.0)
+    for noise in ("auto", "confident"):
+        backend, used = chosen_backend(noise, Target(0.1, backend=only))
+        assert (backend, used.name) == (only, "confident")
+    with pytest.raises(ValueError, match="cannot be listed"):
+        chosen_backend("eigen", Target(0.1, backend=only))
 
 
 def test_priors_are_for_numbers() -> None:

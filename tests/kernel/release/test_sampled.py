@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -15,12 +13,24 @@ from pacsklearn.exceptions import (
     PrivacyLeakWarning,
 )
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.sampled import sampled as sampled_release
+from pacsklearn.kernel.release.function import Evaluations
+from pacsklearn.sampled import confident
+from pacsklearn.sampled.sampled_law import SampledLaw
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.sampled.sampler_space import SamplerSpace
 from pacsklearn.secrets import PoissonSubsets, release_sampled
 
 X = np.random.default_rng(0).normal(size=(200, 3))
 SUBSETS = PoissonSubsets(200)
+
+
+def points_of(monkeypatch):
+    """Lattice points of the secrets that are released from here on."""
+    points, ordinary = [], SampledLaw.point
+    monkeypatch.setattr(
+        SampledLaw, "point", lambda *args: points.append(ordinary(*args)) or points[-1]
+    )
+    return points
 
 
 def mean(rows):
@@ -92,13 +102,7 @@ def test_charged_before_the_secret_is_drawn():
 
 
 def test_a_secret_on_which_the_function_fails_gives_the_centre(monkeypatch):
-    drawn = []
-    original = sampled_release._secret_point
-    monkeypatch.setattr(
-        sampled_release,
-        "_secret_point",
-        lambda *args: drawn.append(original(*args)) or drawn[-1],
-    )
+    points = points_of(monkeypatch)
     calls = iter(range(10_000))
 
     def brittle(rows):
@@ -107,7 +111,7 @@ def test_a_secret_on_which_the_function_fails_gives_the_centre(monkeypatch):
         return mean(rows)
 
     found = release(brittle)
-    assert drawn[0].tolist() == [0, 0, 0]
+    assert points[0].tolist() == [0, 0, 0]
     assert np.all(np.isfinite(found.value))
 
 
@@ -154,39 +158,39 @@ def test_the_event_carries_the_confidence_of_its_certificate() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
-def test_the_point_is_that_of_the_secret_s_own_value(shape: tuple[int, ...]) -> None:
-    """Or of the centre, where its value has another shape or there is none."""
-
-    class Law:
-        span = SimpleNamespace(centre=np.full(int(np.prod(shape)), 7.0))
-
-        def point(self, vector):
-            return np.rint(vector * 8).astype(np.int64)
-
-    def fails(seed):
-        raise ValueError("on this secret")
-
+def test_the_vector_is_that_of_the_secret_s_own_value(shape: tuple[int, ...]) -> None:
+    """Or none, where its value has another shape or there is none."""
     value = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
-    size, values = value.size, SimpleNamespace(shape=shape)
-    for trial, expected in (
-        (lambda seed: value, 8 * value.ravel()),
-        (lambda seed: np.ones(5), np.full(size, 56)),
-        (fails, np.full(size, 56)),
-    ):
-        sampler = SeededSampler(np.random.default_rng(0))
-        found = sampled_release._secret_point(trial, Law(), values, sampler)
-        assert found.tolist() == expected.tolist()
+    given = [0] * 9  # eight trials, and the first again
+
+    def function(drawn):
+        if drawn == 2:
+            raise ValueError("on this secret")
+        return np.ones(5) if drawn else value
+
+    def sample(generator):
+        return given.pop() if given else next(later)
+
+    space = SamplerSpace(sample, SampledSubsets(4, 4), 0)
+    values = space.outputs(Evaluations(function, None, None))
+    later = iter(range(3))
+    support = values.support(np.ones(1))
+    assert values.vectors.shape == (4, value.size)
+    assert support.certificate.shape == (4, value.size)
+    found = [support.vector(number) for number in range(3)]
+    assert found[0].tolist() == value.ravel().tolist()
+    assert found[1:] == [None, None]
 
 
 def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch):
     laws = []
-    original = sampled_release.confident_law
+    original = confident.confident_law
 
     def spied(*args, **options):
         laws.append(original(*args, **options))
         return laws[-1]
 
-    monkeypatch.setattr(sampled_release, "confident_law", spied)
+    monkeypatch.setattr(confident, "confident_law", spied)
     # A number that is the same for every trial is one of the value, and none of the noise.
     found = release(lambda rows: np.append(mean(rows), 7.0).reshape(2, 2), guard=3.0, gamma=1e-3)
     (law,), event, guarantee = laws, found.event, found.guarantee
@@ -194,7 +198,7 @@ def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch):
     assert found.value[1, 1] == pytest.approx(7.0)
     assert (event.n_outputs, event.n_noisy, event.n_candidates) == (4, 3, 0)
     assert event.charge == event.bound == law.bound
-    assert (event.kind, event.unit, event.confidence) == ("sampled", "nats", 0.999)
+    assert (event.kind, event.unit, event.confidence) == ("function", "nats", 0.999)
     assert (guarantee.budget, guarantee.spent) == (0.25, law.bound)
     assert not guarantee.noiseless
     details = dict(guarantee.details)
@@ -223,12 +227,6 @@ def test_a_seeded_secret_is_drawn_from_four_numbers_that_are_no_trial_s():
 
 def test_another_structure_of_the_secret_gives_the_centre(monkeypatch):
     calls = iter(range(10_000))
-    points = []
-    original = sampled_release._secret_point
-    monkeypatch.setattr(
-        sampled_release,
-        "_secret_point",
-        lambda *args: points.append(original(*args)) or points[-1],
-    )
+    points = points_of(monkeypatch)
     release(lambda rows: mean(rows) if next(calls) <= 250 else mean(rows)[:2])
     assert points[0].tolist() == [0, 0, 0]

@@ -112,8 +112,11 @@ class HashedSpace(RowSpace):
         return self.sample.membership(units)
 
     def outputs(self, work: Work) -> Any:
-        """What ``work`` gives for candidates that are fitted in passes."""
-        return work.in_passes(self, TableCandidates.prepare)
+        return work.elsewhere(self)
+
+    def fitted(self, fits: Any) -> TableCandidates:
+        """Candidates that are fitted in passes."""
+        return TableCandidates.prepare(fits.estimator, fits.y, self, fits.options)
 
     def listed(self) -> NoReturn:
         """Refuse what looks at candidates one by one.

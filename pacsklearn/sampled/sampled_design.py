@@ -1,0 +1,47 @@
+"""How a secret that cannot be listed is drawn from the rows of a fit or a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from sklearn.base import is_classifier
+
+from pacsklearn.kernel.outputs.candidates import Design, FitOptions, checked_rows
+from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.sampled.drawn_candidates import DrawnCandidates
+from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.sampled.sampled_subsets import SampledSubsets, sampled_subsets
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SampledDesign:
+    """All balanced subsets by the strata, rate and groups of a list's design.
+
+    Parameters
+    ----------
+    design : Design
+        The number of its subsets is unused.
+    sizes : SampledSubsets
+    """
+
+    design: Design
+    sizes: SampledSubsets
+
+    def space(self, n_rows: int, y: Any = None, *, classifies: bool = False) -> DrawnSubsets:
+        """Law of the secret subset; as for :meth:`Design.space`."""
+        return DrawnSubsets.of(self.design, self.sizes, n_rows, y, classifies=classifies)
+
+    def candidates(self, estimator: Any, X: Any, y: Any, options: FitOptions) -> DrawnCandidates:
+        """Validate the universe, and say how subsets of it are drawn."""
+        with stage("design"):
+            X, y = checked_rows(estimator, X, y, options.fit_params)
+            space = self.space(X.shape[0], y, classifies=is_classifier(estimator))
+        return DrawnCandidates(estimator, X, y, space, options)
+
+
+def design_of(secret_space: Any, design: Design) -> Design | SampledDesign:
+    """How the secret is drawn, by a user's argument."""
+    sizes = sampled_subsets(secret_space)
+    return design if sizes is None else SampledDesign(design, sizes)
