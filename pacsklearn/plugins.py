@@ -69,8 +69,8 @@ __all__ = [
 ]
 
 _PARTS = {
+    "ConfidentBackend": "pacsklearn.sampled.confident:ConfidentBackend",
     "OneSidedBackend": "pacsklearn.padding.one_sided:OneSidedBackend",
-    "SampledLaw": "pacsklearn.sampled.sampled_law:SampledLaw",
     "ScaledTargetCanonicalizer": (
         "pacsklearn.canonical.transformed_target:ScaledTargetCanonicalizer"
     ),

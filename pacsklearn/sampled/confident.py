@@ -138,7 +138,7 @@ def confident_law(
 
 @final
 @dataclass(frozen=True)
-class Confident:
+class ConfidentBackend:
     """The only noise with a bound for a secret that cannot be listed; see :func:`confident_law`.
 
     Parameters

@@ -26,7 +26,7 @@ from pacsklearn.sampled.balanced_draw import (
     draw_balanced,
     known_units_success,
 )
-from pacsklearn.sampled.confident import Confident
+from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
@@ -184,9 +184,9 @@ class DrawnSubsets(Space):
     def evaluated(self, evaluations: Any) -> FunctionValues:
         return drawn_values(evaluations, self)
 
-    def backend(self, n_planned: int) -> Confident:
+    def backend(self, n_planned: int) -> ConfidentBackend:
         # All laws hold together with the probability that is stated, each with its share.
-        return Confident(self.sizes.gamma / n_planned, self.sizes.guard)
+        return ConfidentBackend(self.sizes.gamma / n_planned, self.sizes.guard)
 
     def statement(self, laws: Sequence[Any], facts: dict[str, Any]) -> dict[str, Any]:
         sizes = self.sizes

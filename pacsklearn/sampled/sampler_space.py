@@ -20,7 +20,7 @@ from pacsklearn.kernel.outputs.function_values import (
 )
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.kernel.secret.space import Space, Work
-from pacsklearn.sampled.confident import Confident
+from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.sampled.sampled_secret import SampledSecret
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.trial_statement import of_trials
@@ -83,8 +83,8 @@ class SamplerSpace(Space):
         support = TrialSupport(calibration, certificate, vector)
         return FunctionValues(calibration, values.shape, support.under)
 
-    def backend(self, n_planned: int) -> Confident:
-        return Confident(self.sizes.gamma / n_planned, self.sizes.guard)
+    def backend(self, n_planned: int) -> ConfidentBackend:
+        return ConfidentBackend(self.sizes.gamma / n_planned, self.sizes.guard)
 
     def stated(self) -> SampledSecret:
         return SampledSecret()

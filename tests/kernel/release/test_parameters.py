@@ -27,7 +27,7 @@ from pacsklearn.kernel.release.parameters import (
     public_prior,
 )
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
-from pacsklearn.sampled.confident import Confident
+from pacsklearn.sampled.confident import ConfidentBackend
 
 ROWS = np.random.default_rng(0).normal(size=(40, 2))
 TARGETS = ROWS @ [1.0, -2.0] + 5
@@ -125,7 +125,7 @@ def test_the_default_backend_is_that_of_what_is_capped() -> None:
     assert chosen_backend(backend, nats)[0] is backend
     backend, used = chosen_backend("eigen", nats)
     assert (backend.name, used.name) == ("eigen", "eigen")
-    only = Confident(1e-6, 2.0)
+    only = ConfidentBackend(1e-6, 2.0)
     for noise in ("auto", "confident"):
         backend, used = chosen_backend(noise, Target(0.1, backend=only))
         assert (backend, used.name) == (only, "confident")
