@@ -11,7 +11,6 @@ import numpy as np
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
-from pacsklearn.srpp.laws.slice_profile import SliceProfile
 
 _EPS = float(np.finfo(np.float64).eps)
 # Largest whole number a gradient may round to: doubles hold all integers up to 2^53.
@@ -95,21 +94,6 @@ class GradientClipping:
         Every block moves by two clipping norms, and so do doubles by what their sums are off.
         """
         return math.sqrt(len(self.norms)) * 2 / multiplier * self._inexact(batch_size)
-
-    def reaches(self, multiplier: float, batch_size: int, profile: SliceProfile) -> Floats:
-        """The same along each slice; shape (n_slices,) (srpp, appendix F.3)."""
-        if profile.dimension != self.dimension:
-            raise ValueError(
-                f"slices are directions in {profile.dimension} dimensions, and the gradient has "
-                f"{self.dimension} entries; give directions of that length."
-            )
-        ends = np.cumsum(self.sizes)[:-1]
-        parts = np.split(profile.directions, ends, axis=1)
-        norms = np.stack([np.linalg.norm(part, axis=1) for part in parts], axis=1)
-        weighted = norms * np.asarray(self.norms)
-        deviations = np.linalg.norm(weighted, axis=1)
-        moved = weighted.sum(axis=1) / deviations
-        return np.asarray(moved * (2 / multiplier * self._inexact(batch_size)))
 
     @property
     def slack(self) -> float:

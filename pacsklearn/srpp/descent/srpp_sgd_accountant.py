@@ -14,18 +14,17 @@ from pacsklearn._validation import check_choice, check_integer
 from pacsklearn.kernel.ledger.event import GradientSteps
 from pacsklearn.srpp.descent.discrepancy_cap import RECORDED, DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
-from pacsklearn.srpp.divergence import step_divergence as divergence
+from pacsklearn.srpp.divergence import step_divergence as steps
 from pacsklearn.srpp.divergence.composed_profile import composed_epsilon
 from pacsklearn.srpp.divergence.discrepancy import largest_batch
-from pacsklearn.srpp.divergence.lattice_smoothing import continuous_inflation, smoothing_excess
+from pacsklearn.srpp.divergence.lattice_smoothing import continuous_inflation
 from pacsklearn.srpp.divergence.privacy_profile import (
     CommonBatchProfile,
     OppositeRowsProfile,
     StepProfile,
 )
 from pacsklearn.srpp.divergence.renyi_conversion import approximate_epsilon, gaussian_epsilon
-from pacsklearn.srpp.laws.slice_profile import SliceProfile
-from pacsklearn.srpp.laws.sliced_law import AGGREGATIONS, RenyiCosts
+from pacsklearn.srpp.laws.sliced_law import RenyiCosts
 
 ACCOUNTINGS: Final = ("worst-case", "subsampling-aware", "secret-batches")
 """How the draw of the batches counts: worst batch, mean over known ones, or never learnt."""
@@ -55,11 +54,6 @@ class SRPPSGDAccountant:
         ``"secret-batches"``: a divergence of the release itself, when nobody learns the draws,
         never above srpp's Lemma J.1. For Poisson batches rows that pull as hard as they may,
         against rows that pull the other way, attain it.
-    aggregation : {"full", "average", "joint"}, default="full"
-        Of the whole gradient, or along the slices of ``profile`` as published. When the whole
-        gradient is clipped at once they are the same.
-    profile : SliceProfile, optional
-        For the two sliced aggregations.
 
     Raises
     ------
@@ -68,11 +62,10 @@ class SRPPSGDAccountant:
 
     Notes
     -----
-    Every figure of a whole run (:meth:`costs`) is of the full view, which bounds every slice too.
-    Slices of a single step can be cheaper where layers are clipped one by one (srpp, appendix F),
-    and ``aggregation="average"`` or ``"joint"`` prices them. But training reacts to the whole of
-    the last step, not to a slice of it, so that adding such prices up over steps, as published,
-    has no proof here. The estimators charge the full view.
+    Every figure is of the full view, which bounds every slice too. Slices of a single step can be
+    cheaper where layers are clipped one by one (srpp, appendix F). But training reacts to the whole
+    of the last step, not to a slice of it, so that adding such prices up over steps, as published,
+    has no proof here.
 
     Examples
     --------
@@ -88,16 +81,11 @@ class SRPPSGDAccountant:
     clipping: GradientClipping
     order: float
     accounting: str
-    aggregation: str = "full"
-    profile: SliceProfile | None = None
 
     def __post_init__(self) -> None:
         if not 1 < self.order < math.inf:
             raise ValueError(f"order must be above 1 and finite, got {self.order!r}.")
         check_choice(name="accounting", value=self.accounting, allowed=ACCOUNTINGS)
-        check_choice(name="aggregation", value=self.aggregation, allowed=AGGREGATIONS)
-        if self.aggregation != "full" and self.profile is None:
-            raise ValueError(f"aggregation={self.aggregation!r} needs a slice profile.")
         if self.accounting == "secret-batches" and self.cap.log_law is None:
             raise ValueError(
                 "accounting='secret-batches' needs the law of the number of differing rows. Draws "
@@ -131,9 +119,7 @@ class SRPPSGDAccountant:
     @property
     def label(self) -> str:
         """Aggregation as it stands in the ledger's unit; unlike labels are never added."""
-        if self.accounting == "subsampling-aware":
-            return f"{self.aggregation} in the mean over batches"
-        return self.aggregation
+        return "full in the mean over batches" if self.accounting == "subsampling-aware" else "full"
 
     @property
     def needs_tails(self) -> bool:
@@ -144,26 +130,15 @@ class SRPPSGDAccountant:
         """Probability that a run of so many steps is not covered."""
         return self.cap.run_failure(n_steps, tails=self.needs_tails)
 
-    def cost(self, noise_multiplier: float, aggregation: str | None = None) -> float:
+    def cost(self, noise_multiplier: float) -> float:
         """Price of one step, in nats.
 
         Parameters
         ----------
         noise_multiplier : float
             Standard deviation of the noise on the sum of the gradients, over the clipping norm.
-        aggregation : str, optional
-            Another one than the accountant's.
         """
-        which = self.aggregation if aggregation is None else aggregation
-        if which == "full":
-            return self._whole(self.order, noise_multiplier, self.accounting) * _OUTWARD
-        assert self.profile is not None
-        costs, inverse = np.unique(
-            self.clipping.reaches(noise_multiplier, self._rows, self.profile), return_inverse=True
-        )
-        each = np.array([self._divergence(self.order, r, self.accounting) for r in costs])[inverse]
-        merged = float(each @ self.profile.weights) if which == "average" else float(each.max())
-        return merged * _OUTWARD + smoothing_excess(self.clipping.dimension, self.order)
+        return self._whole(self.order, noise_multiplier, self.accounting) * _OUTWARD
 
     def release_cost(self, noise_multiplier: float) -> float:
         """Renyi divergence of one step's release itself, in nats: the price where that is one.
@@ -174,7 +149,7 @@ class SRPPSGDAccountant:
         """
         accounting = self.accounting
         if accounting == "worst-case" or self.cap.log_law is None:
-            most = self.cap.largest if self.cap.tail == 0 else self._rows
+            most = self.cap.largest if self.cap.tail == 0 else self.most_rows
             return self._shifted(self.order, noise_multiplier, most) * _OUTWARD
         if accounting == "subsampling-aware":
             accounting = "secret-batches"
@@ -195,7 +170,7 @@ class SRPPSGDAccountant:
             raise ValueError("No rows differ: there is nothing to hide, and no noise is needed.")
         # Room for the rounding of the sum over the steps.
         allowed = epsilon / n_steps * (1 - 1e-13)
-        least = self.clipping.least_multiplier(self._rows)
+        least = self.clipping.least_multiplier(self.most_rows)
         high = max(1.0, least)
         while self.cost(high) > allowed:
             high *= 8
@@ -234,7 +209,7 @@ class SRPPSGDAccountant:
         their law is not known. ``delta`` holds the tails of all steps too: epsilon is that of the
         cap's ``largest`` at what they leave of it, or of batches of which all rows differ.
         """
-        full = n_steps * self.cost(noise_multiplier, "full")
+        full = n_steps * self.cost(noise_multiplier)
         epsilon = self._epsilon(noise_multiplier, n_steps, delta)
         return RenyiCosts.of_whole(self.order, full, delta, epsilon)
 
@@ -257,7 +232,7 @@ class SRPPSGDAccountant:
         poisson = self.cap.sampling == "poisson" and self.accounting == "secret-batches"
         if known is None or not poisson or self.cap.largest == 0:
             return None
-        reach = self.clipping.reach(noise_multiplier, self._rows) / 2
+        reach = self.clipping.reach(noise_multiplier, self.most_rows) / 2
         # Without what rounding to the lattice may add to a shift: those rows need not gain by it.
         attained = OppositeRowsProfile(known, reach, 0.0, below=True).renyi(self.order)
         if not 0 < attained < math.inf:
@@ -265,7 +240,7 @@ class SRPPSGDAccountant:
         return max(self._whole(self.order, noise_multiplier, self.accounting) / attained, 1.0)
 
     @property
-    def _rows(self) -> int:
+    def most_rows(self) -> int:
         """Most rows that a batch can have."""
         return largest_batch(self.cap.n_rows, self.cap.batch_size, self.cap.sampling)
 
@@ -275,7 +250,7 @@ class SRPPSGDAccountant:
         if self.accounting == "worst-case" or cap.log_law is None:
             # Steps in which more rows differ count in delta; or all rows of a batch may differ.
             left = delta - n_steps * cap.tail * _OUTWARD
-            counts = [(cap.largest, left)] * (left > 0) + [(self._rows, delta)] * (cap.tail > 0)
+            counts = [(cap.largest, left)] * (left > 0) + [(self.most_rows, delta)] * (cap.tail > 0)
             rates = [(self._shifted(1.0, noise_multiplier, k), share) for k, share in counts]
             return min(gaussian_epsilon(n_steps * r, share) for r, share in rates) * _OUTWARD
         if cap.largest == 0:
@@ -289,28 +264,29 @@ class SRPPSGDAccountant:
         return epsilon * _OUTWARD
 
     def _whole(self, order: float, noise_multiplier: float, accounting: str) -> float:
-        return self._divergence(order, self._reach(noise_multiplier), accounting)
+        return self.divergence(order, self._reach(noise_multiplier), accounting)
 
     def _shifted(self, order: float, noise_multiplier: float, count: int) -> float:
         """Divergence of a step in which so many rows differ."""
         reach = self._reach(noise_multiplier)
-        return divergence.shift_divergence(order, count, reach, self.clipping.slack)
+        return steps.shift_divergence(order, count, reach, self.clipping.slack)
 
     def _reach(self, noise_multiplier: float) -> float:
-        return self.clipping.reach(noise_multiplier, self._rows)
+        return self.clipping.reach(noise_multiplier, self.most_rows)
 
     @lru_cache(maxsize=256)  # noqa: B019 - frozen, small, and asked for the same price often
-    def _divergence(self, order: float, reach: float, accounting: str) -> float:
+    def divergence(self, order: float, reach: float, accounting: str) -> float:
+        """Divergence of one step in which a row moves the release by ``reach`` deviations."""
         slack, cap = self.clipping.slack, self.cap
         if accounting == "worst-case":
-            return divergence.shift_divergence(order, cap.largest, reach, slack)
+            return steps.shift_divergence(order, cap.largest, reach, slack)
         if cap.log_law is None:
-            return divergence.moment_divergence(order, cap.second_moment, reach, slack)
+            return steps.moment_divergence(order, cap.second_moment, reach, slack)
         if accounting == "subsampling-aware":
-            return divergence.mean_divergence(order, np.exp(cap.log_law), reach, slack)
+            return steps.mean_divergence(order, np.exp(cap.log_law), reach, slack)
         if cap.largest == 0:
             return 0.0
-        known = divergence.secret_batch_divergence(order, cap.log_law, reach, slack)
+        known = steps.secret_batch_divergence(order, cap.log_law, reach, slack)
         # Both are bounds; which one is lower depends on order and counts.
         return min(known, self._profile(reach).renyi(order))
 

@@ -44,7 +44,7 @@ def run_unit(
     return renyi_unit(
         order=accountant.order,
         aggregation=accountant.label,
-        profile=accountant.profile,
+        profile=None,
         scenario=scenario,
         secret_name=secret_name,
     )

@@ -7,13 +7,13 @@ import itertools
 import numpy as np
 import pytest
 from pacsklearn_papers import donsker_varadhan
+from pacsklearn_papers.gaussianity_gap import SurrogateGap
 from scipy.stats import binomtest
+from surrogate_gaps import GAPS, exact
 
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.mixture_information import mixture_information
-from pacsklearn.srpp.divergence.gaussianity_gap import SurrogateGap
-from tests.kernel.bounds.test_gaussianity_gap import GAPS, exact
 
 
 @pytest.mark.parametrize("name", GAPS)

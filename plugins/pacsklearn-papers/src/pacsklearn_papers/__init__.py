@@ -5,32 +5,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pacsklearn_papers.gap_estimate import donsker_varadhan
+    from pacsklearn_papers.gaussianity_gap import SurrogateGap
     from pacsklearn_papers.rpac_accounting import (
         composed_remaining_entropy,
         intrinsic_privacy,
         joint_remaining_entropy,
         residual_privacy,
     )
+    from pacsklearn_papers.sliced_step import sliced_step_cost
     from pacsklearn_papers.stackelberg import StackelbergBackend
+    from pacsklearn_papers.transported_gap import sliced_wasserstein
 
 __all__ = [
     "StackelbergBackend",
+    "SurrogateGap",
     "composed_remaining_entropy",
     "donsker_varadhan",
     "intrinsic_privacy",
     "joint_remaining_entropy",
     "residual_privacy",
+    "sliced_step_cost",
+    "sliced_wasserstein",
 ]
 
-_FILES = {"StackelbergBackend": "stackelberg", "donsker_varadhan": "gap_estimate"} | dict.fromkeys(
-    (
-        "composed_remaining_entropy",
-        "intrinsic_privacy",
-        "joint_remaining_entropy",
-        "residual_privacy",
-    ),
-    "rpac_accounting",
-)
+_FILES = dict.fromkeys(__all__, "rpac_accounting") | {
+    "StackelbergBackend": "stackelberg",
+    "SurrogateGap": "gaussianity_gap",
+    "donsker_varadhan": "gap_estimate",
+    "sliced_step_cost": "sliced_step",
+    "sliced_wasserstein": "transported_gap",
+}
 
 
 def __getattr__(name: str) -> Any:

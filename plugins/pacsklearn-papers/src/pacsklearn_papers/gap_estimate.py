@@ -7,7 +7,7 @@ import numpy as np
 from pacsklearn._validation import as_count
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
-from pacsklearn.srpp.divergence.gaussianity_gap import GapCorrection, SurrogateGap
+from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
 
 _SLOPES = (0.25, 0.5, 0.75, 1.0)
 # Shares of the training draws that the clipping leaves untouched on each side.
@@ -47,7 +47,7 @@ def donsker_varadhan(
     Examples
     --------
     >>> from pacsklearn_papers import donsker_varadhan
-    >>> from pacsklearn.srpp.divergence.gaussianity_gap import SurrogateGap
+    >>> from pacsklearn_papers import SurrogateGap
     >>> gap = SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [0.05])
     >>> 0.5 < donsker_varadhan(gap).value < gap.logdet
     True

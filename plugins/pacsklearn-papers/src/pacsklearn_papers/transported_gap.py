@@ -10,7 +10,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 from pacsklearn._validation import as_count
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
-from pacsklearn.srpp.divergence.gaussianity_gap import GapCorrection, SurrogateGap
+from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
 
 # Nodes a panel of one noise deviation, and the coarser rule that tells the error.
 _NODES, _COARSE = 10, 6
@@ -57,7 +57,7 @@ def sliced_wasserstein(
 
     Examples
     --------
-    >>> from pacsklearn.bounds import SurrogateGap, sliced_wasserstein
+    >>> from pacsklearn_papers import SurrogateGap, sliced_wasserstein
     >>> gap = SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [0.05])
     >>> round(sliced_wasserstein(gap).value, 3)
     0.095

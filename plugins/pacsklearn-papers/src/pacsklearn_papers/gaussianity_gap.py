@@ -61,7 +61,7 @@ class SurrogateGap:
 
     Examples
     --------
-    >>> from pacsklearn.bounds import SurrogateGap
+    >>> from pacsklearn_papers import SurrogateGap
     >>> SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [0.5]).covariance
     array([[1.5]])
     """
