@@ -7,7 +7,7 @@ from pathlib import Path
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.ledger.accounts import Terms
 from pacsklearn.kernel.ledger.high_water import HighWater
-from pacsklearn.kernel.ledger.log import VERSION, Log, MovedError, without_password
+from pacsklearn.kernel.ledger.log import Log, MovedError, without_password
 from pacsklearn.kernel.ledger.row import Founding, Row, founding_row
 from pacsklearn.kernel.ledger.sqlite_file import check_free
 from pacsklearn.kernel.ledger.writer import run
@@ -72,12 +72,9 @@ def upgrade(address: str) -> int:
     """
 
     def migrate(log: Log) -> int:
-        before = log.version()
-        if before == 0:
-            raise LedgerError(f"There is no ledger at {without_password(address)}.")
-        if before != VERSION:
-            log.migrate()
-        return before
+        if log.version() == 0:
+            log.check_version()  # says that there is none
+        return log.migrate()
 
     before: int = run(address, migrate)
     return before

@@ -7,12 +7,17 @@ import secrets
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar, final
 from urllib.parse import unquote
 
-from pacsklearn.exceptions import LedgerError, LedgerMismatchError, UnknownNameError
+from pacsklearn.exceptions import (
+    LedgerCorruptedError,
+    LedgerError,
+    LedgerMismatchError,
+    UnknownNameError,
+)
 from pacsklearn.kernel.ledger.row import Position, Row
 from pacsklearn.kernel.plugins.elsewhere import install_hint
 
@@ -25,13 +30,18 @@ VERSION: Final = 1
 """Of the tables: the last script of the folders ``sqlite`` and ``postgresql``."""
 
 _AT_ONCE: Final = 1000
-_ROW: Final = "SELECT dataset, number, key, line FROM log WHERE dataset = ?"
-_ANSWER: Final = "SELECT responder, name, value, margin, seal FROM answers WHERE dataset = ?"
+_ROW: Final = "SELECT dataset, number, key, line FROM log"
+_NEW_ROW: Final = "INSERT INTO log (dataset, number, key, line) VALUES (?, ?, ?, ?)"
+_NEW_ANSWER: Final = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ANSWER: Final = "responder, name, value, margin, seal FROM answers WHERE dataset = ?"
 
 
 @final
-class MovedError(Exception):
+class MovedError(LedgerError):
     """Others appended first: read their rows, and try again."""
+
+    def __init__(self) -> None:
+        super().__init__("Others append to the ledger without end; try again.")
 
 
 @final
@@ -45,20 +55,20 @@ class DoubtError(LedgerError):
 
     Parameters
     ----------
-    reason : str
-    again : bool
-        Whether to append anew when it was not.
+    error : LedgerError
+        What is wrong, if it was not.
     """
 
-    def __init__(self, reason: str, again: bool) -> None:
-        super().__init__(reason)
-        self.again = again
+    def __init__(self, error: LedgerError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Log(ABC):
     """Logs of the data sets of one database; used by the thread of that database only.
 
-    A kind of database is a subclass, found by the word that its addresses begin with.
+    A kind of database is a subclass, found by the word that its addresses begin with. Its driver is
+    a module of Python's database interface (PEP 249) whose connections execute statements.
 
     Parameters
     ----------
@@ -74,15 +84,31 @@ class Log(ABC):
         Folder of the numbered scripts that make the tables.
     errors : tuple of type
         What the driver raises when the database cannot be used.
+    mark : str
+        What stands for a value in a statement of the driver.
+    begin : tuple of str
+        Statements that begin a transaction: one that reads, and sees everything as of one moment,
+        and one that writes.
+    scan : str
+        What a question for the rows of a data set ends in that reads the table through no index, in
+        their order.
+    cursor : dict
+        Options of a cursor that does not fetch all rows at once.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     scripts: ClassVar[Path]
     errors: ClassVar[tuple[type[Exception], ...]]
+    mark: ClassVar[str] = "?"
+    begin: ClassVar[tuple[str, str]]
+    scan: ClassVar[str]
+    cursor: ClassVar[dict[str, str]] = {}
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self._raw: Any = None
+        self._is_inside = False
 
     @staticmethod
     @abstractmethod
@@ -96,16 +122,8 @@ class Log(ABC):
         """
 
     @abstractmethod
-    def ask(self, question: str, *values: object) -> list[Any]:
-        """Lines that a question gives; ``?`` stands for each value."""
-
-    @abstractmethod
     def settle(self, dataset: str) -> None:
         """Wait for the end of a transaction in doubt; what can be read then is durable."""
-
-    @abstractmethod
-    def table(self, dataset: str) -> Iterator[Row]:
-        """All rows, read from the table and through no index."""
 
     @abstractmethod
     def check(self) -> None:
@@ -125,28 +143,8 @@ class Log(ABC):
         """Time by the clock that all who write here share."""
 
     @abstractmethod
-    def rest(self) -> None:
-        """Nothing is asked for the moment: what may not be kept open is closed."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give the connection back."""
-
-    @abstractmethod
-    def _begin(self, *, write: bool) -> None:
-        """Begin a transaction; one that reads sees everything as of one moment."""
-
-    @abstractmethod
-    def _insert(self, dataset: str, expected: Position | None, rows: Sequence[Row]) -> None:
-        """Write rows after the expected head, and see that they were kept; or raise MovedError."""
-
-    @abstractmethod
-    def _commit(self) -> None:
-        """Commit, or raise DoubtError when that is not seen."""
-
-    @abstractmethod
-    def _roll_back(self) -> None:
-        """End a transaction without a trace, and without an error."""
+    def _connected(self) -> Any:
+        """Connection of the driver, made where there is none; transactions are begun by name."""
 
     @abstractmethod
     def _make_tables(self) -> None:
@@ -155,6 +153,17 @@ class Log(ABC):
     @abstractmethod
     def _named(self, error: Exception) -> LedgerError:
         """What an error of the driver says about the ledger."""
+
+    def ask(self, question: str, *values: object) -> list[Any]:
+        """Lines that a question gives; ``?`` stands for each value."""
+        with self._errors():
+            try:
+                return self._lines(question, values)
+            except self.errors as error:
+                if self._is_inside or not isinstance(self._named(error), UnreachableError):
+                    raise
+            self.close()  # the server was started anew in between
+            return self._lines(question, values)
 
     def append(
         self,
@@ -192,14 +201,16 @@ class Log(ABC):
         """Block in which everything is read as of one moment."""
         return self._transaction(write=False)
 
-    def migrate(self) -> None:
-        """Make the tables, or bring them to this version, as their owner."""
-        if self.version() > VERSION:
+    def migrate(self) -> int:
+        """Make the tables, or bring them to this version, as their owner; the version they had."""
+        before = self.version()
+        if before > VERSION:
             self.check_version()
-        if self.version() != VERSION:
+        if before != VERSION:
             with self._transaction(write=True):
                 self._make_tables()
             self.close()  # the connection is older than the tables
+        return before
 
     def create(self, write: Callable[[Log], T]) -> T:
         """Write to the database; a file that is not there appears with it, as a whole."""
@@ -209,27 +220,70 @@ class Log(ABC):
         """Copy the database as it is, with what else is in it, to a file; whether that is done."""
         return False
 
+    def rest(self) -> None:
+        """Nothing is asked for the moment: what may not be kept open is closed."""
+        return
+
+    def close(self) -> None:
+        """Give the connection back."""
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            with suppress(*self.errors):
+                raw.close()
+
+    def _lines(self, question: str, values: tuple[object, ...]) -> list[Any]:
+        bound = [values] if values else []
+        cursor = self._connected().execute(question.replace("?", self.mark), *bound)
+        return cursor.fetchall() if cursor.description else []
+
+    def _insert(self, dataset: str, expected: Position | None, rows: Sequence[Row]) -> None:
+        """Write rows after the expected head, in a transaction that keeps others from moving it."""
+        head = self.head(dataset)
+        if (head and head.position) != expected:
+            raise MovedError
+        self._write(_NEW_ROW, [row[:4] for row in rows])
+        answers = [(dataset, row.number, *each) for row in rows for each in row.answers]
+        self._write(_NEW_ANSWER, answers)
+        # A trigger may have changed them, or swallowed them, without an error.
+        if rows and self.head(dataset) != rows[-1]._replace(answers=()):
+            raise LedgerCorruptedError(rows[-1].number, "is not kept by the database")
+
+    def _write(self, statement: str, lines: Sequence[tuple[object, ...]]) -> None:
+        if lines:
+            self._raw.cursor().executemany(statement.replace("?", self.mark), lines)
+
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[None]:
         with self._errors():
-            self._begin(write=write)
+            self.ask(self.begin[write])
+            self._is_inside = True
             try:
                 yield
-            except BaseException:
-                self._roll_back()
+                if write:
+                    self._commit()
+            finally:
+                self._is_inside = False
+                with suppress(*self.errors):  # the first error says what is wrong
+                    if self._raw is not None:
+                        self._raw.rollback()
+
+    def _commit(self) -> None:
+        try:
+            self._raw.execute("COMMIT")
+        except BaseException as error:
+            # It may be on disk all the same, and be read by whoever connects next.
+            self.close()
+            if not isinstance(error, self.errors):
                 raise
-            if write:
-                self._commit()
-            else:
-                self._roll_back()
+            raise DoubtError(self._named(error)) from None
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:
-            if isinstance(error, LedgerError) or not isinstance(error, self.errors):
-                raise
+        except LedgerError:
+            raise
+        except self.errors as error:
             self.close()
             raise self._named(error) from None
 
@@ -260,11 +314,6 @@ class Log(ABC):
         self.check_version()  # tables of another version cannot be read
         return [row[0] for row in self.ask("SELECT dataset FROM log WHERE number = 0 ORDER BY 1")]
 
-    def head(self, dataset: str) -> Row | None:
-        """Last row."""
-        rows = self.ask(f"{_ROW} ORDER BY number DESC LIMIT 1", dataset)
-        return Row(*rows[0]) if rows else None
-
     def founding(self, dataset: str) -> Row:
         """First row.
 
@@ -284,14 +333,25 @@ class Log(ABC):
             )
         return row
 
+    def head(self, dataset: str) -> Row | None:
+        """Last row."""
+        return self._one("dataset = ? ORDER BY number DESC LIMIT 1", dataset)
+
     def row(self, dataset: str, number: int) -> Row | None:
         """Row with a number."""
-        rows = self.ask(f"{_ROW} AND number = ?", dataset, number)
-        return Row(*rows[0]) if rows else None
+        return self._one("dataset = ? AND number = ?", dataset, number)
+
+    def find(self, dataset: str, key: str) -> Row | None:
+        """Row with a key."""
+        return self._one("dataset = ? AND key = ?", dataset, key)
+
+    def _one(self, where: str, *values: object) -> Row | None:
+        lines = self.ask(f"{_ROW} WHERE {where}", *values)
+        return Row(*lines[0]) if lines else None
 
     def read(self, dataset: str, after: int) -> Iterator[Row]:
         """Rows after one, in order; as they stand, unchecked."""
-        question = f"{_ROW} AND number > ? ORDER BY number LIMIT {_AT_ONCE}"
+        question = f"{_ROW} WHERE dataset = ? AND number > ? ORDER BY number LIMIT {_AT_ONCE}"
         # By parts: no transaction stays open, and no other waits, while a long log is read.
         while True:
             rows = self.ask(question, dataset, after)
@@ -301,10 +361,17 @@ class Log(ABC):
                 return
             after = rows[-1][1]
 
-    def find(self, dataset: str, keys: Sequence[str]) -> list[Row]:
-        """Rows with any of a few keys."""
-        marks = ", ".join("?" * len(keys))
-        return [Row(*row) for row in self.ask(f"{_ROW} AND key IN ({marks})", dataset, *keys)]
+    def table(self, dataset: str) -> Iterator[Row]:
+        """All rows, read from the table and through no index, inside a snapshot."""
+        question = f"{_ROW} {self.scan}".replace("?", self.mark)
+        with self._errors():
+            cursor = self._connected().cursor(**self.cursor)
+            try:
+                for row in cursor.execute(question, (dataset,)):
+                    yield Row(*row)
+            finally:
+                with suppress(*self.errors):  # of a connection that is closed by now
+                    cursor.close()
 
     def stored(self, dataset: str, responder: str, names: Sequence[bytes]) -> list[Any]:
         """Stored answers with any of some names."""
@@ -312,7 +379,7 @@ class Log(ABC):
         for start in range(0, len(names), _AT_ONCE // 2):
             some = names[start : start + _AT_ONCE // 2]
             marks = ", ".join("?" * len(some))
-            question = f"{_ANSWER} AND responder = ? AND name IN ({marks})"
+            question = f"SELECT {_ANSWER} AND responder = ? AND name IN ({marks})"
             lines += self.ask(question, dataset, responder, *some)
         return lines
 
@@ -323,19 +390,15 @@ class Log(ABC):
 
     def answers(self, dataset: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """All stored answers with the numbers of their rows, in the order of these."""
-        number, name, responder = -1, b"", ""
+        last: tuple[Any, ...] = -1, "", b""
         question = (
-            f"SELECT number, responder, name, value, margin, seal FROM answers WHERE dataset = ? "
-            f"AND (number, responder, name) > (?, ?, ?) ORDER BY number, responder, name "
-            f"LIMIT {_AT_ONCE}"
+            f"SELECT number, {_ANSWER} AND (number, responder, name) > (?, ?, ?) "
+            f"ORDER BY number, responder, name LIMIT {_AT_ONCE}"
         )
-        while True:
-            lines = self.ask(question, dataset, number, responder, name)
+        while lines := self.ask(question, dataset, *last):
             for line in lines:
                 yield line[0], (line[1], *map(bytes, line[2:]))
-            if len(lines) < _AT_ONCE:
-                return
-            number, responder, name = lines[-1][:3]
+            last = lines[-1][:3]
 
 
 def waits(seconds: float | None = None) -> Iterator[None]:

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.accounts import (
@@ -34,9 +34,11 @@ from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
 
 _LONGEST_WORDS: Final = 500
+_MOST_MISSING: Final = 1000
+"""Rows in a row that cannot be read, after which there are no more."""
 _LINE: Final = re.compile(rb'\{"dataset":"[^\0]{1,2000000}?,"hash":"[0-9a-f]{64}"\}')
 _SUMS: Final = re.compile(r'"sums":(\{[^{}]*\})')
-_ACCOUNT: Final = re.compile(r'"account":("(?:[^"\\]|\\.)*")')
+_OWNERS: Final = re.compile(r'"(account|user|project)":("(?:[^"\\]|\\.)*")')
 
 
 def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> dict[str, Any]:
@@ -83,11 +85,10 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     name = without_password(str(source))
     # Before SQLite opens the file, which may move its log into it.
     carved = [*_carved(source)] if isinstance(source, Path) else []
-    salvaged, is_sound = run(address_of(source), lambda log: _salvaged(log, carved))
-    datasets = [_Dataset(*each) for each in salvaged]
+    datasets: list[_Salvage] = run(address_of(source), lambda log: _salvaged(log, carved))
     if not datasets:
         raise LedgerCorruptedError(0, "(the founding) is not the one that was written")
-    if is_sound and all(dataset.is_sound for dataset in datasets):
+    if all(dataset.is_sound for dataset in datasets):
         raise LedgerError(f"The ledger at {name} is as it was written: there is nothing to repair.")
     document = {
         "ledger": name,
@@ -106,14 +107,10 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
                 f"{len(dataset.aside)} rows from row {len(dataset.kept)} on were set aside by "
                 f"{signed_by}: {reason}; SHA-256 of {aside.name}: {digest}"
             )
-            charged = dataset.charge_again(note)
+            facts: dict[str, Any] = {"kept": len(dataset.kept) - 1, "set_aside": len(dataset.aside)}
+            facts["charged"], facts["assumed"] = dataset.charge_again(note)
+            report[dataset.name] = facts
             draft.append(dataset.name, None, dataset.kept)
-            report[dataset.name] = {
-                "kept": dataset.n_kept,
-                "set_aside": len(dataset.aside),
-                "charged": charged,
-                "assumed": dataset.assumed,
-            }
         # Last of all, and before the copy appears: there is never one without the other.
         with replacement_file(aside) as content:
             content.write(text.encode())
@@ -123,15 +120,9 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     return report
 
 
-_Rows: TypeAlias = tuple[str, list[Row], list[Row], int | None]
-
-
-def _salvaged(log: Log, carved: list[Row]) -> tuple[list[_Rows], bool]:
-    """Rows of each data set, those with their content and the others, and whether all is sound."""
-    is_sound = True
-    rows: list[Row] = []
-    answers: dict[str, dict[int, list[Any]]] = {}
-    names = {row.dataset for row in carved}
+def _salvaged(log: Log, carved: list[Row]) -> list[_Salvage]:
+    """All that can be read of each data set."""
+    names, is_sound = {row.dataset for row in carved}, True
     with suppress(LedgerError):
         names |= set(log.datasets())
     try:
@@ -139,75 +130,7 @@ def _salvaged(log: Log, carved: list[Row]) -> tuple[list[_Rows], bool]:
             log.check()
     except LedgerError:
         is_sound = False
-    for name in names:
-        some, went_well = _read(log, name)
-        rows += some
-        is_sound &= went_well
-        beside = answers.setdefault(name, {})
-        with suppress(LedgerError):
-            for number, answer in log.answers(name):
-                beside.setdefault(number, []).append(answer)
-    by_name: dict[str, tuple[dict[int, dict[str, Row]], list[Row]]] = {}
-    for row in [*rows, *carved]:
-        good, bad = by_name.setdefault(str(row.dataset), ({}, []))
-        try:
-            row.facts()
-            whole = row._replace(answers=tuple(answers.get(row.dataset, {}).get(row.number, ())))
-            good.setdefault(row.number, {}).setdefault(row.hash, whole)
-        except LedgerCorruptedError:
-            bad.append(row)
-    datasets = []
-    for name, (good, bad) in sorted(by_name.items()):
-        if 0 not in good:
-            if bad or good:
-                raise LedgerCorruptedError(0, "(the founding) is not the one that was written")
-            continue
-        rows_of = [row for number in sorted(good) for row in good[number].values()]
-        datasets.append((name, rows_of, bad, _end(log, name)))
-    return datasets, is_sound
-
-
-def _end(log: Log, name: str) -> int | None:
-    """Number of the last row, where the index and the table agree on it; None otherwise."""
-    with suppress(LedgerError):
-        by_index = log.head(name)
-        if isinstance(log, SQLiteLog):
-            question = (
-                "SELECT number FROM log NOT INDEXED WHERE dataset = ? ORDER BY rowid DESC LIMIT 1"
-            )
-            numbers = [line[0] for line in log.ask(question, name)]
-        else:
-            with log.snapshot():
-                numbers = [row.number for row in log.table(name)][-1:]
-        if by_index is not None and numbers == [by_index.number]:
-            return by_index.number
-    return None
-
-
-def _read(log: Log, name: str) -> tuple[list[Row], bool]:
-    """All rows that can be read, and whether that went without an error."""
-    rows: list[Row] = []
-    # One way may be damaged where another one is not.
-    for number, way in enumerate((log.table(name), log.read(name, -1), _singly(log, name))):
-        try:
-            rows.extend(way)
-        except LedgerError:
-            continue
-        return rows, number == 0
-    return rows, False
-
-
-def _singly(log: Log, name: str) -> Iterator[Row]:
-    """Row after row, over those that cannot be read."""
-    number, missing = 0, 0
-    while missing < 1000:
-        row = None
-        with suppress(LedgerError):
-            row = log.row(name, number)
-        missing = 0 if row else missing + 1
-        number += 1
-        if row:
-            yield row
+    return [_Salvage(log, name, carved, is_sound) for name in sorted(names)]
 
 
 def _carved(path: Path) -> Iterator[Row]:
@@ -225,109 +148,139 @@ def _carved(path: Path) -> Iterator[Row]:
                 yield row
 
 
-@final
-class _Dataset:
-    """Rows of one data set: those before the first wrong one, and the others."""
+def _read(log: Log, name: str) -> tuple[list[Row], bool]:
+    """All rows that can be read, and whether that went without an error."""
+    rows: list[Row] = []
+    with suppress(LedgerError), log.snapshot():
+        rows.extend(log.table(name))
+        return rows, True
+    # By the index, over those that cannot be read: one way may be damaged where the other is not.
+    number = missing = 0
+    while missing < _MOST_MISSING:
+        row = None
+        with suppress(LedgerError):
+            row = log.row(name, number)
+        rows += [row] if row else []
+        number, missing = number + 1, 0 if row else missing + 1
+    return rows, False
 
-    def __init__(self, name: str, rows: list[Row], bad: list[Row], end: int | None) -> None:
-        self.name, self.assumed = name, ""
-        self.fold = Fold(rows[0])
-        self.kept, self.aside = [rows[0]], []
-        followed = {str(row.facts()["previous"]) for row in rows}
+
+def _end(log: Log, name: str) -> int | None:
+    """Number of the last row, where the index and the table agree on it; None otherwise."""
+    with suppress(LedgerError):
+        head = log.head(name)
+        last = log.ask(f"SELECT number FROM log {log.scan} DESC LIMIT 1", name)  # noqa: S608
+        if head is not None and last == [(head.number,)]:
+            return head.number
+    return None
+
+
+@final
+class _Salvage:
+    """Rows of one data set: those before the first wrong one, and the others.
+
+    Parameters
+    ----------
+    log : Log
+    name : str
+    carved : list of Row
+        From the pages of a file, of any data set.
+    is_sound : bool
+        Whether the database found nothing wrong.
+    """
+
+    def __init__(self, log: Log, name: str, carved: list[Row], is_sound: bool) -> None:
+        self.name = name
+        some, went_well = _read(log, name)
+        rows = [*dict.fromkeys([*some, *(row for row in carved if row.dataset == name)])]
+        good = [row for row in rows if row.dataset == name and _is_sound(row)]
+        sound = set(good)
+        bad = [row for row in rows if row not in sound]
         # Of several with one number those that others follow come first: pages also hold rows of
         # transactions that were undone.
-        for row in sorted(rows[1:], key=lambda row: (row.number, row.hash not in followed)):
+        followed = {str(row.facts()["previous"]) for row in good}
+        good.sort(key=lambda row: (row.number, row.hash not in followed))
+        if not good or good[0].number != 0:
+            raise LedgerCorruptedError(0, "(the founding) is not the one that was written")
+        answers: dict[int, tuple[Any, ...]] = {}
+        with suppress(LedgerError):
+            for number, answer in log.answers(name):
+                answers[number] = (*answers.get(number, ()), answer)
+        self.fold = Fold(good[0])
+        self.kept, self.aside = good[:1], []
+        for row in good:
+            if row.number <= self.fold.last.number:
+                continue
+            whole = row._replace(answers=answers.get(row.number, ()))
             try:
-                if row.number <= self.fold.last.number:
-                    continue
-                Beside([(row.number, each) for each in row.answers]).check(row)
-                self.fold.add(row)
-                self.kept.append(row)
+                Beside([(row.number, each) for each in whole.answers]).check(whole)
+                self.fold.add(whole)
+                self.kept.append(whole)
             except LedgerCorruptedError:
                 self.aside.append(row)
-        self.n_sound = len(self.aside)
-        self.n_kept = len(self.kept) - 1
-        seen: list[Any] = [row.number for row in [*rows, *bad]]
-        self._is_cut = end is None or end > max(each for each in seen if isinstance(each, int))
+        end = _end(log, name)
+        self._is_cut = end is None or end > max(filter(_is_number, (row.number for row in rows)))
         if self.fold.founding.high_water:
             with suppress(LedgerError):
                 before, stated = HighWater(self.fold.founding).read()
                 self.aside += [row for row in stated if row.number > self.fold.last.number]
-                highest = max(row.number for row in [*rows, *stated])
-                self._is_cut = before.sequence > highest
-        self.aside += [row for row in bad if not self._is_kept(row)]
+                self._is_cut = before.sequence > max(row.number for row in [*good, *stated])
+        lines = {row.line for row in self.kept}
+        self.aside += [row for row in bad if row.line not in lines]
+        self.is_sound = is_sound and went_well and not self.aside and not self._is_cut
 
-    def _is_kept(self, row: Row) -> bool:
-        return any(row.line == each.line for each in self.kept)
-
-    @property
-    def is_sound(self) -> bool:
-        return not self.aside and not self._is_cut
-
-    def charge_again(self, note: str) -> float:
-        """Bring each sum to the highest that was stated; returns what the ledger is charged."""
-        if self.is_sound:
-            return 0.0
-        highest, numbers, unstated = self._stated()
-        # Sums grow from row to row: one that states none matters where no row after it does.
-        takes_all = self._is_cut or max(unstated, default=-1) > max(numbers, default=-2)
+    def charge_again(self, note: str) -> tuple[float, str]:
+        """Bring each sum to the highest that was stated; what is charged, and what is assumed."""
+        if not (self.aside or self._is_cut):
+            return 0.0, ""
+        highest, takes_all = self._stated()
         accounts = self.fold.accounts
         owners = [key for key in highest if key[0] in ("user", "project")]
         order = [("account", each) for each in accounts.open_keys()] + owners + [("ledger", "")]
         spent = accounts.total("")
         for kind, name in order:
-            account = name if kind == "account" else ""
-            now = accounts.sum_of(kind, name)
-            missing = max(highest.get((kind, name), 0) - now, 0)
-            user, project = (name if kind == each else None for each in ("user", "project"))
-            limits = accounts.limits(account, user, project)
-            limit = limits[0]
-            if kind == "account" and takes_all and (kind, name) in highest:
-                missing = max(missing, exact(limit.ceiling) - now)
-            if kind == "ledger" and takes_all:
-                missing = max(missing, exact(limit.ceiling) - now)
-            if missing <= 0 and kind != "ledger":
+            owner = {kind: name} if kind in ("user", "project") else {}
+            account, now = "" if owner else name, accounts.sum_of(kind, name)
+            limits = accounts.limits(account, owner.get("user"), owner.get("project"))
+            most = max(highest.get((kind, name), 0), now)
+            if takes_all and (kind == "ledger" or (kind == "account" and (kind, name) in highest)):
+                most = max(most, exact(limits[0].ceiling))
+            if most == now and kind != "ledger":
                 continue
-            charge = _rounded_up(missing)
+            charge = _rounded_up(most - now)
             if not all(fits(each.total, charge, each.ceiling) for each in limits):
                 charge = min(largest_refund(each.ceiling, each.total) for each in limits)
-            event = bookkeeping_event(
-                "repair", charge, self.fold.founding.terms.unit, uuid.uuid4().hex
-            )
-            self.kept.append(
-                self.fold.post(Posting(account, event, note, user, project), time_text())
-            )
-        charged = nearest(accounts.total("") - spent)
-        self.assumed = (
+            unit = self.fold.founding.terms.unit
+            event = bookkeeping_event("repair", charge, unit, uuid.uuid4().hex)
+            posting = Posting(account, event, note, **owner)
+            self.kept.append(self.fold.post(posting, time_text()))
+        return nearest(accounts.total("") - spent), (
             "all that was left: the last rows state no sum"
             if takes_all
             else "the highest sums that any row states"
         )
-        return charged
 
-    def _stated(self) -> tuple[dict[tuple[str, str], int], list[int], list[int]]:
-        """Highest sum stated for each account and owner, and the rows that state some or none."""
+    def _stated(self) -> tuple[dict[tuple[str, str], int], bool]:
+        """Highest sum stated for each account and owner, and whether the last rows state none."""
         highest: dict[tuple[str, str], int] = {}
-        numbers, unstated = [], []
-        for place, row in enumerate(self.aside):
-            place_in_log: Any = row.number
-            number = place_in_log if isinstance(place_in_log, int) else 2**62
+        last_stated, last_unstated = -2, -1
+        for row in self.aside:
+            number = row.number if _is_number(row.number) else 2**62
             try:
-                line = str(row.line)
-                sums = json.loads(_SUMS.findall(line)[-1])
-                facts: dict[str, Any] = {"account": "", "user": None, "project": None}
-                if place < self.n_sound or _is_sound(row):
-                    facts |= json.loads(line)
-                else:
-                    facts["account"] = json.loads(_ACCOUNT.findall(line)[0])
-                for kind, text in sums.items():
-                    key = kind, "" if kind == "ledger" else facts[kind]
+                names = {"ledger": "", "account": ""}
+                names |= {kind: json.loads(name) for kind, name in _OWNERS.findall(row.line)}
+                for kind, text in json.loads(_SUMS.findall(row.line)[-1]).items():
+                    key = kind, names[kind]
                     highest[key] = max(highest.get(key, 0), exact_of(text))
-                if "ledger" in sums:
-                    numbers.append(number)
+                    last_stated = max(last_stated, number if kind == "ledger" else -2)
             except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-                unstated.append(number)
-        return highest, numbers, unstated
+                last_unstated = max(last_unstated, number)
+        # Sums grow from row to row: one that states none matters where no row after it does.
+        return highest, self._is_cut or last_unstated > last_stated
+
+
+def _is_number(number: Any) -> bool:
+    return isinstance(number, int)
 
 
 def _is_sound(row: Row) -> bool:

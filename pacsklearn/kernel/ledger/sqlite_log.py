@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.book import time_text
-from pacsklearn.kernel.ledger.log import VERSION, DoubtError, Log, MovedError, scripts, waits
-from pacsklearn.kernel.ledger.row import Position, Row
+from pacsklearn.kernel.ledger.log import VERSION, Log, scripts, waits
 from pacsklearn.kernel.ledger.sqlite_file import (
     SQLITE,
     TakenError,
@@ -42,25 +41,20 @@ class SQLiteLog(Log):
     description = "a file on a local disk"
     scripts = Path(__file__).with_name("sqlite")
     errors = (sqlite3.Error, OSError)
+    # The write lock first: nobody moves the head between comparing and appending.
+    begin = ("BEGIN", "BEGIN IMMEDIATE")
+    scan = "NOT INDEXED WHERE dataset = ? ORDER BY rowid"
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self.path = address.removeprefix(SQLITE)
-        self._raw: sqlite3.Connection | None = None
         self._file = (0, 0)
-        self._mode = ""
-        self._seen: object = None
+        self._mode = "rw"
+        self._seen: tuple[object, ...] = ()
 
     @staticmethod
     def own_address(uri: str) -> str:
         return SQLITE + str(ledger_path(uri))
-
-    def ask(self, question: str, *values: object) -> list[Any]:
-        with self._errors():
-            lines: list[Any] = self._patiently(
-                lambda: self._connected().execute(question, values).fetchall()
-            )
-            return lines
 
     def settle(self, dataset: str) -> None:
         # After a failed synchronisation the kernel may take for written what is in memory only:
@@ -69,15 +63,6 @@ class SQLiteLog(Log):
             if not self.ask("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
                 return
         raise LedgerError(f"The ledger at {self.path} is busy: the end of a charge is not known.")
-
-    def table(self, dataset: str) -> Iterator[Row]:
-        with self._errors():
-            question = (
-                "SELECT dataset, number, key, line FROM log NOT INDEXED WHERE dataset = ? "
-                "ORDER BY rowid"
-            )
-            for row in self._connected().execute(question, (dataset,)):
-                yield Row(*row)
 
     def check(self) -> None:
         # A damaged page is named by itself: its words hold no content.
@@ -99,9 +84,6 @@ class SQLiteLog(Log):
             )
 
     def version(self) -> int:
-        with self._errors():
-            self._connected()
-        self._check_file()
         version = int(self.ask("PRAGMA user_version")[0][0])
         if version and self.ask("PRAGMA application_id")[0][0] == _APPLICATION:
             return version
@@ -152,125 +134,62 @@ class SQLiteLog(Log):
         return time_text()
 
     def rest(self) -> None:
-        if self._mode == "rw":
-            return
-        if "immutable" in self._mode and file_state(self.path) != self._seen:
+        if self._raw is not None and self._mode != "rw":
             self.close()
-            raise LedgerError(
-                f"The ledger at {self.path} was written while it was read; try again."
-            )
-        self.close()
+            if self._mode != "ro" and file_state(self.path) != self._seen:
+                raise LedgerError(
+                    f"The ledger at {self.path} was written while it was read; try again."
+                )
 
-    def close(self) -> None:
-        raw, self._raw, self._mode = self._raw, None, "rw"
-        if raw is not None:
-            raw.close()
-
-    def _connected(self) -> sqlite3.Connection:
+    def _connected(self) -> Any:
         if self._raw is None:
             self._file = file_identity(self.path)
-            for mode in ("rw", "ro", "ro&immutable=1"):
+            for self._mode in ("rw", "ro", "ro&immutable=1"):
                 # Read without locks only what nobody is writing: it may change any moment.
-                self._seen = file_state(self.path)
-                if mode.endswith("1") and self._seen[-1]:
+                self._seen, last = file_state(self.path), self._mode.endswith("1")
+                if last and self._seen[-1]:
                     raise LedgerError(
                         f"The ledger at {self.path} has rows in its -wal file, which this user may "
                         "not read as they change; ask for the right to write, or read a backup."
                     )
                 try:
-                    self._raw, self._mode = connect(self.path, mode), mode
+                    self._raw = connect(self.path, self._mode)
                     break
                 except sqlite3.Error as error:
-                    if not _is(error, _NO_WRITING) or mode.endswith("1"):
+                    if last or not _is(error, _NO_WRITING):
                         raise
-            self._check_file()
-        assert self._raw is not None
-        return self._raw
-
-    def _check_file(self) -> None:
+        # Its name may lead to another file by now.
         if file_identity(self.path) != self._file:
             self.close()
             raise LedgerError(
                 f"The ledger at {self.path} was replaced while it was in use; check its position "
                 "against what was released, then start again."
             )
+        return self._raw
 
-    def _patiently(self, work: Callable[[], Any]) -> Any:
+    def _lines(self, question: str, values: tuple[object, ...]) -> list[Any]:
         for _ in waits():
             try:
-                return work()
+                return super()._lines(question, values)
             except sqlite3.Error as error:
                 if not _is(error, _BUSY):
                     raise
                 busy = error
         raise busy
 
-    def _begin(self, *, write: bool) -> None:
-        raw = self._connected()
-        # The write lock first: nobody moves the head between comparing and appending.
-        self._patiently(lambda: raw.execute("BEGIN IMMEDIATE" if write else "BEGIN"))
-        try:
-            self._patiently(lambda: raw.execute("SELECT 1 FROM sqlite_master LIMIT 1"))
-            # And the file: its name may lead to another one by now.
-            self._check_file()
-        except BaseException:
-            self._roll_back()
-            raise
-
-    def _insert(self, dataset: str, expected: Position | None, rows: Sequence[Row]) -> None:
-        raw, head = self._connected(), self.head(dataset)
-        if (head and head.position) != expected:
-            raise MovedError
-        raw.executemany(
-            "INSERT INTO log (dataset, number, key, line) VALUES (?, ?, ?, ?)",
-            [row[:4] for row in rows],
-        )
-        raw.executemany(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(dataset, row.number, *each) for row in rows for each in row.answers],
-        )
-        # A trigger may have changed them, or swallowed them, without an error.
-        if rows and self.head(dataset) != rows[-1]._replace(answers=()):
-            raise LedgerCorruptedError(rows[-1].number, "is not kept by the database")
-
-    def _commit(self) -> None:
-        try:
-            self._connected().execute("COMMIT")
-        except BaseException as error:
-            # It may be on disk all the same, and be read by whoever opens the file next.
-            self.close()
-            if not isinstance(error, sqlite3.Error):
-                raise
-            raise DoubtError(str(self._named(error)), again=False) from None
-
-    def _roll_back(self) -> None:
-        with suppress(sqlite3.Error):  # the first error says what is wrong
-            if self._raw is not None and self._raw.in_transaction:
-                self._raw.rollback()
-
     def _make_tables(self) -> None:
-        raw = self._connected()
         # Another process may have been first.
         for script in scripts(self.scripts, self.version()):
-            for statement in _statements(script):
-                raw.execute(statement)
-        raw.execute(f"PRAGMA application_id = {_APPLICATION}")
-        raw.execute(f"PRAGMA user_version = {VERSION}")
+            for statement in script.split(";\n"):
+                self.ask(statement)
+        self.ask(f"PRAGMA application_id = {_APPLICATION}")
+        self.ask(f"PRAGMA user_version = {VERSION}")
 
     def _named(self, error: Exception) -> LedgerError:
         if _is(error, _DAMAGED):
             return LedgerCorruptedError(0, f"cannot be read ({error})")
         full = " (is the disk full?)" if str(error) == "disk I/O error" else ""
         return LedgerError(f"The ledger at {self.path} cannot be used: {error}{full}.")
-
-
-def _statements(script: str) -> Iterator[str]:
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
 
 
 def _is(error: Exception, codes: tuple[int, ...]) -> bool:

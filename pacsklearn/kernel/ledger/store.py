@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeVar, final
 
 from pacsklearn.exceptions import (
@@ -16,7 +16,6 @@ from pacsklearn.exceptions import (
     LedgerUnknownError,
     PacsklearnError,
 )
-from pacsklearn.kernel.ledger import log as patience
 from pacsklearn.kernel.ledger.accounts import Accounts, Posting, Terms
 from pacsklearn.kernel.ledger.book import Book, Store
 from pacsklearn.kernel.ledger.event import Event
@@ -27,13 +26,13 @@ from pacsklearn.kernel.ledger.log import (
     Log,
     MovedError,
     UnreachableError,
+    waits,
     without_password,
 )
 from pacsklearn.kernel.ledger.row import Founding, Position, Row, posting_of, stored_event
 from pacsklearn.kernel.ledger.writer import perform, run
 
 _MOST_FOLDS: Final = 64
-_WAIT: Final = 0.05
 _DOUBT: Final = 5.0
 """Seconds in which a file is asked what became of a commit."""
 
@@ -89,21 +88,15 @@ class LogStore(Store):
         def verify(log: Log) -> Position | None:
             # Nothing that was verified before counts: a row may have been changed since.
             _FOLDS.pop(self, None)
+            dataset = self.founding.dataset
             with log.snapshot():
                 # The database first: from damaged pages any rows may be read.
                 log.check()
-                holds = position in (None, Position(0, self.founding.hash))
-
-                def rows() -> Iterator[Row]:
-                    nonlocal holds
-                    for row in log.table(self.founding.dataset):
-                        holds = holds or (row.number > 0 and row.position == position)
-                        yield row
-
-                fold = verified(rows(), log.answers(self.founding.dataset))
+                fold = verified(log.table(dataset), log.answers(dataset))
+                row = None if position is None else log.row(dataset, position.sequence)
             self._check(fold, log)
             _remember(self, fold)
-            return fold.position if holds else None
+            return fold.position if (row and row.position) == position else None
 
         result: Position | None = run(self.address, verify)
         return result
@@ -148,20 +141,13 @@ class LogStore(Store):
 
     def _changed(self, log: Log, works: Sequence[Any]) -> list[Any]:
         """Results or errors of changes that share a commit."""
-        deadline = time.monotonic() + patience.PATIENCE
-        while True:
+        for _ in waits():
             try:
                 return self._attempt(log, works)
-            except MovedError:
-                # Nothing was written. Their rows are added to the fold, and ceilings asked again.
-                if time.monotonic() > deadline:
-                    raise LedgerError(
-                        "Others append to the ledger without end; try again."
-                    ) from None
-            except UnreachableError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(_WAIT)
+            # Nothing was written. Rows of others are added to the fold, and ceilings asked again.
+            except (MovedError, UnreachableError) as error:
+                failed = error
+        raise failed
 
     def _attempt(self, log: Log, works: Sequence[Any]) -> list[Any]:
         # What became of an unknown commit comes before anything else: sums without its rows would
@@ -173,86 +159,64 @@ class LogStore(Store):
         fold = self.fold(log)
         before, book = fold.last, LogBook(log, fold, _DOUBTS.get(self, set()))
         results = _results(book, works)
-        if not book.rows:
-            _remember(self, fold)
-            return results
         try:
-            self._append(log, before, book.rows)
-        except DoubtError as doubt:
-            if not self._is_there(log, before, book.rows, doubt):
-                raise (UnreachableError if doubt.again else LedgerError)(*doubt.args) from None
+            if book.rows:
+                self._append(log, before, book.rows)
         except LedgerUnknownError:
             raise  # all is read anew, with what the high-water file says
         except BaseException:
             # Sums are exact, so what is taken back leaves nothing; the rows need no second reading.
-            if book.is_plain and fold.undo(before, reversed(book.postings)):
+            if len(book.postings) == len(book.rows) and fold.undo(before, reversed(book.postings)):
                 _remember(self, fold)
             raise
-        else:
-            _remember(self, fold)
+        _remember(self, fold)
         return results
 
     def _append(self, log: Log, before: Row, rows: list[Row]) -> None:
-        stated = []
+        """Append rows; an error says that they are not there, or that it is not known."""
+        is_stated = False
 
         def state() -> None:
+            nonlocal is_stated
             HighWater(self.founding).write(before.position, rows)
-            stated.append(True)
+            is_stated = True
 
         # Stated when nothing but the commit is left, and before it: a crash in between leaves rows
         # in the file that are charged later, never committed rows that the file does not know.
         sink = state if self.founding.high_water else None
         try:
             log.append(self.founding.dataset, before.position, rows, sink)
-        except DoubtError:
-            raise  # the file says what may be there
         except StaleError:  # of a writer that died, or of one that charges another copy
             HighWater(self.founding).check(log)
             raise MovedError from None
         except LedgerError as error:
-            if stated and not self._take_back(log, before):
-                raise self._unknown(rows, error) from None
-            raise
+            cause = error.error if isinstance(error, DoubtError) else error
+            if cause is error and not is_stated:
+                raise
+            if not self._is_there(log, before, rows, cause):
+                raise cause from None
 
-    def _unknown(self, rows: list[Row], error: LedgerError) -> LedgerUnknownError:
-        """Error that leaves rows in doubt, which the next use of the ledger finds out about."""
-        _DOUBTS.setdefault(self, set()).update(row.hash for row in rows)
-        _UNSETTLED.add(self)
-        return LedgerUnknownError(
-            f"{error} Whether anything was charged is not known: nothing may be released. The next "
-            "use of the ledger finds out."
-        )
-
-    def _take_back(self, log: Log, before: Row) -> bool:
-        """State in the high-water file that rows were refused; whether it says so now."""
-
-        def state() -> None:
-            HighWater(self.founding).write(before.position, ())
-
-        # What cannot be taken back now is charged by whoever opens the ledger next: never less.
-        with suppress(LedgerError, MovedError):
-            log.append(self.founding.dataset, before.position, (), state)
-            return True
-        return False
-
-    def _is_there(self, log: Log, before: Row, rows: list[Row], doubt: DoubtError) -> bool:
+    def _is_there(self, log: Log, before: Row, rows: list[Row], cause: LedgerError) -> bool:
         """Whether rows were committed whose commit was not seen to end."""
-        deadline = time.monotonic() + (patience.PATIENCE if doubt.again else _DOUBT)
         last = rows[-1]._replace(answers=())
-        while True:
-            try:
+        for _ in waits(None if isinstance(cause, UnreachableError) else _DOUBT):
+            with suppress(LedgerError):
                 log.settle(self.founding.dataset)
                 # The row's nonce makes it another one than any that says the same.
-                is_there = log.row(self.founding.dataset, last.number) == last
-                break
-            except LedgerError:
-                if time.monotonic() > deadline:
-                    raise self._unknown(rows, doubt) from None
-                time.sleep(_WAIT)
-        # Not committed, but stated: until the file says so, whoever opens the ledger charges them.
-        if not is_there and self.founding.high_water and not self._take_back(log, before):
-            raise self._unknown(rows, doubt)
-        return is_there
+                if log.row(self.founding.dataset, last.number) == last:
+                    return True
+                # Stated, but not committed: until the file says so, whoever opens the ledger
+                # charges them. What cannot be taken back now is charged then: never less.
+                if self.founding.high_water:
+                    take_back = partial(HighWater(self.founding).write, before.position, ())
+                    log.append(self.founding.dataset, before.position, (), take_back)
+                return False
+        _DOUBTS.setdefault(self, set()).update(row.hash for row in rows)
+        _UNSETTLED.add(self)
+        raise LedgerUnknownError(
+            f"{cause} Whether anything was charged is not known: nothing may be released. The next "
+            "use of the ledger finds out."
+        ) from None
 
 
 @final
@@ -272,7 +236,6 @@ class LogBook(Book):
         self.log, self.fold = log, fold
         self.rows: list[Row] = []
         self.postings: list[Posting] = []
-        self.is_plain = True
         self._doubts = doubts
         self._time = ""
 
@@ -289,17 +252,16 @@ class LogBook(Book):
         for posting in self.postings:
             if posting.event.key == key:
                 return posting
-        rows = self.log.find(self.fold.founding.dataset, [key])
-        return posting_of(rows[0].facts()) if rows else None
+        row = self.log.find(self.fold.founding.dataset, key)
+        return None if row is None else posting_of(row.facts())
 
     def charge(self, posting: Posting) -> bool:
         """Charge; whether it is new, or was charged when nobody could be told."""
         # By the row's hash, which holds its nonce: the same event of another caller is theirs.
-        if self._doubts:
-            for row in self.log.find(self.fold.founding.dataset, [posting.event.key]):
-                if row.hash in self._doubts and posting_of(row.facts()) == posting:
-                    self._doubts.discard(row.hash)
-                    return True
+        row = self._doubts and self.log.find(self.fold.founding.dataset, posting.event.key)
+        if row and row.hash in self._doubts and posting_of(row.facts()) == posting:
+            self._doubts.discard(row.hash)
+            return True
         return super().charge(posting)
 
     def append(self, posting: Posting) -> None:
@@ -308,7 +270,6 @@ class LogBook(Book):
 
     def store(self, stored: dict[str, Any], answers: tuple[Any, ...]) -> None:
         """Append answers, and the belief after them."""
-        self.is_plain = False
         self.rows.append(self.fold.store(stored, answers, self.time))
 
     def events(self, account: str, after: int = 0) -> Iterator[Event]:

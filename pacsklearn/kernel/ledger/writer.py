@@ -4,7 +4,7 @@ Python runs signal handlers in the main thread alone, between any two instructio
 lock was taken and before its ``with`` block, or in the middle of a transaction. In a thread of its
 own a transaction ends one way or the other, and whatever a caller asks next comes after it, also
 when that caller was interrupted while it waited. Queues of the standard library written in C are
-all that the two sides share: no interrupt leaves them locked.
+all that the two sides share: no interrupt leaves them locked. A thread ends when nobody waits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from itertools import takewhile
+from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, final
 
@@ -26,8 +26,8 @@ MOST_OPEN: Final = 8
 """Databases that are kept open, beyond those somebody waits for."""
 
 _MOST_TOGETHER: Final = 256
-_LOOK_AGAIN: Final = 1.0
-"""Seconds after which whoever waits looks whether the thread still lives."""
+_LOOK_AGAIN: Final = 0.2
+"""Seconds after which whoever waits looks whether a thread is at work."""
 _LAST_WAIT: Final = 5.0
 
 Do = Callable[[Log, Sequence[Any]], Sequence[Any]]
@@ -62,21 +62,39 @@ class Writer:
         """Held while jobs are done; a fork waits for it."""
         self.log: Log | None = None
         self.thread = 0
-        """Which it is, while it lives."""
-        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self.n_added = self.n_done = 0
-        self._alive = threading.Lock()
+        """Which it is, while it is at work."""
+        self.jobs: SimpleQueue[_Job] = SimpleQueue()
 
     def wait(self, reply: SimpleQueue[Any]) -> Any:
-        """What was replied, from a thread that lives."""
+        """What was replied, from a thread that works."""
         while True:
-            if not self._alive.locked():
+            if not self.thread:
                 try:
-                    _thread.start_new_thread(self._run, (True,))
+                    _thread.start_new_thread(self.work, ())
                 except RuntimeError:  # the interpreter is ending, or there are no more threads
-                    self._run(False)
+                    self.work()
             with suppress(Empty):
                 return reply.get(timeout=_LOOK_AGAIN)
+
+    def work(self) -> None:
+        """Do the jobs that wait, unless another thread is at it."""
+        # Whether there are more is asked after this thread does not count as working any more:
+        # whoever adds a job then starts another one.
+        while not self.jobs.empty() and self.busy.acquire(blocking=False):
+            self.thread = threading.get_ident()
+            jobs: list[_Job] = []
+            try:
+                with suppress(Empty):
+                    while len(jobs) < _MOST_TOGETHER:
+                        jobs.append(self.jobs.get_nowait())
+                self._do(jobs)
+            except BaseException as error:  # noqa: BLE001 - whoever waits must not wait for ever
+                for job in jobs:
+                    job.reply.put(error)
+            finally:
+                self.thread = 0
+                self.busy.release()
+        _close_idle()
 
     def close(self) -> None:
         """Give the connection back."""
@@ -84,59 +102,22 @@ class Writer:
         if log is not None:
             log.close()
 
-    def _run(self, wait: bool) -> None:
-        # The thread itself says that it lives: one call starts it, so no interrupt comes between.
-        if not self._alive.acquire(blocking=False):
-            return
-        self.thread = threading.get_ident()
-        jobs: list[_Job] = []
-        try:
-            while self._take(jobs, wait):
-                with self.busy:
-                    self._do(jobs)
-        except BaseException as error:  # noqa: BLE001 - whoever waits must not wait for ever
-            self.n_done += len(jobs)
-            for job in jobs:
-                job.reply.put(error)
-        finally:
-            self.thread = 0
-            self._alive.release()
-
-    def _take(self, jobs: list[_Job], wait: bool) -> bool:
-        """Take the jobs that are waiting now, in the order they came; whether there are any."""
-        with suppress(Empty):
-            while len(jobs) < _MOST_TOGETHER:
-                job = self.jobs.get(wait and not jobs)
-                if job is None:  # nobody will come any more
-                    if jobs:
-                        self.jobs.put(None)
-                    else:
-                        with self.busy:
-                            self.close()
-                    break
-                jobs.append(job)
-        return bool(jobs)
-
     def _do(self, jobs: list[_Job]) -> None:
-        while jobs:
-            first = jobs[0]
-            some = [*takewhile(lambda job: job.together == first.together, jobs)]  # noqa: B023
-            some = jobs[:1] if first.together is None else some
+        for _, group in groupby(jobs, lambda job: job if job.together is None else job.together):
+            some = [*group]
             try:
                 if self.log is None:
                     self.log = log_class(self.address)(self.address)
-                results = first.do(self.log, [job.work for job in some])
+                results = some[0].do(self.log, [job.work for job in some])
                 self.log.rest()
             except BaseException as error:  # noqa: BLE001 - it is the callers', who wait for it
                 results = [error] * len(some)
             for job, result in zip(some, results, strict=True):
-                del jobs[0]
-                self.n_done += 1
                 job.reply.put(result)
 
 
 def perform(address: str, do: Do, work: Any, together: Hashable = None) -> Any:
-    """Have work done by a database's thread, after all that came before it, and wait.
+    """Have work done in a thread of the database's, after all that came before it, and wait.
 
     An interrupt ends the wait, never a transaction.
 
@@ -159,11 +140,7 @@ def perform(address: str, do: Do, work: Any, together: Hashable = None) -> Any:
         _WRITERS.move_to_end(address)
         if writer.thread == threading.get_ident():
             raise RuntimeError("A ledger was asked from inside its own transaction.")
-        writer.n_added += 1
         writer.jobs.put(_Job(together, do, work, reply))
-        for idle in [each for each in _WRITERS.values() if each.n_added == each.n_done]:
-            if len(_WRITERS) > MOST_OPEN:
-                _WRITERS.pop(idle.address).jobs.put(None)
     result = writer.wait(reply)
     try:
         if isinstance(result, BaseException):
@@ -174,8 +151,18 @@ def perform(address: str, do: Do, work: Any, together: Hashable = None) -> Any:
 
 
 def run(address: str, work: Callable[[Any], Any]) -> Any:
-    """Do something with a database's log, in its thread."""
+    """Do something with a database's log, in a thread of its own."""
     return perform(address, lambda log, works: [works[0](log)], work)
+
+
+def _close_idle() -> None:
+    """Give up the databases that were used longest ago and that nobody waits for."""
+    with _MUTEX:
+        for writer in [*_WRITERS.values()][:-MOST_OPEN]:
+            if writer.jobs.empty() and writer.busy.acquire(blocking=False):
+                writer.close()
+                del _WRITERS[writer.address]
+                writer.busy.release()
 
 
 def close_all() -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from datetime import timedelta
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -14,12 +11,9 @@ import psycopg.conninfo
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger import log as patience
-from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.log import (
     VERSION,
-    DoubtError,
     Log,
-    MovedError,
     UnreachableError,
     hide,
     scripts,
@@ -33,9 +27,7 @@ WRITER: Final = "pacsklearn_ledger_writer"
 """Role that may append to ledgers, and nothing else."""
 
 _LOST: Final = ("57P01", "57P02", "57P03")  # shut down, crashed, starting up
-_MOVED: Final = ("23000", "23505", "40001", "40P01")
 _STUCK_SECONDS: Final = 60
-_CLOCK_SECONDS: Final = 60.0
 _UTC: Final = (
     "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"')"
 )
@@ -59,7 +51,7 @@ _CHECKS: Final = (
     "JOIN pg_class c ON c.oid = coalesce(i.indexrelid, t.oid) "
     "WHERE e.extname = 'amcheck' AND has_function_privilege(p.oid, 'EXECUTE') "
     "AND (p.proname = 'verify_heapam' OR p.proname = 'bt_index_check' AND p.pronargs = 2) "
-    "ORDER BY 2, 3"
+    "ORDER BY 2 DESC, 3"  # the tables first: an index is compared with them
 )
 # A server that is gone without a word is noticed within a minute; what the address says counts.
 _KEPT_ALIVE: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
@@ -79,11 +71,17 @@ class PostgresLog(Log):
     description = "a PostgreSQL server, shared by machines"
     scripts = Path(__file__).with_name("postgresql")
     errors = (psycopg.Error, OSError, ValueError, OverflowError)
+    mark = "%s"
+    begin = (
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        "BEGIN ISOLATION LEVEL READ COMMITTED",
+    )
+    # Of what an operator gives there is no index.
+    scan = "WHERE dataset || '' = ? ORDER BY number + 0"
+    cursor = {"name": "log"}  # noqa: RUF012 - a constant
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
-        self._raw: psycopg.Connection[Any] | None = None
-        self._clock: tuple[float, str] | None = None
         self._has_tables = False
 
     @staticmethod
@@ -96,36 +94,9 @@ class PostgresLog(Log):
             )
         return f"postgresql://{rest}"
 
-    def ask(self, question: str, *values: object) -> list[Any]:
-        with self._errors():
-            inside = self._raw is not None and self._raw.info.transaction_status.name != "IDLE"
-            try:
-                return self._run(question, values)
-            except psycopg.OperationalError as error:
-                if (inside and self._raw is not None) or not _is_lost(error):
-                    raise
-            self.close()  # the server was started anew in between
-            return self._run(question, values)
-
     def settle(self, dataset: str) -> None:
         # Whoever appends holds the lock until the end: a transaction in doubt has one then.
-        self.ask("SELECT pacsklearn.lock_dataset(%s)", dataset)
-
-    def table(self, dataset: str) -> Iterator[Row]:
-        with self._errors():
-            raw = self._connected()
-            for way in ("indexscan", "indexonlyscan", "bitmapscan"):
-                raw.execute(f"SET LOCAL enable_{way} = off")
-            with raw.cursor(name="log") as cursor:
-                cursor.itersize = 1000
-                cursor.execute(
-                    "SELECT dataset, number, key, line FROM log WHERE dataset = %s ORDER BY number",
-                    (dataset,),
-                )
-                for row in cursor:
-                    yield Row(*row)
-            for way in ("indexscan", "indexonlyscan", "bitmapscan"):
-                raw.execute(f"SET LOCAL enable_{way} = on")
+        self.ask("SELECT pacsklearn.lock_dataset(?)", dataset)
 
     def check(self) -> None:
         self.check_version()
@@ -166,85 +137,22 @@ class PostgresLog(Log):
         return int(rows[0][0]) if rows else 0
 
     def time(self) -> str:
-        if self._clock is None or time.monotonic() - self._clock[0] > _CLOCK_SECONDS:
-            now = time.monotonic()
-            self._clock = now, str(self.ask(f"SELECT {_UTC}")[0][0])
-        since, text = self._clock
-        return time_text((timedelta(seconds=time.monotonic() - since)).total_seconds(), text)
-
-    def rest(self) -> None:
-        return None
-
-    def close(self) -> None:
-        raw, self._raw = self._raw, None
-        self._clock, self._has_tables = None, False
-        if raw is not None:
-            with suppress(psycopg.Error):
-                raw.close()
-
-    def _begin(self, *, write: bool) -> None:
-        how = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
-        if self._raw is not None and not write:
-            self.ask("SELECT 1")  # a connection that was lost is made anew
-        self._connected().execute(f"BEGIN ISOLATION LEVEL {how}")
+        return str(self.ask(f"SELECT {_UTC}")[0][0])
 
     def _insert(self, dataset: str, expected: Position | None, rows: Sequence[Row]) -> None:
-        raw = self._connected()
-        if not rows or expected is None:
-            raw.execute("SELECT pacsklearn.lock_dataset(%s)", (dataset,))
-            head = self.head(dataset)
-            if (head and head.position) != expected:
-                raise MovedError
+        self.settle(dataset)  # holds the lock until the end of the transaction
         if expected is None:
-            raw.execute("SET LOCAL ROLE NONE")  # the writers' role may not found
-        if not rows:
-            return
-        columns = [[row[n] for row in rows] for n in range(1, 4)]
-        try:  # the trigger compares with the head
-            kept = raw.execute(
-                "INSERT INTO log SELECT %s, r.* FROM unnest(%s::bigint[], %s::text[], %s::text[]) "
-                "AS r(number, key, line) ORDER BY number RETURNING number, key, line",
-                (dataset, *columns),
-            ).fetchall()
-        except psycopg.Error as error:
-            if error.sqlstate in _MOVED:
-                raise MovedError from None
-            raise
-        if kept != [row[1:4] for row in rows]:
-            raise LedgerCorruptedError(rows[-1].number, "is not kept by the database")
-        answers = [(dataset, row.number, *each) for row in rows for each in row.answers]
-        if answers:
-            with raw.cursor() as cursor:
-                cursor.executemany(
-                    "INSERT INTO answers VALUES (%s, %s, %s, %s, %s, %s, %s)", answers
-                )
-
-    def _commit(self) -> None:
-        try:
-            done = self._connected().execute("COMMIT").statusmessage
-        except psycopg.Error as error:
-            self.close()
-            raise DoubtError(str(self._named(error)), again=_is_lost(error)) from None
-        except BaseException:
-            self.close()
-            raise
-        if done != "COMMIT":
-            raise LedgerError(f"{self._title} rolled the transaction back: nothing was charged.")
-
-    def _roll_back(self) -> None:
-        with suppress(psycopg.Error):
-            if self._raw is not None:
-                self._raw.rollback()
+            self.ask("SET LOCAL ROLE NONE")  # the writers' role may not found
+        super()._insert(dataset, expected, rows)
 
     def _make_tables(self) -> None:
-        raw = self._connected()
-        raw.execute("SET LOCAL ROLE NONE")
-        raw.execute("SELECT pg_advisory_xact_lock(1346454323)")  # two may start at once
-        raw.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        self.ask("SET LOCAL ROLE NONE")
+        self.ask("SELECT pg_advisory_xact_lock(1346454323)")  # two may start at once
+        self.ask(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         for script in scripts(self.scripts, self.version()):
-            raw.execute(script.encode())
-        raw.execute("DELETE FROM version")
-        raw.execute("INSERT INTO version VALUES (%s)", (VERSION,))
+            self.ask(script)
+        self.ask("DELETE FROM version")
+        self.ask("INSERT INTO version VALUES (?)", VERSION)
 
     def _named(self, error: Exception) -> LedgerError:
         if isinstance(error, psycopg.DataError | psycopg.InternalError) and error.sqlstate in (
@@ -260,14 +168,10 @@ class PostgresLog(Log):
     def _title(self) -> str:
         return f"The ledger at {without_password(self.address)}"
 
-    def _run(self, question: str, values: tuple[object, ...]) -> list[Any]:
-        cursor = self._connected().execute(question.replace("?", "%s"), values or None)
-        return cursor.fetchall() if cursor.description else []
-
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connected(self) -> Any:
         if self._raw is None or self._raw.closed:
             self.close()
-            # Transactions are begun here, by name.
+            self._has_tables = False
             options: dict[str, Any] = _KEPT_ALIVE | psycopg.conninfo.conninfo_to_dict(self.address)
             raw = psycopg.connect(**options | {"client_encoding": "utf8"}, autocommit=True)
             try:
