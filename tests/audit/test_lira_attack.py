@@ -16,7 +16,7 @@ from pacsklearn.testing import AttackGames, check_attack, example_games
 MEMBERS = np.array([[i >> bit & 1 for bit in range(3)] for i in range(8)], dtype=bool)
 
 
-class ConfidentBackend(Game):
+class Confident(Game):
     """Confidence in unit u is normal with mean shift[u] for members and variance factor**2."""
 
     def __init__(self, shift, factor=1.0, prior=None, information=1.0):
@@ -47,13 +47,13 @@ class ConfidentBackend(Game):
 
 def test_a_shift_is_found_at_the_best_success_there_is():
     """Two normals 2 apart: the best threshold is right with Phi(1); 4 standard errors of 3000."""
-    result = LiRAAttack(n_shadow=2000).run(ConfidentBackend([0, 2, 0.5]), 3000, 0)
+    result = LiRAAttack(n_shadow=2000).run(Confident([0, 2, 0.5]), 3000, 0)
     assert dict(result.details)["unit"] == "1"
     assert result.success == pytest.approx(norm.cdf(1), abs=4 * np.sqrt(0.84 * 0.16 / 3000) + 0.01)
 
 
 def test_lower_confidence_is_evidence_too():
-    result = LiRAAttack().run(ConfidentBackend([0, -3, 0]), 1000, 0)
+    result = LiRAAttack().run(Confident([0, -3, 0]), 1000, 0)
     assert result.success > 0.9
 
 
@@ -61,25 +61,23 @@ def test_a_wider_distribution_is_found_by_the_densities():
     """No threshold tells N(0, 1) from N(0, 36), but |score| does: right in 0.81 of the rounds."""
     at = np.sqrt(2 * np.log(6) / (1 - 1 / 36))  # where the densities meet
     best = (2 * norm.cdf(at) - 1 + 2 * norm.sf(at / 6)) / 2
-    result = LiRAAttack(unit=0, n_shadow=1000).run(ConfidentBackend([0, 0, 0], factor=6), 3000, 0)
+    result = LiRAAttack(unit=0, n_shadow=1000).run(Confident([0, 0, 0], factor=6), 3000, 0)
     assert dict(result.details)["rule"] == "ratio of two normal densities"
     assert result.success == pytest.approx(best, abs=0.04)
 
 
 def test_nothing_is_found_where_nothing_is():
-    successes = [
-        LiRAAttack().run(ConfidentBackend([0, 0, 0]), 500, seed).n_successes for seed in range(6)
-    ]
+    successes = [LiRAAttack().run(Confident([0, 0, 0]), 500, seed).n_successes for seed in range(6)]
     assert abs(sum(successes) - 1500) < 4 * np.sqrt(3000 / 4)
 
 
 def test_the_contract_is_kept():
     uneven = np.arange(1.0, 9) / 36
     games = AttackGames(
-        sound=ConfidentBackend([0, 0.5, 0], information=0.5),
-        silent=ConfidentBackend([0, 0, 0], information=0.5),
-        skewed=ConfidentBackend([0, 0, 0], prior=uneven, information=0.5),
-        leaks={"far too sure of its members": ConfidentBackend([5, 5, 5], information=0.01)},
+        sound=Confident([0, 0.5, 0], information=0.5),
+        silent=Confident([0, 0, 0], information=0.5),
+        skewed=Confident([0, 0, 0], prior=uneven, information=0.5),
+        leaks={"far too sure of its members": Confident([5, 5, 5], information=0.01)},
     )
     check_attack(LiRAAttack(n_shadow=100), games=games)
 
@@ -88,15 +86,15 @@ def test_what_cannot_be_played_is_named():
     with pytest.raises(ValueError, match="models"):
         LiRAAttack().run(example_games().sound, 10, 0)
     with pytest.raises(ValueError, match="units"):
-        LiRAAttack(unit=7).run(ConfidentBackend([0, 0, 0]), 10, 0)
+        LiRAAttack(unit=7).run(Confident([0, 0, 0]), 10, 0)
     with pytest.raises(ValueError, match="n_shadow"):
-        LiRAAttack(n_shadow=1).run(ConfidentBackend([0, 0, 0]), 10, 0)
+        LiRAAttack(n_shadow=1).run(Confident([0, 0, 0]), 10, 0)
 
 
 @pytest.mark.parametrize("unit", range(3))
 def test_the_curve_is_drawn_in_the_direction_that_the_attack_chose(unit):
     """Where members are less sure, and where they are only wider spread, it was upside down."""
-    game = RecordingGame(ConfidentBackend([3, -3, 0], factor=1.0 if unit < 2 else 6.0))
+    game = RecordingGame(Confident([3, -3, 0], factor=1.0 if unit < 2 else 6.0))
     attack = LiRAAttack(unit=unit)
     result = attack.run(game, 400, 3)
     scores, truth = score_rounds(attack, game, unit)
