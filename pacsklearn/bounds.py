@@ -28,17 +28,12 @@ from pacsklearn.kernel.bounds.mixture import (
     uniform_belief,
     update_belief,
 )
-from pacsklearn.kernel.bounds.mixture_information import (
-    InformationEstimate,
-    certified_information,
-    mixture_information,
-)
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.posterior_success import (
     binary_kl,
     mutual_information_for_success,
     posterior_success,
 )
-from pacsklearn.kernel.bounds.residual_covariance import NoiseShape, residual_covariance
 from pacsklearn.padding.channel import channel_information
 from pacsklearn.padding.least_padding import Padding, bucket_padding, least_padding
 from pacsklearn.sampled.k_of_n import k_of_n_prior
@@ -47,7 +42,6 @@ from pacsklearn.sampled.mean_distance import mean_distance_bound
 __all__ = [
     "GaussianMixture",
     "IndividualInformation",
-    "InformationEstimate",
     "NoiseShape",
     "Padding",
     "SpanCoordinates",
@@ -56,7 +50,6 @@ __all__ = [
     "belief_entropy",
     "binary_kl",
     "bucket_padding",
-    "certified_information",
     "certified_success",
     "channel_information",
     "dp_epsilon",
@@ -71,10 +64,8 @@ __all__ = [
     "logdet_allocation",
     "logdet_bound",
     "mean_distance_bound",
-    "mixture_information",
     "mutual_information_for_success",
     "posterior_success",
-    "residual_covariance",
     "span_coordinates",
     "uniform_belief",
     "unpack_subset",

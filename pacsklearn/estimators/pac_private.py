@@ -67,8 +67,8 @@ class PACPrivate(PrivateEstimator):
         nothing (from ``ln(n_subsets)`` nats on no noise is needed) takes consent:
         ``Nats(10, allow_exact=True)``.
     noise : str or NoiseBackend, default="auto"
-        ``"isotropic"``, ``"diagonal"``, ``"eigen"``, ``"logdet"``, ``"residual"``, a registered
-        name or an instance. "auto" is ``"logdet"``, and ``"criterion"`` under a cap.
+        ``"isotropic"``, ``"diagonal"``, ``"eigen"``, ``"logdet"``, the name of a plugin
+        (``"residual"``) or an instance. "auto" is ``"logdet"``, and ``"criterion"`` under a cap.
     metric : "auto", None, array-like or Metric, default="auto"
         What noise costs in each direction of the released vector. "auto" asks the canonicalizer
         (for linear models: the expected change of the decision); None counts every number the

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_papers.residual import ResidualBackend
 
 from pacsklearn.canonical.protecting_metric import ProtectingMetric
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.noise.residual import ResidualBackend
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.residual_covariance import NoiseShape
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.noise.lattice import generator_for, lattice_centres
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support

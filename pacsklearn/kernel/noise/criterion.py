@@ -20,7 +20,7 @@ from pacsklearn.kernel.bounds.criterion_success import (
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation, logdet_bound
 from pacsklearn.kernel.bounds.least_visible_covariance import least_visible_covariance
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, belief_entropy
-from pacsklearn.kernel.bounds.residual_covariance import NoiseShape
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.bounds.scale_search import least_log_factor
 from pacsklearn.kernel.budget.criterion import Criterion

@@ -26,7 +26,7 @@ _DISTRIBUTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
             "robust_lira",
         ),
     },
-    "pacsklearn-papers": {"noise_backend": ("stackelberg",)},
+    "pacsklearn-papers": {"noise_backend": ("residual", "stackelberg")},
     "pacsklearn-postgres": {"ledger_scheme": ("postgresql",)},
 }
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from pacsklearn_papers import donsker_varadhan
 from pacsklearn_papers.gaussianity_gap import SurrogateGap
+from pacsklearn_papers.mixture_information import mixture_information
 from scipy.stats import binomtest
 from surrogate_gaps import GAPS, exact
 
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.mixture_information import mixture_information
 
 
 @pytest.mark.parametrize("name", GAPS)

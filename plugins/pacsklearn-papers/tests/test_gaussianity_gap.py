@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pacsklearn_papers import SurrogateGap, sliced_wasserstein
+from pacsklearn_papers.mixture_information import mixture_information
 from scipy.integrate import quad
 from scipy.stats import norm
 from surrogate_gaps import GAPS, densities, exact
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.mixture_information import mixture_information
 
 
 @pytest.mark.parametrize("name", GAPS)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from pacsklearn_papers.mixture_information import mixture_information
 from pacsklearn_papers.rpac_accounting import (
     composed_remaining_entropy,
     intrinsic_privacy,
@@ -14,7 +15,6 @@ from pacsklearn_papers.rpac_accounting import (
 )
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.mixture_information import mixture_information
 
 
 def test_intrinsic_privacy_is_minus_a_divergence() -> None:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from pacsklearn_papers import StackelbergBackend
+from pacsklearn_papers.mixture_information import mixture_information
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pacsklearn import PACPrivate
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.mixture_information import mixture_information
 from pacsklearn.kernel.noise.lattice import generator_for
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric

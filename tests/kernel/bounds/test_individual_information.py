@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pacsklearn_papers.mixture_information import mixture_information
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
@@ -15,7 +16,6 @@ from pacsklearn.estimators.individual_information import (
     individual_information,
 )
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors
-from pacsklearn.kernel.bounds.mixture_information import mixture_information
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from pacsklearn_papers.mixture_information import certified_information
 
 from pacsklearn.estimators.individual_information import individual_information
 from pacsklearn.kernel.bounds.criterion_success import certified_success
@@ -25,7 +26,6 @@ from pacsklearn.kernel.bounds.mixture import (
     uniform_belief,
     update_belief,
 )
-from pacsklearn.kernel.bounds.mixture_information import certified_information
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.secrets import SecretSpace
 

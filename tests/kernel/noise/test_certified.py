@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.residual_covariance import NoiseShape
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.noise.certified import Certificate, certified_law
 from pacsklearn.kernel.noise.lattice import generator_for, lattice_slack
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support

@@ -8,6 +8,9 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
+from pacsklearn_papers import residual
+from pacsklearn_papers.mixture_information import certified_information, mixture_information
+from pacsklearn_papers.residual import ResidualBackend
 
 from pacsklearn.kernel.bounds.criterion_success import (
     certified_success,
@@ -17,16 +20,14 @@ from pacsklearn.kernel.bounds.criterion_success import (
 )
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.mixture_information import certified_information, mixture_information
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.bounds.residual_covariance import NoiseShape
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.kernel.noise import certified, criterion, lattice, residual
+from pacsklearn.kernel.noise import certified, criterion, lattice
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.kernel.noise.residual import ResidualBackend
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.secrets import SecretSpace
 from pacsklearn.testing import check_noise_backend

@@ -41,7 +41,6 @@ BACKENDS = (
     "eigen",
     "isotropic",
     "logdet",
-    "residual",
 )
 
 
@@ -205,10 +204,10 @@ class TestRegisteringByHand:
         assert empty.provenance("noise_backend", "logdet").distribution == "pacsklearn"
 
     def test_a_subclass_that_states_no_name_of_its_own_clashes(self, empty):
-        class Mine(empty.load("noise_backend", "residual")):
+        class Mine(empty.load("noise_backend", "logdet")):
             pass
 
-        with pytest.raises(PluginClashError, match=r"'residual'.*'pacsklearn'"):
+        with pytest.raises(PluginClashError, match=r"'logdet'.*'pacsklearn'"):
             empty.register(Mine)
 
     def test_a_builtin_estimator_is_taken(self, empty):

@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pacsklearn_papers.gap_estimate import donsker_varadhan
     from pacsklearn_papers.gaussianity_gap import SurrogateGap
+    from pacsklearn_papers.mixture_information import (
+        InformationEstimate,
+        certified_information,
+        mixture_information,
+    )
+    from pacsklearn_papers.residual import ResidualBackend
+    from pacsklearn_papers.residual_covariance import residual_covariance
     from pacsklearn_papers.rpac_accounting import (
         composed_remaining_entropy,
         intrinsic_privacy,
@@ -17,21 +24,31 @@ if TYPE_CHECKING:
     from pacsklearn_papers.transported_gap import sliced_wasserstein
 
 __all__ = [
+    "InformationEstimate",
+    "ResidualBackend",
     "StackelbergBackend",
     "SurrogateGap",
+    "certified_information",
     "composed_remaining_entropy",
     "donsker_varadhan",
     "intrinsic_privacy",
     "joint_remaining_entropy",
+    "mixture_information",
+    "residual_covariance",
     "residual_privacy",
     "sliced_step_cost",
     "sliced_wasserstein",
 ]
 
 _FILES = dict.fromkeys(__all__, "rpac_accounting") | {
+    "InformationEstimate": "mixture_information",
+    "ResidualBackend": "residual",
     "StackelbergBackend": "stackelberg",
     "SurrogateGap": "gaussianity_gap",
+    "certified_information": "mixture_information",
     "donsker_varadhan": "gap_estimate",
+    "mixture_information": "mixture_information",
+    "residual_covariance": "residual_covariance",
     "sliced_step_cost": "sliced_step",
     "sliced_wasserstein": "transported_gap",
 }

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.mixture_information import InformationEstimate, mixture_information
+from pacsklearn_papers.mixture_information import InformationEstimate, mixture_information
 
 
 def intrinsic_privacy(weights: ArrayLike, reference: ArrayLike | None = None) -> float:

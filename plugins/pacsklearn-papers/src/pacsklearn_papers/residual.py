@@ -9,8 +9,7 @@ import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, leakage
-from pacsklearn.kernel.bounds.mixture_information import certified_information
-from pacsklearn.kernel.bounds.residual_covariance import NoiseShape, residual_covariance
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.scale_search import least_log_factor
 from pacsklearn.kernel.noise.certified import (
     GAMMA,
@@ -21,6 +20,8 @@ from pacsklearn.kernel.noise.certified import (
 from pacsklearn.kernel.noise.lattice import LogdetBackend, generator_for, lattice_slack, opened
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn_papers.mixture_information import certified_information
+from pacsklearn_papers.residual_covariance import residual_covariance
 
 # Draws on which the size of the certificate's margin is tried out.
 _REHEARSAL = 2**14

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,40 +15,12 @@ from pacsklearn.kernel.bounds.mixture import (
     leakage,
     posteriors,
 )
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.scale_search import least_log_factor
 
 # Directions that the others tell anyway may do with less and less noise; this much is left.
 _LEAST_SHARE = 1e-8
 _TOLERANCE = 1e-3
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class NoiseShape:
-    """Noise with independent coordinates along orthonormal axes.
-
-    Parameters
-    ----------
-    axes : ndarray of shape (k, k)
-        Columns are directions in the space of the outputs.
-    variances : ndarray of shape (k,)
-    """
-
-    axes: Floats = field(repr=False)
-    variances: Floats = field(repr=False)
-
-    @property
-    def power(self) -> float:
-        """Sum of the variances."""
-        return float(self.variances.sum())
-
-    def scaled(self, factor: float) -> NoiseShape:
-        """The same shape with ``factor`` times the power."""
-        return NoiseShape(self.axes, factor * self.variances)
-
-    def mixture(self, outputs: Floats, weights: Floats) -> GaussianMixture:
-        """Outputs of shape (m, k) as this noise blurs them."""
-        return GaussianMixture((outputs @ self.axes) / np.sqrt(self.variances), weights)
 
 
 def residual_covariance(

@@ -35,7 +35,8 @@ def mixture_information(
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.bounds import GaussianMixture, mixture_information
+    >>> from pacsklearn.bounds import GaussianMixture
+    >>> from pacsklearn_papers import mixture_information
     >>> far_apart = GaussianMixture(np.array([[-50.0], [50.0]]), np.array([0.5, 0.5]))
     >>> round(mixture_information(far_apart, 100, np.random.default_rng(0)).nats, 4)
     0.6931

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_papers.mixture_information import mixture_information
+from pacsklearn_papers.residual_covariance import residual_covariance
 from scipy import optimize
 
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation, span_coordinates
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn.kernel.bounds.mixture_information import mixture_information
-from pacsklearn.kernel.bounds.residual_covariance import NoiseShape, residual_covariance
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 
 
 def centred(outputs: np.ndarray, weights: np.ndarray) -> np.ndarray:
