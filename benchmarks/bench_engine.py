@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from report import Figures, print_table
 from threadpoolctl import threadpool_limits
 
-from pacsklearn.kernel.answers.label_engine import Stop, answer_labels
+from pacsklearn.kernel.answers.engine import Stop
+from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 
@@ -53,7 +54,7 @@ def ours(codes: Codes, secret: int) -> tuple[float, int, float]:
     position, drawn, waited = 0, 0, 0.0
     with NoisePool(SecureSampler()) as pool:
         while position < codes.shape[0]:
-            told = answer_labels(codes[position:], secret, belief, STEP_BUDGET, noise)
+            told = LabelEngine().answer(codes[position:], secret, belief, STEP_BUDGET, noise)
             belief, noise = told.log_belief, noise[told.noise_used :]
             position += told.answers.shape[0]
             drawn += told.noise_used

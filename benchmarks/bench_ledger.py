@@ -30,7 +30,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import Nats
 from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.ledger.accounts import Posting
 from pacsklearn.kernel.ledger.event import Event, Provenance
@@ -84,7 +84,7 @@ def answer_all(
     for first in range(0, len(codes), batch):
         part = codes[first : first + batch]
         contested = int((part != part[:, :1]).any(axis=1).sum())
-        told = answer_labels(part, 3, belief, STEP_BUDGET, pool.take(2 * contested))
+        told = LabelEngine().answer(part, 3, belief, STEP_BUDGET, pool.take(2 * contested))
         charge = float(told.charges.sum())
         event = Event(
             "responses",

@@ -35,7 +35,7 @@ def answer_table_of(session: PrivacySession) -> Any:
 
 def candidates_of(responder: Responder) -> Any:
     """Models of all candidates that a responder asks."""
-    return responder._models
+    return responder.models
 
 
 def answers_of(responder: Responder) -> Any:

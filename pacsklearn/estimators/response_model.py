@@ -62,7 +62,7 @@ class ResponseModel:
 
     def _queries(self, X: Any) -> Any:
         """Rows checked once, by the features of the fit and as the models take them."""
-        checked = self.responder.checked(X)
+        checked = self.responder.models.checked(X)
         check_features(self._owner, X)
         return checked
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.audit.game import CandidateGame, Game, Round
-from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import update_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -100,7 +100,7 @@ class _Answers(CandidateGame):
             factor = 0.0 if number == self.exact_row else self.noise_factor
             noise = np.rint(factor * generator.normal(0.0, LATTICE_SCALE, row.size)).astype(int)
             step = self.budget / len(self.codes)
-            outcome = answer_labels(row[None], drawn[-1], thought, step, noise)
+            outcome = LabelEngine().answer(row[None], drawn[-1], thought, step, noise)
             released.append((int(outcome.answers[0]), float(outcome.margins[0])))
             gain = np.full(row.size, -np.inf)
             np.subtract(

@@ -14,7 +14,7 @@ from pacsklearn import Nats, PrivacySession
 from pacsklearn.audit.adversary import MostContested
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.exceptions import BudgetError
-from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.answers.answered_rows import AnswerLaw
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.account import Account
@@ -89,7 +89,7 @@ def test_a_round_is_charged_and_stopped_as_a_session_is(halves, space, monkeypat
     )
     # The batch of 20 does not fit and is refused as a whole; then one after another.
     assert charged == [("responses", 1 / 64)] * 3
-    monkeypatch.setattr(Responder, "_bound", lambda *_: 1e-12)
+    monkeypatch.setattr(AnswerLaw, "of", lambda count, *_: AnswerLaw(count, 1e-12))
     told = TranscriptGame(halves, space, step_budget=1 / 64, budget=3.5 / 64).play(
         np.random.default_rng(0)
     )

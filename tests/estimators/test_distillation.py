@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import Nats, PACPrivate, PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.tabular import distill
@@ -47,7 +47,7 @@ def test_wrong_labels_are_kept_no_more_often_than_alpha(
         noise = SeededSampler(generator).noise(8 * n).reshape(n, 8)
         wrong = 0
         for drawn in noise:
-            told = answer_labels(codes, secret, uniform_belief(M), budget, drawn)
+            told = LabelEngine().answer(codes, secret, uniform_belief(M), budget, drawn)
             kept = told.margins[0] >= norm.isf(alpha / (len(set(labels)) - 1))
             wrong += int(kept and told.answers[0] != labels[secret])
         # Were the rate alpha, more than this would be seen once in 10,000 runs.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 
@@ -31,7 +31,7 @@ def test_mislabelled_and_kept_at_most_alpha(
     codes[:, : len(dissent)] = dissent
     codes = rng.permuted(codes, axis=1)
     noise = np.rint(rng.normal(0, LATTICE_SCALE, 4 * N)).astype(np.int64)
-    told = answer_labels(codes, 0, uniform_belief(m), budget, noise)
+    told = LabelEngine().answer(codes, 0, uniform_belief(m), budget, noise)
     assert told.answers.shape == (N,)
     kept = told.margins >= ndtri(1 - alpha)
     wrong = kept & (told.answers != codes[:, 0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,8 +11,9 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.kernel.answers import label_engine, value_engine
-from pacsklearn.kernel.answers.label_engine import StepAnswers
+from pacsklearn.kernel.answers.engine import Engine, StepAnswers
+from pacsklearn.kernel.answers.label_engine import LabelEngine
+from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.models import AnsweringModels
 from pacsklearn.kernel.outputs.public_prior import PublicPrior, checked_range
@@ -25,6 +25,7 @@ class AnswerKind(ABC):
 
     Attributes
     ----------
+    engine : Engine
     answers : str
         As users ask for it.
     methods : tuple of str
@@ -37,6 +38,7 @@ class AnswerKind(ABC):
         Numbers in one answer.
     """
 
+    engine: ClassVar[Engine] = ValueEngine()
     answers: ClassVar[str]
     methods: ClassVar[tuple[str, ...]] = ("predict",)
     classes: NDArray[Any] | None
@@ -48,13 +50,9 @@ class AnswerKind(ABC):
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
 
-    @abstractmethod
-    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
-        """Rows on which candidates that are still possible disagree; shape (n,)."""
-
-    @abstractmethod
-    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
-        """Answer rows by Algorithm 1; ``step`` are the engine's other arguments."""
+    def told(self, step: StepAnswers) -> NDArray[Any]:
+        """What is told of an engine's answers, a row each."""
+        return step.answers
 
     @abstractmethod
     def decoded(self, values: list[Any]) -> NDArray[Any]:
@@ -78,6 +76,7 @@ class LabelKind(AnswerKind):
     classes : ndarray
     """
 
+    engine: ClassVar[Engine] = LabelEngine()
     answers: ClassVar[str] = "labels"
     classes: NDArray[Any]
 
@@ -87,31 +86,12 @@ class LabelKind(AnswerKind):
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return models.labels(X, self.classes)
 
-    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
-        return label_engine.contested_rows(predictions, log_belief)
-
-    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
-        return label_engine.answer_labels(predictions, *step)
-
     def decoded(self, values: list[Any]) -> NDArray[Any]:
         return self.classes[np.asarray(values, dtype=np.intp)]
 
 
-class _NumberKind(AnswerKind):
-    """Kinds that the engine of numbers answers."""
-
-    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
-        return value_engine.contested_rows(predictions, log_belief)
-
-    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
-        return value_engine.answer_values(predictions, *step)
-
-    def _table(self, values: list[Any]) -> Floats:
-        return np.asarray(values, dtype=np.float64).reshape(len(values), self.width)
-
-
 @final
-class ProbabilityKind(_NumberKind):
+class ProbabilityKind(AnswerKind):
     """Shares of the classes, clipped to [0, 1] before noise and made to sum to one after it.
 
     Parameters
@@ -130,7 +110,7 @@ class ProbabilityKind(_NumberKind):
         return np.clip(models.values(X, "predict_proba", self.width, self.classes), 0, 1)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:
-        shares = np.maximum(self._table(values), 0.0)
+        shares = np.maximum(_as_table(values, self.width), 0.0)
         total = shares.sum(axis=1, keepdims=True)
         # Noise may leave no positive share: nothing is known then, and all are equal.
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / self.width)
@@ -140,7 +120,7 @@ class ProbabilityKind(_NumberKind):
 
 
 @final
-class ValueKind(_NumberKind):
+class ValueKind(AnswerKind):
     """Numbers of regressors, clipped to a public range before and after the noise.
 
     In between they are drawn toward a public prior, as far as the noise of each asks for.
@@ -165,22 +145,24 @@ class ValueKind(_NumberKind):
         bounded = bool(np.all(np.isfinite(value_range)))
         self.prior = PublicPrior.of(prior_mean, value_range) if bounded else None
 
-    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
-        noisy = super().answer(predictions, *step)
+    def told(self, step: StepAnswers) -> NDArray[Any]:
         if self.prior is None:
-            return noisy
-        assert noisy.deviations is not None
-        return replace(noisy, answers=self.prior.drawn(noisy.answers, noisy.deviations))
+            return step.answers
+        return self.prior.drawn(step.answers, step.deviations)
 
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict", self.width), *self.value_range)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:
-        clipped = np.clip(self._table(values), *self.value_range)
+        clipped = np.clip(_as_table(values, self.width), *self.value_range)
         return clipped[:, 0] if self.width == 1 else clipped
 
     def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
         return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+
+def _as_table(values: list[Any], width: int) -> Floats:
+    return np.asarray(values, dtype=np.float64).reshape(len(values), width)
 
 
 _KINDS = (LabelKind, ProbabilityKind, ValueKind)

@@ -1,166 +1,344 @@
-"""Private labels at speed: Algorithm 1 over distinct labels."""
+"""Private labels: Algorithm 1 over distinct labels.
+
+Whoever changes ``first_alive``, ``masses_of``, ``entropy_of`` or ``others`` removes numba's cache
+of the value engine, which calls them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import IntEnum
-from typing import Any, final
+import math
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn.kernel.answers import label_kernel
-from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
+from pacsklearn.kernel.answers.engine import Answered, Engine
+from pacsklearn.kernel.bounds.compiled import compiled, exponentials, summed
+from pacsklearn.kernel.bounds.rounding import OUTWARD
 
-Integers = NDArray[np.int64]
+# A loop keeps a table with a place for each.
+_MOST_CODES: Final = 2**24
 
-# The kernel keeps a table with a place for each.
-_MOST_CODES = 2**24
-
-# Below it the masses themselves leave the range of doubles.
-_LEAST_BUDGET = 1e-250
-
-
-@final
-class Stop(IntEnum):
-    """Why an engine stopped; before the next row, which it has not touched."""
-
-    FINISHED = 0
-    NOISE = 1
-    """The next row needs more noise than was left: call again with more."""
+LARGEST_CENTRE: Final = 2**26
+"""Cap on a label's centre, in grid steps: 64 noise scales tell it from zero but for one release in
+exp(500). A cap only ever means more noise than the budget asks for. It matters only for labels of
+vanishing mass among three or more, and with it the likelihoods are exact integers."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class StepAnswers:
-    """Private answers to the first rows of a batch.
+@compiled()
+def contested(codes, belief, result):
+    """Note for each row whether candidates that are still possible disagree."""
+    first = first_alive(belief)
+    for row in range(codes.shape[0]):
+        result[row] = not _agree(codes[row], belief, first)
 
-    Parameters
-    ----------
-    answers : ndarray of shape (k,) or (k, d)
-        Label codes, or noisy values that are not clipped; k rows in the order asked.
-    charges : ndarray of shape (k,)
-        Nats each row costs, by the law that was used: 0 where all candidates agree. A session
-        charges the worst case beforehand; this is what tests hold against the step budget.
-    margins : ndarray of shape (k,)
-        Smallest statistic T_j of Proposition 5.1 over the other labels: the answer may be kept
-        at level alpha when it is at least ``Phi^-1(1 - alpha)``. ``inf`` where the answer is exact,
-        ``-inf`` where some label cannot be told from the answer, ``nan`` for values.
-    log_belief : ndarray of shape (m,)
-        Normalised log-weights after these rows.
-    noise_used : int
-        Noise integers consumed, from the front.
-    stop : Stop
-        Why there are not more rows.
-    deviations : ndarray of shape (k, d), optional
-        Standard deviation of the noise of each value; zero where all candidates agree.
+
+@compiled()
+def answer_rows(codes, secret, belief, budget, noise, scale, answers, _, charges, margins):
+    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
+    n, m = codes.shape
+    # One entry for every code that occurs, or is below one: where its place is noted.
+    table = np.zeros(int(codes.max()) + 1 if n else 1, np.int64)
+    slots, labels, terms = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    centres, observed = np.empty(m, np.int64), np.empty(m, np.int64)
+    logs, units, work = np.empty(m), np.empty(m), np.empty(m)
+    first = first_alive(belief)
+    used = 0
+    for row in range(n):
+        if _agree(codes[row], belief, first):
+            answers[row] = codes[row, first]
+            charges[row] = 0.0
+            margins[row] = math.inf
+            continue
+        count = _collect(codes[row], belief, table, labels, slots)
+        best, log_total = masses_of(belief, slots, count, logs, work)
+        width, charge = _calibrate(logs[:count], best, budget, scale, centres, units, work)
+        # Before the belief moves: the caller asks for this row again, as a whole.
+        if used + width > noise.shape[0]:
+            return row, used, 1
+        answer, margin = slots[secret], math.inf
+        if not width:
+            _gains_exact(answer, logs[:count], log_total, work)
+        else:
+            observed[:width] = noise[used : used + width]
+            used += width
+            answer, margin = _observe(answer, centres, units, width, scale, observed)
+            _gains(observed, centres, width, logs[:count], log_total, scale, terms, work)
+        _add_gains(belief, work, slots)
+        first = first_alive(belief)
+        answers[row] = labels[answer]
+        charges[row] = charge
+        margins[row] = margin
+    return n, used, 0
+
+
+@compiled()
+def _add_gains(belief, gains, slots):
+    for i in range(belief.shape[0]):
+        belief[i] += gains[slots[i]]
+
+
+@_add_gains.in_numpy
+def _add_gains_in_numpy(belief, gains, slots):
+    belief += gains[slots]
+
+
+@compiled()
+def first_alive(belief):
+    """Index of the first candidate that is still possible."""
+    first = 0
+    while not math.isfinite(belief[first]):
+        first += 1
+    return first
+
+
+@compiled()
+def _agree(row, belief, first):
+    for i in range(row.shape[0]):  # noqa: SIM110 - numba compiles no generator
+        if row[i] != row[first] and math.isfinite(belief[i]):
+            return False
+    return True
+
+
+@_agree.in_numpy
+def _agree_in_numpy(row, belief, first):
+    return not np.any((row != row[first]) & np.isfinite(belief))
+
+
+@compiled()
+def _collect(row, belief, table, labels, slots):
+    """Distinct codes in increasing order, and each candidate's place among them.
+
+    An impossible candidate has some place, and no weight there. The table is all zeros again.
     """
+    for i in range(row.shape[0]):
+        if math.isfinite(belief[i]):
+            table[row[i]] = 1
+    count = 0
+    for code in range(table.shape[0]):
+        if table[code]:
+            labels[count] = code
+            table[code] = count
+            count += 1
+    for i in range(row.shape[0]):
+        slots[i] = table[row[i]]
+    table[:] = 0
+    return count
 
-    answers: NDArray[Any] = field(repr=False)
-    charges: Floats = field(repr=False)
-    margins: Floats = field(repr=False)
-    log_belief: Floats = field(repr=False)
-    noise_used: int
-    stop: Stop
-    deviations: Floats | None = field(default=None, repr=False)
+
+@_collect.in_numpy
+def _collect_in_numpy(row, belief, _table, labels, slots):
+    distinct = np.unique(row[np.isfinite(belief)])
+    labels[: distinct.size] = distinct
+    slots[:] = np.minimum(np.searchsorted(distinct, row), distinct.size - 1)
+    return distinct.size
+
+
+@compiled()
+def masses_of(belief, slots, count, logs, work):
+    """Normalised log-masses; the index of the largest and the log of the belief's total."""
+    _peaks_and_sums(belief, slots, count, logs, work)
+    for k in range(count):
+        logs[k] += math.log(work[k])
+    best = np.argmax(logs[:count])
+    top, shift = logs[best], math.log1p(others(logs[:count], best))
+    for k in range(count):
+        logs[k] = (logs[k] - top) - shift
+    return best, top + shift
+
+
+@compiled()
+def _peaks_and_sums(belief, slots, count, logs, sums):
+    """Largest log-weight of each label, and the sum of its weights in units of that one."""
+    logs[:count] = -math.inf
+    sums[:count] = 0.0
+    for i in range(belief.shape[0]):
+        logs[slots[i]] = max(logs[slots[i]], belief[i])
+    for i in range(belief.shape[0]):
+        sums[slots[i]] += math.exp(belief[i] - logs[slots[i]])
+
+
+@_peaks_and_sums.in_numpy
+def _peaks_and_sums_in_numpy(belief, slots, count, logs, sums):
+    logs[:count] = -math.inf
+    np.maximum.at(logs, slots, belief)
+    # Adds one after the other, as the loop does.
+    sums[:count] = np.bincount(slots, exponentials(belief - logs[slots]), count)
+
+
+@compiled()
+def others(logs, best):
+    """Sum of the weights but the largest, in units of that one.
+
+    The largest is 1 / (1 + the sum): its log, near zero, keeps all digits only in this way.
+    """
+    rest = 0.0
+    for k in range(logs.shape[0]):
+        if k != best:
+            rest += math.exp(logs[k] - logs[best])
+    return rest
+
+
+@others.in_numpy
+def _others_in_numpy(logs, best):
+    weights = exponentials(logs - logs[best])
+    weights[best] = 0.0
+    return summed(weights)
+
+
+@compiled()
+def entropy_of(logs):
+    """Nats, rounded outward: down, an answer that reveals more than the budget could be exact."""
+    entropy = 0.0
+    for k in range(logs.shape[0]):
+        entropy -= math.exp(logs[k]) * logs[k]
+    return entropy * OUTWARD
+
+
+@compiled()
+def _calibrate(logs, best, budget, scale, centres, units, roots):
+    """Number of coordinates (0: exact) and charge."""
+    entropy = entropy_of(logs)
+    if entropy <= budget:
+        return 0, entropy
+    if logs.shape[0] == 2:
+        return 1, _calibrate_two(logs, budget, scale, centres)
+    return logs.shape[0], _calibrate_many(logs, best, budget, scale, centres, units, roots)
+
+
+@compiled()
+def _calibrate_two(logs, budget, scale, centres):
+    log_variance = logs[0] + logs[1]
+    variance, minor = math.exp(log_variance), math.exp(min(logs[0], logs[1]))
+    root = math.exp(0.5 * (math.log(2.0 * budget) - log_variance))
+    # From one above the estimate down: the bound decides, not the rounding of the root.
+    centre, charge = math.floor(scale * root) + 1, math.inf
+    while charge > budget:
+        centre -= 1
+        charge = _bound(variance, minor, centre) / (2.0 * scale * scale) * OUTWARD
+    centres[0] = centre
+    return charge
+
+
+@compiled()
+def _calibrate_many(logs, best, budget, scale, centres, units, roots):
+    count = logs.shape[0]
+    rest = _deviations(logs, best, budget, roots, units)
+    highest = math.log(LARGEST_CENTRE / scale)
+    for k in range(count):
+        centres[k] = LARGEST_CENTRE
+        if -units[k] < highest:
+            centres[k] = math.floor(scale * math.exp(-units[k]))
+    while True:
+        bound = 0.0
+        for k in range(count):
+            # p or 1 - p, from a sum of its own: subtracting would cancel.
+            minor = rest if k == best else math.exp(logs[k])
+            bound += _bound(math.exp(2.0 * roots[k]), minor, centres[k])
+        charge = bound / (2.0 * scale * scale) * OUTWARD
+        if charge <= budget:
+            break
+        # Strictly below 1, or a charge one bit above the budget would never fall.
+        shrink = math.sqrt(budget / charge) * (1.0 - 1e-12)
+        for k in range(count):
+            centres[k] = math.floor(centres[k] * shrink)
+    for k in range(count):
+        units[k] = 1.0 / centres[k] if centres[k] else math.exp(units[k]) / scale
+    return charge
+
+
+@compiled()
+def _deviations(logs, best, budget, roots, deviations):
+    """Logs of sqrt(v_i) and of sqrt(e_i), e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b)."""
+    count = logs.shape[0]
+    rest, spread = others(logs, best) * math.exp(logs[best]), 0.0
+    for k in range(count):
+        other = math.log(rest) if k == best else math.log1p(-math.exp(logs[k]))
+        roots[k] = 0.5 * (logs[k] + other)
+        spread += math.exp(roots[k])
+    for k in range(count):
+        deviations[k] = 0.5 * (roots[k] + math.log(spread) - math.log(2.0 * budget))
+    return rest
+
+
+@compiled()
+def _bound(variance, minor, centre):
+    # Shifts by integers alone have the exact divergence; the mean's distance from one is paid.
+    offset = minor * centre - np.rint(minor * centre)
+    return variance * centre * centre + offset * offset
+
+
+@compiled()
+def _observe(answer, centres, units, width, scale, observed):
+    """Turn noise into what is released, and decode it."""
+    if width > 1:
+        observed[answer] += centres[answer]
+        return _decode_many(observed, centres, units, width, scale)
+    observed[0] += answer * centres[0]
+    return _decode_two(observed[0], centres[0], scale)
+
+
+@compiled()
+def _decode_two(w, a, scale):
+    upper = 1 if 2 * w > a else 0
+    margin = -math.inf
+    if a:
+        margin = (w if upper == 1 else a - w) / scale
+    return upper, margin
+
+
+@compiled()
+def _decode_many(observed, centres, units, count, scale):
+    y = 0
+    for k in range(count):
+        if observed[k] * units[k] > observed[y] * units[y]:
+            y = k
+    margin = math.inf
+    a_y = centres[y]
+    for j in range(count):
+        if j != y:
+            a_j = centres[j]
+            statistic = -math.inf
+            if a_y + a_j:
+                length = math.sqrt(float(a_y * a_y + a_j * a_j))
+                inner = a_y * observed[y] + a_j * (a_j - observed[j])
+                statistic = float(inner) / (scale * length)
+            margin = min(margin, statistic)
+    return y, margin
+
+
+@compiled()
+def _gains_exact(answer, logs, log_total, gains):
+    for k in range(logs.shape[0]):
+        gains[k] = -logs[k] - log_total if k == answer else -math.inf
+
+
+@compiled()
+def _gains(observed, centres, width, logs, log_total, scale, terms, gains):
+    """What to add to the log-weight of a candidate with each label."""
+    count = logs.shape[0]
+    skip = count - width  # with two labels the first one is at zero and has no coordinate
+    # In integers, exactly (LARGEST_CENTRE): differences of doubles would lose close candidates.
+    terms[0] = 0
+    for k in range(width):
+        terms[k + skip] = centres[k] * (2 * observed[k] - centres[k])
+    variance = 2.0 * scale * scale
+    for k in range(count):
+        gains[k] = logs[k] + terms[k] / variance
+    best = np.argmax(gains[:count])
+    common = logs[best] + math.log1p(others(gains[:count], best)) + log_total
+    for k in range(count):
+        gains[k] = (terms[k] - terms[best]) / variance - common
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
-class Step:
-    """Checked arguments that both engines share."""
-
-    log_belief: Floats
-    secret: int
-    budget: float
-    noise: Integers
-    scale: int
-
-    @classmethod
-    def checked(
-        cls,
-        candidates: int,
-        secret: int,
-        log_belief: ArrayLike,
-        budget: float,
-        noise: ArrayLike,
-        scale: int = LATTICE_SCALE,
-    ) -> Step:
-        """Copy of the belief and the other arguments, or an error that tells nothing of them."""
-        # Engines write into it; the session's own belief moves only once the answers are stored.
-        belief = check_belief(log_belief, candidates).copy()
-        if not 0 <= secret < candidates or belief[secret] == -np.inf:
-            raise ValueError("secret must be the index of a candidate of positive weight.")
-        if not float(budget) >= _LEAST_BUDGET:
-            raise ValueError(f"step_budget must be at least {_LEAST_BUDGET} nats, got {budget!r}.")
-        buffer = np.asarray(noise)
-        if buffer.dtype != np.int64 or buffer.ndim != 1:
-            raise TypeError(
-                "noise must be a vector of int64 as drawn by a sampler, got shape "
-                f"{buffer.shape} and dtype {buffer.dtype}."
-            )
-        return cls(belief, int(secret), float(budget), np.ascontiguousarray(buffer), scale)
-
-
-def check_belief(log_belief: ArrayLike, candidates: int) -> Floats:
-    """Log-weights as a vector with one entry a candidate, some of them above ``-inf``."""
-    belief = np.asarray(log_belief, dtype=np.float64)
-    if belief.shape != (candidates,):
-        raise ValueError(
-            f"log_belief must have one entry for each of the {candidates} candidates, got shape "
-            f"{belief.shape}."
-        )
-    if not np.all(belief < np.inf) or np.all(belief == -np.inf):
-        raise ValueError("log_belief must hold no NaN or +inf, and not only -inf.")
-    return belief
-
-
-def answer_labels(
-    codes: ArrayLike,
-    secret: int,
-    log_belief: ArrayLike,
-    step_budget: float,
-    noise: ArrayLike,
-    *,
-    scale: int = LATTICE_SCALE,
-) -> StepAnswers:
-    """Answer label queries, one session step a row, until rows or noise run out.
-
-    Parameters
-    ----------
-    codes : array-like of shape (n, m)
-        Label code that candidate ``j`` gives query ``i``: uint8, or non-negative int16 or int32.
-    secret : int
-        Index of the candidate that was drawn.
-    log_belief : array-like of shape (m,)
-        Current log-weights; candidates at ``-inf`` are ignored. Not changed.
-    step_budget : float
-        Most nats a row may cost.
-    noise : ndarray of int64, shape (k,)
-        Fresh independent discrete Gaussians of parameter ``scale``, consumed from the front. What
-        has been consumed must never be used again.
-    scale : int, default=LATTICE_SCALE
-        Parameter of the noise; anything else is for tests, where small integers can be summed over.
-
-    Returns
-    -------
-    StepAnswers
-        The rows answered, in order; their worst case is charged before.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has the wrong type, shape or range.
+class LabelEngine(Engine):
+    """Labels, with a calibration in the number of distinct ones.
 
     Notes
     -----
-    Source: pac-private-responses, Algorithm 1 and Theorem 3.3, with a calibration in the number of
-    distinct labels. For one row with posterior label masses q:
+    For one row with posterior label masses q, where the entropy of q is above the budget:
 
-    * All possible candidates agree: the label, free of charge.
-    * The entropy of q is within the budget: the exact label, charged its entropy, which is what it
-      reveals. The other candidates become impossible.
     * Two labels: noise along their difference only; the released integer is the noise plus a for
       one label, plus 0 for the other, with the largest a whose bound is within the budget.
     * More labels: one coordinate each, noise variances as ``diagonal`` (Efficient-PAC).
@@ -172,86 +350,27 @@ def answer_labels(
     --------
     >>> import numpy as np
     >>> from pacsklearn.bounds import uniform_belief
-    >>> from pacsklearn.kernel.answers.label_engine import answer_labels
+    >>> from pacsklearn.kernel.answers.label_engine import LabelEngine
     >>> codes = np.array([[2, 2, 2, 2], [0, 0, 1, 1]], dtype=np.uint8)
-    >>> step = answer_labels(codes, 3, uniform_belief(4), 1 / 16, np.array([0]))
+    >>> LabelEngine().contested(codes, uniform_belief(4))
+    array([False,  True])
+    >>> step = LabelEngine().answer(codes, 3, uniform_belief(4), 1 / 16, np.array([0]))
     >>> step.answers, step.charges.round(4)
     (array([2, 1], dtype=uint8), array([0.    , 0.0625]))
     """
-    table = _as_codes(codes)
-    n, m = table.shape
-    step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
-    answers = np.empty(n, dtype=table.dtype)
-    charges, margins = np.empty(n), np.empty(n)
-    rows, used, stop = label_kernel.answer_rows(
-        table,
-        step.secret,
-        step.log_belief,
-        step.budget,
-        step.noise,
-        scale,
-        _places(table),
-        answers,
-        charges,
-        margins,
-    )
-    return StepAnswers(
-        answers=answers[:rows],
-        charges=charges[:rows],
-        margins=margins[:rows],
-        log_belief=step.log_belief,
-        noise_used=used,
-        stop=Stop(stop),
-    )
 
+    contested_rows = staticmethod(contested)
 
-def contested_rows(codes: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
-    """Rows that would cost something now, at most a step budget each; the secret is not needed.
+    def table(self, said: ArrayLike) -> NDArray[Any]:
+        table = np.ascontiguousarray(said)
+        if table.dtype not in {np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.int32)}:
+            raise TypeError(f"codes must be uint8, int16 or int32, got {table.dtype}.")
+        if table.ndim != 2 or table.shape[1] == 0:
+            raise ValueError(f"codes must have shape (n, m) with m >= 1, got {table.shape}.")
+        signed = table.dtype != np.uint8
+        if signed and table.size and not 0 <= table.min() <= table.max() < _MOST_CODES:
+            raise ValueError(f"codes must lie between 0 and {_MOST_CODES - 1}.")
+        return table
 
-    Parameters
-    ----------
-    codes : array-like of shape (n, m)
-        As for :func:`answer_labels`.
-    log_belief : array-like of shape (m,)
-        Current log-weights.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-        Whether candidates that are still possible disagree. Answering a row can make another one
-        unanimous, never contested.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has the wrong type, shape or range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pacsklearn.kernel.answers.label_engine import contested_rows
-    >>> codes = np.array([[0, 0, 1], [1, 1, 1]], dtype=np.uint8)
-    >>> contested_rows(codes, np.log([0.5, 0.25, 0.25]))
-    array([ True, False])
-    """
-    table = _as_codes(codes)
-    belief = check_belief(log_belief, table.shape[1])
-    result = np.empty(table.shape[0], dtype=np.bool_)
-    label_kernel.contested(table, np.ascontiguousarray(belief), result)
-    return result
-
-
-def _as_codes(codes: ArrayLike) -> NDArray[Any]:
-    table = np.ascontiguousarray(codes)
-    if table.dtype not in {np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.int32)}:
-        raise TypeError(f"codes must be uint8, int16 or int32, got {table.dtype}.")
-    if table.ndim != 2 or table.shape[1] == 0:
-        raise ValueError(f"codes must have shape (n, m) with m >= 1, got {table.shape}.")
-    if table.dtype != np.uint8 and table.size and not 0 <= table.min() <= table.max() < _MOST_CODES:
-        raise ValueError(f"codes must lie between 0 and {_MOST_CODES - 1}.")
-    return table
-
-
-def _places(codes: NDArray[Any]) -> NDArray[np.int64]:
-    """One entry for every code that occurs, or is below one: where the kernel notes its place."""
-    return np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
+    def fill(self, table: NDArray[Any], step: tuple[Any, ...], answered: Answered) -> Any:
+        return answer_rows(table, *step, *answered)

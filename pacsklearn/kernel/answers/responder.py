@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
@@ -11,28 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
-from pacsklearn.kernel.answers.caller_handle import CallerHandle
-from pacsklearn.kernel.answers.label_engine import Stop
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, Told
 from pacsklearn.kernel.answers.ledger_answers import LedgerAnswers
 from pacsklearn.kernel.answers.statement import CostPreview, responses_guarantee
 from pacsklearn.kernel.answers.stored_answers import ResponderState, StoredAnswers, row_keys
-from pacsklearn.kernel.bounds.mixture import belief_entropy
-from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
-from pacsklearn.kernel.ledger.event import Event, QueryAnswers
 from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.models import AnsweringModels
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 # Rows evaluated, charged and answered together; more stream through in turns.
 _BATCH_ROWS = 2**16
-_LEAST_NOISE = 64
-# A belief may be certain but for what doubles can tell.
-_LEAST_CHARGE = 1e-250
 
 
 @final
@@ -94,7 +86,8 @@ class Responder:
         step_budget: float,
         table: tuple[AnswerTable, str] | None = None,
     ) -> None:
-        self._models, self._procedure, self._pool = models, procedure, pool
+        procedure.need_consent()
+        self.models, self.procedure, self._pool = models, procedure, pool
         self._secret, self._account = procedure.secret, procedure.account
         self.kind, self.step_budget = kind, step_budget
         self.n_answered = self.n_contested = 0
@@ -103,50 +96,35 @@ class Responder:
 
     def export(self) -> ResponderState:
         """What it has answered, for a session file; answers in a ledger stay there."""
-        runs = self._stored.export() if isinstance(self._stored, StoredAnswers) else ()
-        return ResponderState(self.step_budget, self.n_answered, self.n_contested, runs)
+        stored = self._stored.export()
+        return ResponderState(self.step_budget, self.n_answered, self.n_contested, stored)
 
     def restore(self, state: ResponderState) -> None:
         """Take over what :meth:`export` gave."""
         self.n_answered, self.n_contested = state.n_answered, state.n_contested
-        if isinstance(self._stored, StoredAnswers):
-            self._stored.restore(state.stored)
+        self._stored.restore(state.stored)
 
     @property
     def guarantee_(self) -> Guarantee:
         """What is promised about everything the session has released or answered so far."""
-        session = self._procedure.guarantee()
+        session = self.procedure.guarantee()
         counts = self.n_answered, self.n_contested
         return responses_guarantee(session, self.kind.answers, *counts, self.step_budget)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns that queries need; None when the rows had none."""
-        return self._models.feature_names
+        return self.models.feature_names
 
     @property
     def remaining_budget(self) -> float:
         """Nats that may still be charged."""
         return self._account.remaining
 
-    def handle(self, quota: float, *, overcommit: bool = False) -> CallerHandle:
-        """Return a view for one of several callers, which tells nothing of the others.
-
-        ``quota`` is what the caller may pay, in nats. BudgetError where the session's budget does
-        not cover what all handles may still pay, unless ``overcommit`` is given.
-        """
-        procedure, quota = self._procedure, check_budget(budget=quota, name="quota")
-        with procedure.lock:
-            handle = CallerHandle(self, procedure.lock, self._secret.log_prior, quota)
-            if not overcommit:
-                handle.check_covered(procedure.handles, self._account.remaining)
-            procedure.handles.add(handle)
-        return handle
-
     def preview(self, X: Any) -> CostPreview:
         """Cost of answering ``X`` now, without touching the secret."""
         self._account.home.check()
-        X = self.checked(X)
+        X = self.models.checked(X)
         stored = unanimous = contested = 0
         seen: set[bytes] = set()
         for part in _batches(X):
@@ -155,9 +133,8 @@ class Responder:
             seen.update(keys[i] for i in fresh)
             stored += len(keys) - len(fresh)
             if fresh:
-                split = self._contested(
-                    self.kind.predictions(self._models, safe_indexing(part, fresh))
-                )
+                said = self.predictions(safe_indexing(part, fresh))
+                split = self._plan(said, self._learn).law.n_noisy
                 contested += split
                 unanimous += len(fresh) - split
         return CostPreview(
@@ -165,7 +142,7 @@ class Responder:
             n_stored=stored,
             n_unanimous=unanimous,
             n_contested=contested,
-            nats=self._bound(contested),
+            nats=self._law(contested).bound,
             worst_case=X.shape[0] * self.step_budget,
         )
 
@@ -182,15 +159,15 @@ class Responder:
         RuntimeError
             When the session is closed, for a batch that needs noise; nothing is charged.
         """
-        return self.answer_checked(self.checked(X))
+        return self.answer_checked(self.models.checked(X))
 
     def answer_checked(self, X: Any) -> Answers:
-        """:meth:`answer` for rows that :meth:`checked` gave."""
+        """:meth:`answer` for rows as the models take them."""
         self._account.home.check()
         values: list[Any] = []
         margins: list[float] = []
         for part in _batches(X):
-            with self._procedure.lock:
+            with self.procedure.lock:
                 # One batch at a time: rows are counted under the belief that answering starts from.
                 answers, sure = self._answer_batch(part)
             values += answers
@@ -201,23 +178,13 @@ class Responder:
         """Answers to every row: labels, shares of the classes, or numbers."""
         return self.answer(X).values
 
-    def checked(self, X: Any) -> Any:
-        """Queries as the models take them; errors quote none of them."""
-        return self._models.checked(X)
-
     def predictions(self, X: Any, most: int | None = None) -> NDArray[Any]:
-        """What every candidate predicts for rows that :meth:`checked` gave; secret material.
+        """What every candidate predicts for rows as the models take them; secret material.
 
         With ``most``, the first so many candidates.
         """
-        models = self._models if most is None else self._models.first(most)
+        models = self.models if most is None else self.models.first(most)
         return self.kind.predictions(models, X)[:, :most]
-
-    def contested(
-        self, predictions: NDArray[Any], log_belief: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Rows on which candidates that are possible under a belief disagree; shape (n,)."""
-        return self.kind.contested(predictions, log_belief)
 
     @property
     def log_belief(self) -> NDArray[np.float64]:
@@ -234,8 +201,8 @@ class Responder:
         if contested == 0:
             return True
         try:
-            with self._procedure.lock:
-                self._account.check(self._bound(contested))
+            with self.procedure.lock:
+                self._account.check(self._law(contested).bound)
         except BudgetExhaustedError:
             return False
         return True
@@ -265,10 +232,11 @@ class Responder:
                 "This session stores its answers itself, in the ledger's database: ask with "
                 "answer(), or make a session without store='ledger' for a service."
             )
-        with self._procedure.lock:
-            contested = self._contested(predictions)
-            self._charge(contested, len(predictions))
-            return contested
+        with self.procedure.lock:
+            plan = self._plan(predictions, self._learn)
+            if plan.law.n_noisy:
+                self._charged(plan, self.procedure.charge)
+        return plan.law.n_noisy
 
     def draw(self, predictions: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
         """Answers and margins of rows that were charged: each charge is good for one call.
@@ -281,119 +249,75 @@ class Responder:
             From :meth:`charge`, nothing having been drawn since.
         """
         self._account.home.check()
-        with self._procedure.lock:
-            values, margins, self._secret.log_belief = self._engine(predictions, contested)
+        with self.procedure.lock:
+            plan = self._plan(predictions, self._learn)
+            told = self.procedure.draw(plan, plan.law)
             self.n_contested += contested
             self.n_answered += len(predictions)
-            return values, margins
+        return told.values, told.margins
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:
         self._account.settle_answers()
         keys = row_keys(X)
         fresh = self._stored.missing(keys)
         if fresh:
-            predictions = self.kind.predictions(self._models, safe_indexing(X, fresh))
-            contested = self._contested(predictions)
-            # Answering makes rows unanimous, never contested: this count is the worst case.
-            self._charge(contested, len(fresh))
             # Stored before they are given, or the same query would be answered, and charged, twice.
-            self._store([keys[i] for i in fresh], predictions, contested)
-            self.n_contested += contested
+            store = partial(self._store, [keys[i] for i in fresh])
+            plan = self._plan(self.predictions(safe_indexing(X, fresh)), store)
+            if plan.law.n_noisy:
+                self._charged(plan, self.procedure.take)
+            else:  # all agree: nothing is charged
+                self.procedure.draw(plan, plan.law)
+            self.n_contested += plan.law.n_noisy
         self.n_answered += len(keys)
         return self._stored.answers(keys)
 
-    def _store(self, keys: list[bytes], predictions: NDArray[Any], contested: int) -> None:
-        """Draw answers that were charged, and store them: they may be told then."""
-        values, margins, log_belief = self._engine(predictions, contested)
-        if isinstance(self._stored, StoredAnswers):
-            self._secret.log_belief = log_belief
-            self._stored.add(keys, values, margins)
-            return
-        n_charged = self._account.n_charged
-        if contested:
+    def _plan(self, said: NDArray[Any], keep: Callable[[Told], None]) -> AnsweredRows:
+        belief = self._secret.log_belief
+        return AnsweredRows(self.kind, said, belief, self.step_budget, self._pool, keep)
+
+    def _law(self, n_contested: int) -> AnswerLaw:
+        return AnswerLaw.of(n_contested, self.step_budget, self._secret.log_belief)
+
+    def _learn(self, told: Told) -> None:
+        self._secret.log_belief = told.log_belief
+
+    def _store(self, keys: list[bytes], told: Told) -> None:
+        """Learn what came out, and store it: it may be told then."""
+        n_charged, moved = self._account.n_charged, told.log_belief if told.n_contested else None
+        if self._table is None:
+            # First: what is told and not learned would make later answers too cheap.
+            self._learn(told)
+        elif told.n_contested:
             # Whatever comes between, also an interrupt: the belief is that after what is on disk.
-            self._account.doubt = partial(self._settle, n_charged)
-        self._stored.add(keys, values, margins, n_charged, log_belief if contested else None)
-        self._secret.log_belief = log_belief
+            self._account.doubt = partial(self._settle, self._table, n_charged)
+        self._stored.add(keys, told.values, told.margins, n_charged, moved)
+        self._learn(told)
         self._account.doubt = None
 
-    def _settle(self, n_charged: int) -> None:
-        assert self._table is not None
-        with self._procedure.lock:
+    def _settle(self, table: AnswerTable, n_charged: int) -> None:
+        with self.procedure.lock:
             if self._account.doubt is None:
                 return
-            event, log_belief = self._table.last_belief()
+            event, log_belief = table.last_belief()
             # Otherwise nothing was written: no answer left, and the belief stays as it was.
             if event == n_charged:
                 self._secret.log_belief = log_belief
             self._account.doubt = None
 
-    def _contested(self, predictions: NDArray[Any]) -> int:
-        return int(self.kind.contested(predictions, self._secret.log_belief).sum())
-
-    def _bound(self, contested: int) -> float:
-        """Nats that so many rows reveal at most; never more than is still unknown."""
-        unknown = max(belief_entropy(self._secret.log_belief) * OUTWARD, _LEAST_CHARGE)
-        return min(contested * self.step_budget, unknown)
-
-    def _charge(self, contested: int, fresh: int) -> None:
+    def _charged(self, plan: AnsweredRows, charge: Callable[[AnsweredRows], Any]) -> None:
         """Charge a batch's worst case, before anything of it is computed from the secret."""
-        if contested == 0:
-            return
-        # Before the charge: there would be no noise to answer with.
-        if self._pool.is_closed:
-            raise RuntimeError(
-                "This session is closed: only stored answers, and those on which all candidates "
-                "agree, can still be given. Ask before you leave the session's with block."
-            )
-        bound = self._bound(contested)
-        event = Event(
-            kind="responses",
-            charge=bound,
-            unit="nats",
-            backend="diagonal",
-            bound=bound,
-            n_candidates=self._models.n_models,
-            n_outputs=fresh,
-            n_noisy=contested,
-            mechanism=QueryAnswers(self.kind.answers, self.step_budget, contested),
-        )
         try:
-            self._account.charge(event)
+            charge(plan)
         except BudgetExhaustedError as error:
-            left = int((error.ceiling - error.spent) / self.step_budget)
             raise BudgetExhaustedError(
                 error.spent,
                 error.asked,
                 error.ceiling,
                 error.owner,
-                rows=contested,
-                rows_left=left,
+                rows=plan.law.n_noisy,
+                rows_left=int((error.ceiling - error.spent) / self.step_budget),
             ) from None
-
-    def _engine(
-        self, predictions: NDArray[Any], contested: int
-    ) -> tuple[list[Any], list[float], NDArray[np.float64]]:
-        """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
-        answers: list[Any] = []
-        margins: list[float] = []
-        log_belief = self._secret.log_belief
-        # Nearly every contested row needs some; an engine that stops for want of it runs twice.
-        size = max(_LEAST_NOISE, 2 * contested)
-        noise = self._pool.take(size) if contested else np.empty(0, dtype=np.int64)
-        while len(answers) < len(predictions):
-            rest = predictions[len(answers) :]
-            step_answers = self.kind.answer(
-                rest, self._secret.index, log_belief, self.step_budget, noise
-            )
-            margins += step_answers.margins.tolist()
-            answers += list(step_answers.answers)
-            log_belief = step_answers.log_belief
-            # Used once: two answers with the same noise show the difference of what they hide.
-            noise = noise[step_answers.noise_used :]
-            if step_answers.stop is Stop.NOISE:
-                noise = np.concatenate([noise, self._pool.take(size)])
-        return answers, margins, log_belief
 
 
 def _batches(X: Any) -> Iterator[Any]:

@@ -92,8 +92,10 @@ class StoredAnswers:
     def __len__(self) -> int:
         return len(self._recent) + sum(len(run) for run in self._runs)
 
-    def add(self, keys: Sequence[bytes], values: Sequence[Any], margins: Sequence[float]) -> None:
-        """Store answers to queries that have none yet."""
+    def add(
+        self, keys: Sequence[bytes], values: Sequence[Any], margins: Sequence[float], *_: Any
+    ) -> None:
+        """Store answers to queries that have none yet; a session file holds the belief."""
         self._recent.update(zip(keys, zip(values, margins, strict=True), strict=True))
         if len(self._recent) >= _RECENT:
             run, self._recent = AnswerRun.of(self._recent), {}

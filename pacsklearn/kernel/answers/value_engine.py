@@ -1,144 +1,303 @@
-"""Private real-valued responses at speed: Algorithm 1 with independent noise."""
+"""Private numbers: Algorithm 1 with independent noise in each of them."""
 
 from __future__ import annotations
+
+import math
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn.kernel.answers import value_kernel
-from pacsklearn.kernel.answers.label_engine import Step, StepAnswers, Stop, check_belief
+from pacsklearn.kernel.answers.engine import Answered, Engine
+from pacsklearn.kernel.answers.label_engine import entropy_of, first_alive, masses_of, others
 from pacsklearn.kernel.bounds.binary_scale import exponents_of, scaled_by
-from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
+from pacsklearn.kernel.bounds.compiled import compiled, exponentials, summed
+from pacsklearn.kernel.bounds.rounding import OUTWARD
 
 # Differences of what lies below, and their sums, stay finite.
-_LARGEST_VALUE = 2.0**1010
+_LARGEST_VALUE: Final = 2.0**1010
+
+LARGEST_OFFSET: Final = 2.0**40
+"""Cap on the distance of a centre from the mean, in grid steps: beyond it integers would soon not
+be exact doubles. A cap only ever means more noise than the budget asks for."""
+
+TINIEST_STEP: Final = 2.0**-1022
 
 
-def answer_values(
-    values: ArrayLike,
-    secret: int,
-    log_belief: ArrayLike,
-    step_budget: float,
-    noise: ArrayLike,
-    *,
-    scale: int = LATTICE_SCALE,
-) -> StepAnswers:
-    """Answer real-valued queries, one session step a row, until rows or noise run out.
+@compiled()
+def contested(values, belief, result):
+    """Note for each row whether candidates that are still possible disagree."""
+    noisy = np.empty(values.shape[2], np.int64)
+    first = first_alive(belief)
+    for row in range(values.shape[0]):
+        result[row] = _differing(values[row], belief, first, noisy) > 0
 
-    Parameters
-    ----------
-    values : array-like of shape (n, m, d)
-        The d numbers that candidate ``j`` answers to query ``i``, clipped to a public range.
-    secret : int
-        Index of the candidate that was drawn.
-    log_belief : array-like of shape (m,)
-        Current log-weights; candidates at ``-inf`` are ignored. Not changed.
-    step_budget : float
-        Most nats a row may cost.
-    noise : ndarray of int64, shape (k,)
-        Fresh independent discrete Gaussians of parameter ``scale``, consumed from the front: one
-        for each coordinate on which candidates differ. What has been consumed must never be used
-        again.
-    scale : int, default=LATTICE_SCALE
-        Parameter of the noise; anything else is for tests.
 
-    Returns
-    -------
-    StepAnswers
-        The rows answered, in order; their worst case is charged before.
+@compiled()
+def answer_rows(values, secret, belief, budget, noise, scale, answers, deviations, charges, _):
+    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
+    n, m, width = values.shape
+    slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
+    logs, work, weights = np.empty(m), np.empty(m), np.empty(m)
+    means, steps, centres = np.empty(width), np.empty(width), np.empty((m, width))
+    used = 0
+    for row in range(n):
+        rows = values[row]
+        groups = _group(rows, belief, slots, heads)
+        count, charge = 0, 0.0
+        if groups > 1:
+            masses_of(belief, slots, groups, logs, work)
+            charge = entropy_of(logs[:groups])
+        # Written so that NaN takes the noise.
+        if not charge <= budget:
+            count = _differing(rows, belief, first_alive(belief), noisy)
+            _fill_weights(belief, weights)
+            charge = _calibrate(
+                rows, belief, weights, budget, scale, noisy[:count], means, steps, centres
+            )
+        if used + count > noise.shape[0]:
+            return row, used, 1
+        charges[row] = charge
+        # 0.0 and -0.0 count as equal; without the sum the sign would tell candidates apart.
+        answers[row] = rows[heads[slots[secret]]] + 0.0
+        if count:
+            observed = centres[secret, :count] + noise[used : used + count]
+            used += count
+            for k in range(count):
+                answers[row, noisy[k]] = means[k] + observed[k] * steps[k]
+                deviations[row, noisy[k]] = scale * steps[k]
+            _learn(belief, observed, centres, scale)
+        elif groups > 1:
+            _learn_exact(belief, slots, slots[secret])
+    return n, used, 0
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has the wrong type, shape or range.
+
+@compiled()
+def _fill_weights(belief, weights):
+    """Weights of the candidates, which add up to one."""
+    # The largest is one before they are divided: none is lost that a double can hold.
+    top, total = belief.max(), 0.0
+    for i in range(belief.shape[0]):
+        weights[i] = math.exp(belief[i] - top)
+        total += weights[i]
+    for i in range(belief.shape[0]):
+        weights[i] /= total
+
+
+@_fill_weights.in_numpy
+def _fill_weights_in_numpy(belief, weights):
+    weights[:] = exponentials(belief - belief.max())
+    weights /= summed(weights)
+
+
+@compiled()
+def _learn(belief, observed, centres, scale):
+    for i in range(belief.shape[0]):
+        total = 0.0
+        for k in range(observed.shape[0]):
+            distance = (observed[k] - centres[i, k]) / scale
+            total += distance * distance
+        belief[i] += -0.5 * total
+    _normalise(belief)
+
+
+@_learn.in_numpy
+def _learn_in_numpy(belief, observed, centres, scale):
+    distances = (observed - centres[:, : observed.size]) / scale
+    belief += -0.5 * summed(distances * distances)
+    _normalise(belief)
+
+
+@compiled()
+def _learn_exact(belief, slots, same):
+    for i in range(belief.shape[0]):
+        if slots[i] != same:
+            belief[i] = -math.inf
+    _normalise(belief)
+
+
+@compiled()
+def _equal(one, other):
+    for j in range(one.shape[0]):  # noqa: SIM110 - numba compiles no generator
+        if one[j] != other[j]:
+            return False
+    return True
+
+
+@compiled()
+def _group(rows, belief, slots, heads):
+    """Number the distinct answers; ``heads`` holds the first candidate with each.
+
+    An impossible candidate has some number, and no weight there.
+    """
+    count = 0
+    for i in range(rows.shape[0]):
+        slots[i] = 0
+        if math.isfinite(belief[i]):
+            own, same = rows[i], count
+            for k in range(count):
+                if _equal(own, rows[heads[k]]):
+                    same = k
+            slots[i], heads[count] = same, i
+            count = max(count, same + 1)
+    return count
+
+
+@_group.in_numpy
+def _group_in_numpy(rows, belief, slots, heads):
+    numbers: dict[tuple[float, ...], int] = {}
+    slots[:] = 0
+    for i in np.flatnonzero(np.isfinite(belief)):
+        own = tuple(rows[i].tolist())  # 0.0 and -0.0 are one key, as they are equal
+        if own not in numbers:
+            heads[len(numbers)] = i
+        slots[i] = numbers.setdefault(own, len(numbers))
+    return len(numbers)
+
+
+@compiled()
+def _differing(rows, belief, first, noisy):
+    count = 0
+    for j in range(rows.shape[1]):
+        for i in range(rows.shape[0]):
+            if math.isfinite(belief[i]) and rows[i, j] != rows[first, j]:
+                noisy[count] = j
+                count += 1
+                break
+    return count
+
+
+@_differing.in_numpy
+def _differing_in_numpy(rows, belief, first, noisy):
+    differing = np.flatnonzero((rows[np.isfinite(belief)] != rows[first]).any(axis=0))
+    noisy[: differing.size] = differing
+    return differing.size
+
+
+@compiled()
+def _moments(rows, j, weights, belief):
+    """Mean, standard deviation and largest distance from the mean."""
+    m = rows.shape[0]
+    # Differences from one of the values: sums of large ones would swallow their spread.
+    anchor, shift = rows[np.argmax(weights), j], 0.0
+    for i in range(m):
+        shift += weights[i] * (rows[i, j] - anchor)
+    mean, reach, square = anchor + shift, 0.0, 0.0
+    for i in range(m):
+        if math.isfinite(belief[i]):
+            reach = max(reach, abs(rows[i, j] - mean))
+    for i in range(m):
+        if math.isfinite(belief[i]):
+            share = (rows[i, j] - mean) / reach
+            square += weights[i] * share * share
+    return mean, reach * math.sqrt(square), reach
+
+
+@_moments.in_numpy
+def _moments_in_numpy(rows, j, weights, belief):
+    column, alive = rows[:, j], np.isfinite(belief)
+    anchor = column[np.argmax(weights)]
+    mean = anchor + summed(weights * (column - anchor))
+    gaps = column[alive] - mean
+    reach = np.max(np.abs(gaps))
+    share = gaps / reach
+    return mean, reach * math.sqrt(summed(weights[alive] * share * share)), reach
+
+
+@compiled()
+def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centres):
+    """Fill means, grid steps and integer centres; return the charge."""
+    count = noisy.shape[0]
+    spreads, reaches = np.empty(count), np.empty(count)
+    total = 0.0
+    for k in range(count):
+        means[k], spreads[k], reaches[k] = _moments(rows, noisy[k], weights, belief)
+        total += spreads[k]
+    enlarged, least_growth = 1.0, 1e-12
+    while True:
+        common = math.sqrt(total / (2.0 * budget) * enlarged) / scale
+        bound = 0.0
+        for k in range(count):
+            step = max(math.sqrt(spreads[k]) * common, reaches[k] / LARGEST_OFFSET, TINIEST_STEP)
+            steps[k] = step
+            bound += _round(rows, noisy[k], belief, weights, means[k], step, centres[:, k])
+        charge = bound / (2.0 * scale * scale) * OUTWARD
+        if charge <= budget:
+            return charge
+        # Rounded centres can keep the charge where it is: the growth grows until it falls.
+        enlarged *= charge / budget * (1.0 + least_growth)
+        least_growth *= 10.0
+
+
+@compiled()
+def _round(rows, j, belief, weights, mean, step, centres):
+    """Fill one coordinate's centres; return their mean squared distance from an integer."""
+    middle, bound = 0.0, 0.0
+    for i in range(belief.shape[0]):
+        centres[i] = 0.0
+        if math.isfinite(belief[i]):
+            centres[i] = np.rint((rows[i, j] - mean) / step)
+        middle += weights[i] * centres[i]
+    nearest = np.rint(middle)
+    for i in range(belief.shape[0]):
+        distance = centres[i] - nearest
+        bound += weights[i] * distance * distance
+    return bound
+
+
+@_round.in_numpy
+def _round_in_numpy(rows, j, belief, weights, mean, step, centres):
+    alive = np.isfinite(belief)
+    centres[:] = 0.0
+    centres[alive] = np.rint((rows[alive, j] - mean) / step)
+    distances = centres - np.rint(summed(weights * centres))
+    return summed(weights * distances * distances)
+
+
+@compiled()
+def _normalise(belief):
+    best = np.argmax(belief)
+    top, shift = belief[best], math.log1p(others(belief, best))
+    belief[:] = (belief - top) - shift
+
+
+@final
+class ValueEngine(Engine):
+    """Numbers, with one discrete Gaussian for each on which candidates differ.
 
     Notes
     -----
-    Source: pac-private-responses, Algorithm 1; noise variances ``e_i = sqrt(v_i) sum_j sqrt(v_j) /
-    (2 b)`` as ``diagonal`` (pac-private-algorithms, Theorem 1) under the current belief, enlarged
-    until the bound for the integers that are released is within the budget. Coordinates on which
-    all possible candidates agree are exact and free. When the entropy of the distinct answers is
-    within the budget, the answer is exact and costs that entropy.
+    Noise variances ``e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b)`` as ``diagonal``
+    (pac-private-algorithms, Theorem 1) under the current belief, enlarged until the bound for the
+    integers that are released is within the budget. Numbers on which all possible candidates agree
+    are exact and free.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pacsklearn.bounds import uniform_belief
-    >>> from pacsklearn.kernel.answers.value_engine import answer_values
+    >>> from pacsklearn.kernel.answers.value_engine import ValueEngine
     >>> values = np.array([[[1.0, 0.25], [1.0, 0.75]]])
-    >>> step = answer_values(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
+    >>> step = ValueEngine().answer(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
     >>> step.answers.round(4), step.charges.round(4)
     (array([[1.  , 0.75]]), array([0.125]))
     """
-    table = _as_values(values)
-    n, m, width = table.shape
-    # A row's unit comes from all candidates' answers to it alone: steps neither vanish nor
-    # overflow, and nothing depends on the other rows.
-    units = exponents_of(np.max(np.abs(table), axis=(1, 2), initial=0.0))
-    table = scaled_by(table, -units[:, None, None])
-    step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
-    answers, deviations, charges = np.empty((n, width)), np.zeros((n, width)), np.empty(n)
-    rows, used, stop = value_kernel.answer_rows(
-        table,
-        step.secret,
-        step.log_belief,
-        step.budget,
-        step.noise,
-        scale,
-        answers,
-        deviations,
-        charges,
-    )
-    units = units[:rows, None]
-    return StepAnswers(
-        answers=np.ldexp(answers[:rows], units),
-        charges=charges[:rows],
-        margins=np.full(rows, np.nan),
-        log_belief=step.log_belief,
-        noise_used=used,
-        stop=Stop(stop),
-        deviations=np.ldexp(deviations[:rows], units),
-    )
 
+    contested_rows = staticmethod(contested)
 
-def contested_rows(values: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
-    """Rows that would cost something now, at most a step budget each; the secret is not needed.
+    def table(self, said: ArrayLike) -> NDArray[Any]:
+        table = np.ascontiguousarray(said, dtype=np.float64)
+        if table.ndim != 3 or table.shape[1] == 0:
+            raise ValueError(f"values must have shape (n, m, d) with m >= 1, got {table.shape}.")
+        if not np.all(np.abs(table) <= _LARGEST_VALUE):
+            raise ValueError("values must hold finite numbers, clipped to a public range.")
+        return table
 
-    Parameters
-    ----------
-    values : array-like of shape (n, m, d)
-        As for :func:`answer_values`.
-    log_belief : array-like of shape (m,)
-        Current log-weights.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-        Whether candidates that are still possible disagree in some coordinate.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has the wrong type, shape or range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pacsklearn.kernel.answers.value_engine import contested_rows
-    >>> contested_rows(np.array([[[0.5], [0.5]], [[0.5], [0.6]]]), np.log([0.5, 0.5]))
-    array([False,  True])
-    """
-    table = _as_values(values)
-    belief = check_belief(log_belief, table.shape[1])
-    result = np.empty(table.shape[0], dtype=np.bool_)
-    value_kernel.contested(table, np.ascontiguousarray(belief), result)
-    return result
-
-
-def _as_values(values: ArrayLike) -> NDArray[np.float64]:
-    table = np.ascontiguousarray(values, dtype=np.float64)
-    if table.ndim != 3 or table.shape[1] == 0:
-        raise ValueError(f"values must have shape (n, m, d) with m >= 1, got {table.shape}.")
-    if not np.all(np.abs(table) <= _LARGEST_VALUE):
-        raise ValueError("values must hold finite numbers, clipped to a public range.")
-    return table
+    def fill(self, table: NDArray[Any], step: tuple[Any, ...], answered: Answered) -> Any:
+        # A row's unit comes from all candidates' answers to it alone: steps neither vanish nor
+        # overflow, and nothing depends on the other rows.
+        units = exponents_of(np.max(np.abs(table), axis=(1, 2), initial=0.0))[:, None]
+        counts = answer_rows(scaled_by(table, -units[:, :, None]), *step, *answered)
+        for numbers in answered[:2]:
+            np.ldexp(numbers, units, out=numbers)
+        return counts

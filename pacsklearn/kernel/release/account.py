@@ -261,8 +261,9 @@ class Account:
         self.home.check()
         if self.is_closed:
             raise RuntimeError(
-                "This session is closed: nothing more is released or charged about its secret. "
-                "Release before you leave its with block."
+                "This session is closed: nothing more is released, answered or charged about its "
+                "secret; only stored answers, and those on which all candidates agree, can still "
+                "be given. Release and ask before you leave its with block."
             )
 
     def _next(self, event: Event, *, own: bool = True) -> Event:

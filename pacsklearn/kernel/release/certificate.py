@@ -120,9 +120,10 @@ class SessionCertificate:
         self.n_planned = 0
 
     def note(self, law: Law) -> None:
-        """Remember a law that was used."""
-        self._used.append(law)
-        self.n_planned += len(law.laws) - 1
+        """Remember a law that was used, unless it is one of answers: their laws are not fixed."""
+        if law.laws:
+            self._used.append(law)
+            self.n_planned += len(law.laws) - 1
 
     @property
     def laws(self) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, final
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.event import Event, Mechanism, Provenance
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.release.account import Secret
@@ -65,9 +65,17 @@ class Plan(ABC):
         """What is drawn under the law: the first use of the secret."""
         return law.draw(secret.index, secret.sampler)
 
+    def learn(self, law: Any, observed: Any, secret: Secret) -> None:
+        """Bayes' rule on what was drawn."""
+        secret.learn(law.log_likelihood(observed))
+
     def example(self, law: Any) -> Any:
         """What could be drawn under the law, by a public seed."""
         return public_integers(law)
+
+    def mechanism(self, law: Any) -> Mechanism | None:
+        """What prices the release again, where its bound does not say it all."""
+        return None
 
     def parts(self, law: Any, observed: Any) -> list[Part]:
         """What leaves, one by one."""

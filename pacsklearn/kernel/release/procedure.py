@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, final
-from weakref import WeakSet
 
 from pacsklearn._validation import check_budget
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
@@ -56,7 +56,6 @@ class ReleaseProcedure:
     lock: AbstractContextManager[Any]
     allow_exact: bool = False
     certificate: SessionCertificate = field(default_factory=SessionCertificate)
-    handles: WeakSet[Any] = field(default_factory=WeakSet, init=False)
 
     @classmethod
     def rehearsing(
@@ -154,6 +153,15 @@ class ReleaseProcedure:
         # Held from the belief until it has learned: a law of a belief that another release has
         # since moved on from would be charged for less than it tells.
         with self.lock:
+            law, event, belief = self.charge(plan, certify=certify)
+            return Step(law, event, self.draw(plan, law), belief)
+
+    def charge(self, plan: Plan, *, certify: bool = False) -> tuple[Any, Event, Floats]:
+        """First half of :meth:`take`: law, event, and the belief that the law is calibrated to.
+
+        Nothing is computed from the secret; whoever draws later holds the lock, or is alone.
+        """
+        with self.lock:
             # Another thread may have released since the step was begun.
             self.terms.check_again(self.account.own)
             # 1. Calibrate. The law is a function of the candidates' outputs and of the belief,
@@ -170,19 +178,26 @@ class ReleaseProcedure:
             described = self._event(plan, law)
             for part in plan.parts(law, plan.example(law)):
                 rehearse(part.value, lambda: self._guarantee_after(described, plan, law))
-            self.need_consent(described)
+            # To answers the curator consented, up to the ceiling, when their responder was made.
+            if not described.is_adaptive:
+                self.need_consent(described)
             # 2. Charge, before the draw: a crash in between loses an answer, never a charge, so
             #    that the sum on the ledger is never below what has left.
             event = self.account.charge(described)
             # Noted before it is drawn, so that no law is used that the curator's figure leaves out.
             self.certificate.note(law)
+        return law, event, belief
+
+    def draw(self, plan: Plan, law: Any) -> Any:
+        """Second half of :meth:`take`, for a law that was charged, or under which all agree."""
+        with self.lock:
             # 3. Draw: the first use of the secret, which is drawn once a session. What leaves is
             #    an integer of the law's, and everything after it a public function of that.
             observed = plan.observe(law, self.secret)
             # 4. Learn: Bayes' rule on the very integers, so that the next law is calibrated to
             #    what an adversary knows who has seen everything.
-            self.secret.learn(law.log_likelihood(observed))
-        return Step(law, event, observed, belief)
+            plan.learn(law, observed, self.secret)
+        return observed
 
     def release(
         self,
@@ -238,6 +253,7 @@ class ReleaseProcedure:
             n_noisy=law.n_noisy,
             provenance=plan.provenance,
             confidence=law.confidence,
+            mechanism=plan.mechanism(law),
         )
 
     def need_consent(self, event: Event | None = None) -> None:

@@ -116,13 +116,17 @@ def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
     if np.ndim(candidates.y) != 1:
         return
     kind, estimator = responder.kind, candidates.estimator
+
+    def ask(queries: Any) -> Any:
+        return responder.predictions(responder.models.checked(queries), _QUICK_CANDIDATES)
+
     # Every fit of answers comes through here: some candidates and rows stand for all.
     few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
     try:
         simulated, _ = _simulated(
             few,
             kind,
-            lambda queries: responder.predictions(responder.checked(queries), _QUICK_CANDIDATES),
+            ask,
             lambda y, predicted: over_constant(y, predicted, is_classifier(estimator)),
             most=_QUICK_ROWS,
             n_releases=_QUICK_RELEASES,

@@ -221,7 +221,7 @@ class SimulatedAnswers(Simulation):
     def n_contested(self) -> int:
         """Queries on which candidates that are possible disagree."""
         log_belief = np.log(self.space.weights / self.space.weights.sum())
-        return int(self._kind.contested(self._predictions, log_belief).sum())
+        return int(self._kind.engine.contested(self._predictions, log_belief).sum())
 
 
 @final

@@ -124,7 +124,7 @@ def test_a_session_answers_with_it(n_jobs):
     X, y = load_breast_cancer(return_X_y=True)
     with PrivacySession(X, y, budget=Nats(1.0), n_subsets=8, n_jobs=n_jobs) as session:
         responder = session.responder(XGBClassifier(**SMALL), query_budget=1e-4)
-        assert isinstance(responder._models.stacked, Boosters)
+        assert isinstance(responder.models.stacked, Boosters)
         assert np.mean(responder.predict(X[:100]) == y[:100]) > 0.8
 
 
@@ -134,7 +134,7 @@ def test_regressors_answer_too():
         responder = session.responder(
             XGBRegressor(**SMALL), query_budget=1e-2, value_range=(0, 350)
         )
-        assert isinstance(responder._models.stacked, Boosters)
+        assert isinstance(responder.models.stacked, Boosters)
         assert responder.predict(X[:5]).shape == (5,)
 
 

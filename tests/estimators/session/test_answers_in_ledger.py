@@ -225,8 +225,8 @@ def test_whoever_stores_answers_itself_is_refused_before_it_pays(ledger: SharedL
     """A service charges, then draws: the charge was lost when only the draw was refused."""
     session = new_session(ledger)
     responder = session.responder(MODEL, **STEP)
-    predictions = responder.predictions(responder.checked(queries(0)))
-    assert responder.contested(predictions, responder.log_belief).any()
+    predictions = responder.predictions(responder.models.checked(queries(0)))
+    assert responder.kind.engine.contested(predictions, responder.log_belief).any()
     with pytest.raises(RuntimeError, match="stores"):
         responder.charge(predictions)
     assert ledger.spent == 0

@@ -47,7 +47,8 @@ def contested(session, n_rows=40):
     rows = np.random.default_rng(0).normal(X.mean(axis=0), X.std(axis=0), (400, 4))
     responder = session.responder(MODEL, query_budget=STEP)
     said = responder.kind.predictions(candidates_of(responder), rows)
-    return responder, rows[responder.kind.contested(said, np.log(np.full(16, 1 / 16)))][:n_rows]
+    contested = responder.kind.engine.contested(said, np.log(np.full(16, 1 / 16)))
+    return responder, rows[contested][:n_rows]
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])

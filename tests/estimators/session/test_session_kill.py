@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from pacsklearn import PrivacySession
 from pacsklearn.estimators.session_file import read_session
 from pacsklearn.exceptions import BudgetExhaustedError, SessionRolledBackError
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 FORK = multiprocessing.get_context("fork")
@@ -204,7 +205,7 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(
         resumed = PrivacySession.load(place.saved, key=KEY)
         responder = resumed.responder(MODEL, query_budget=STEP)
         monkeypatch.setattr(
-            type(responder), "_engine", lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+            AnsweredRows, "observe", lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         )
         responder.predict(fresh_rows(np.random.default_rng(1)))
 

@@ -15,8 +15,8 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.kernel.answers.label_engine import Step, StepAnswers, Stop
-from pacsklearn.kernel.answers.label_kernel import LARGEST_CENTRE
+from pacsklearn.kernel.answers.engine import StepAnswers, Stop
+from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 
@@ -179,21 +179,21 @@ def answer_labels(
     *,
     scale: int = LATTICE_SCALE,
 ) -> StepAnswers:
-    """Reference for :func:`pacsklearn.kernel.answers.label_engine.answer_labels`."""
+    """Reference for :class:`pacsklearn.kernel.answers.label_engine.LabelEngine`."""
     table = np.asarray(codes)
-    step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
-    belief, draws = step.log_belief.tolist(), step.noise.tolist()
+    belief = np.asarray(log_belief, dtype=np.float64).tolist()
+    draws = np.asarray(noise).tolist()
     answers: list[int] = []
     charges: list[float] = []
     margins: list[float] = []
     used, stop = 0, Stop.FINISHED
     for row in table.tolist():
-        law = label_law(row, belief, step.budget, scale)
+        law = label_law(row, belief, step_budget, scale)
         count = len(law.centres)
         if used + count > len(draws):
             stop = Stop.NOISE
             break
-        answer, margin = row[step.secret], INF
+        answer, margin = row[secret], INF
         if count:
             centre = law.centre(answer)
             observed = [z + x for z, x in zip(centre, draws[used : used + count], strict=True)]
@@ -218,6 +218,7 @@ def answer_labels(
         log_belief=np.array(belief),
         noise_used=used,
         stop=stop,
+        deviations=np.zeros(len(answers)),
     )
 
 

@@ -10,19 +10,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.answers.label_engine import (
-    StepAnswers,
-    Stop,
-    _places,
-    answer_labels,
-    contested_rows,
-)
-from pacsklearn.kernel.answers.label_kernel import LARGEST_CENTRE
-from pacsklearn.kernel.answers.value_kernel import LARGEST_OFFSET, TINIEST_STEP
+from pacsklearn.kernel.answers.engine import StepAnswers, Stop
+from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE, LabelEngine
+from pacsklearn.kernel.answers.value_engine import LARGEST_OFFSET, TINIEST_STEP
 from pacsklearn.kernel.bounds.mixture import belief_entropy, uniform_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from tests.kernel.answers import label_oracle
 from tests.kernel.answers.label_oracle import label_law
+
+answer_labels, contested_rows = LabelEngine().answer, LabelEngine().contested
 
 
 @dataclass
@@ -206,10 +202,10 @@ def test_one_candidate_and_no_rows(m: int) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"codes": np.zeros((1, 2), dtype=np.int64)},
-        {"codes": np.zeros(2, dtype=np.uint8)},
-        {"codes": np.full((1, 2), -1, dtype=np.int16)},
-        {"codes": np.full((1, 2), 2**24, dtype=np.int32)},
+        {"said": np.zeros((1, 2), dtype=np.int64)},
+        {"said": np.zeros(2, dtype=np.uint8)},
+        {"said": np.full((1, 2), -1, dtype=np.int16)},
+        {"said": np.full((1, 2), 2**24, dtype=np.int32)},
         {"log_belief": [0.0]},
         {"log_belief": [0.0, np.nan]},
         {"log_belief": [-np.inf, -np.inf]},
@@ -224,7 +220,7 @@ def test_one_candidate_and_no_rows(m: int) -> None:
 )
 def test_bad_arguments(change: dict[str, Any]) -> None:
     good: dict[str, Any] = {
-        "codes": np.zeros((1, 2), dtype=np.uint8),
+        "said": np.zeros((1, 2), dtype=np.uint8),
         "secret": 0,
         "log_belief": uniform_belief(2),
         "step_budget": 0.5,
@@ -261,8 +257,11 @@ def test_the_ends_of_what_is_taken() -> None:
 
 def test_every_code_that_occurs_has_a_place_of_its_own() -> None:
     for kind in (np.uint8, np.int16, np.int32):
-        assert _places(np.array([[3, 200 % 127], [0, 1]], dtype=kind)).tolist() == [0] * 74
-        assert _places(np.empty((0, 2), dtype=kind)).size >= 1
+        codes = np.array([[0, 255, 254], [255, 0, 1]], dtype=kind)
+        noise = np.zeros(6, dtype=np.int64)
+        for engine in (answer_labels, label_oracle.answer_labels):
+            told = engine(codes, 1, uniform_belief(3), 0.5, noise)
+            assert told.answers.tolist() == [255, 0]
 
 
 def test_caps_are_what_they_are_said_to_be() -> None:

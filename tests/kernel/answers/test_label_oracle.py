@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.answers.label_kernel import LARGEST_CENTRE
+from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE
 from pacsklearn.kernel.bounds.lattice_bound import linear_bound
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from tests.kernel.answers.label_oracle import answer_labels, label_law

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from pacsklearn import Nats, PrivacySession
+from pacsklearn.kernel.answers import answered_rows
 from pacsklearn.kernel.answers import responder as responder_module
-from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows
+from pacsklearn.kernel.answers.value_engine import ValueEngine
 from tests.inside import candidates_of, noise_of, responders_of, secret_of
 from tests.kernel.answers.contested import MODEL, M, session_on
 
@@ -45,12 +48,12 @@ def test_a_batch_is_its_rows_one_by_one(
             return stream[position[0] - n : position[0]]
 
         monkeypatch.setattr(noise_of(responders_of(session)), "take", take)
-        monkeypatch.setattr(responder_module, "_LEAST_NOISE", 1)
+        monkeypatch.setattr(answered_rows, "_LEAST_NOISE", 1)
         if how == "in turns":
             monkeypatch.setattr(responder_module, "_BATCH_ROWS", 7)
         responder = session.responder(GaussianNB(), query_budget=1 / 128, answers=answers)
         # Exactly as much noise as a row needs, so that none is thrown away between the calls.
-        monkeypatch.setattr(responder, "_engine", exact_engine(responder))
+        monkeypatch.setattr(AnsweredRows, "observe", exactly)
         parts = [X[80:]] if how != "row by row" else [X[i : i + 1] for i in range(80, 160)]
         told.append((np.concatenate([responder.predict(part) for part in parts]), session))
     for values, session in told[1:]:
@@ -60,9 +63,8 @@ def test_a_batch_is_its_rows_one_by_one(
         )
 
 
-def exact_engine(responder: Any) -> Any:
-    real = type(responder)._engine
-    return lambda said, contested: real(responder, said, 0)
+def exactly(plan: Any, law: Any, secret: Any, real: Any = AnsweredRows.observe) -> Any:
+    return real(plan, replace(law, n_noisy=0), secret)._replace(n_contested=law.n_noisy)
 
 
 def test_identical_queries_are_free(rows: Any) -> None:
@@ -252,13 +254,13 @@ def test_probabilities_are_clipped_before_noise_is_chosen(
     """What a candidate says beyond [0, 1] would be told, and hidden by more noise."""
     X, y = rows
     asked: list[Any] = []
-    real = Responder._engine
+    real = ValueEngine.answer
 
-    def watched(self: Any, said: Any, contested: int) -> Any:
+    def watched(self: Any, said: Any, *step: Any) -> Any:
         asked.append(said)
-        return real(self, said, contested)
+        return real(self, said, *step)
 
-    monkeypatch.setattr(Responder, "_engine", watched)
+    monkeypatch.setattr(ValueEngine, "answer", watched)
     session = PrivacySession(X[:80], y[:80], budget=Nats(1.0), n_subsets=M)
     responder = session.responder(Boasting(3), query_budget=1 / 100, answers="probabilities")
     told = responder.predict(X[80:120])
@@ -278,10 +280,10 @@ def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> N
     session = session_on(rows)
     responder = session.responder(GaussianNB(), query_budget=1 / 500, answers="probabilities")
     given, used = [], []
-    take, answer = noise_of(responders_of(session)).take, type(responder.kind).answer
+    take, answer = noise_of(responders_of(session)).take, ValueEngine.answer
 
-    def watched(self: Any, predictions: Any, secret: int, belief: Any, step: float, noise: Any):
-        found = answer(self, predictions, secret, belief, step, noise)
+    def watched(self: Any, said: Any, secret: int, belief: Any, step: float, noise: Any):
+        found = answer(self, said, secret, belief, step, noise)
         used.append(noise[: found.noise_used])
         return found
 
@@ -290,7 +292,7 @@ def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> N
         return given[-1]
 
     monkeypatch.setattr(noise_of(responders_of(session)), "take", taken)
-    monkeypatch.setattr(type(responder.kind), "answer", watched)
+    monkeypatch.setattr(ValueEngine, "answer", watched)
     responder.predict(X[80:])
     assert len(given) > 1, "three numbers a row, and two were taken"
     everything = np.concatenate(given)

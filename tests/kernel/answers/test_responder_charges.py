@@ -87,8 +87,8 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     X, _ = rows
     session = session_on(rows, 1.0)
     responder = session.responder(MODEL, query_budget=1 / 50)
-    predictions = responder.predictions(responder.checked(X[80:110]))
-    contested = responder.contested(predictions, responder.log_belief)
+    predictions = responder.predictions(responder.models.checked(X[80:110]))
+    contested = responder.kind.engine.contested(predictions, responder.log_belief)
     n_contested = int(contested.sum())
     assert contested.shape == (30,)
     assert responder.preview(X[80:110]).n_contested == n_contested > 5
@@ -134,7 +134,7 @@ def test_a_session_that_stores_answers_itself_charges_no_service(rows: Any, tmp_
         X[:80], y[:80], budget=Nats(2.0), n_subsets=M, ledger=ledger, store="ledger"
     )
     responder = session.responder(MODEL, query_budget=1 / 50)
-    predictions = responder.predictions(responder.checked(X[80:90]))
+    predictions = responder.predictions(responder.models.checked(X[80:90]))
     with pytest.raises(RuntimeError, match="stores"):
         responder.charge(predictions)
     assert ledger.events == ()

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.answers.label_engine import Stop
-from pacsklearn.kernel.answers.value_engine import answer_values, contested_rows
+from pacsklearn.kernel.answers.engine import Stop
+from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.bounds.lattice_bound import linear_bound
 from pacsklearn.kernel.bounds.mixture import belief_entropy, uniform_belief, update_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from tests.kernel.answers import value_oracle
 from tests.kernel.answers.value_oracle import value_law
+
+answer_values, contested_rows = ValueEngine().answer, ValueEngine().contested
 
 NOTHING = np.empty(0, dtype=np.int64)
 

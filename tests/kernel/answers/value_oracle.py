@@ -14,8 +14,8 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.kernel.answers.label_engine import Step, StepAnswers, Stop
-from pacsklearn.kernel.answers.value_kernel import LARGEST_OFFSET, TINIEST_STEP
+from pacsklearn.kernel.answers.engine import StepAnswers, Stop
+from pacsklearn.kernel.answers.value_engine import LARGEST_OFFSET, TINIEST_STEP
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from tests.kernel.answers.label_oracle import INF, label_masses
@@ -168,23 +168,23 @@ def answer_values(
     *,
     scale: int = LATTICE_SCALE,
 ) -> StepAnswers:
-    """Reference for :func:`pacsklearn.kernel.answers.value_engine.answer_values`."""
+    """Reference for :class:`pacsklearn.kernel.answers.value_engine.ValueEngine`."""
     table = np.asarray(values, dtype=np.float64)
-    step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
-    belief, draws = step.log_belief.tolist(), step.noise.tolist()
+    belief = np.asarray(log_belief, dtype=np.float64).tolist()
+    draws = np.asarray(noise).tolist()
     answers: list[list[float]] = []
     deviations: list[list[float]] = []
     charges: list[float] = []
     used, stop = 0, Stop.FINISHED
     for rows in table.tolist():
-        law = value_law(rows, belief, step.budget, scale)
+        law = value_law(rows, belief, step_budget, scale)
         count = len(law.noisy)
         if used + count > len(draws):
             stop = Stop.NOISE
             break
         # The first candidate with this answer speaks for all: -0.0 must not tell them apart.
-        answer = [x + 0.0 for x in rows[law.groups.index(law.groups[step.secret])]]
-        own = zip(law.centres[step.secret], draws[used : used + count], strict=True)
+        answer = [x + 0.0 for x in rows[law.groups.index(law.groups[secret])]]
+        own = zip(law.centres[secret], draws[used : used + count], strict=True)
         observed = [z + x for z, x in own]
         used += count
         deviation = [0.0] * len(answer)
@@ -194,7 +194,7 @@ def answer_values(
         if count:
             belief = _normalised(belief, law.log_likelihoods(observed))
         elif max(law.groups) > 0:
-            same = law.groups[step.secret]
+            same = law.groups[secret]
             gains = [0.0 if group == same else -INF for group in law.groups]
             belief = _normalised(belief, gains)
         answers.append(answer)

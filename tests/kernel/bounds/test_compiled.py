@@ -19,11 +19,12 @@ PROGRAM = """
 import sys, types, warnings
 {prelude}
 import numpy as np
-from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.answers.label_engine import LabelEngine
 warnings.simplefilter("always")
 with warnings.catch_warnings(record=True) as caught:
     for _ in range(2):
-        step = answer_labels(np.array([[0, 1]], np.uint8), 1, np.log([.5, .5]), .1, np.array([7]))
+        codes, belief = np.array([[0, 1]], np.uint8), np.log([.5, .5])
+        step = LabelEngine().answer(codes, 1, belief, .1, np.array([7]))
 print(step.charges[0].hex(), [str(one.message) for one in caught])
 """
 SVML = "import numba; numba.config.USING_SVML = True"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pacsklearn.kernel.answers.value_engine import answer_values
+from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.plugins import registry
@@ -204,9 +204,9 @@ def test_a_sampled_secrets_law_is_the_same_at_every_size(exponent: int) -> None:
 def test_answers_are_the_same_at_every_size_whatever_is_asked_with_them(exponent: int) -> None:
     values = DRAW.normal(size=(4, 5, 2))
     belief, noise = np.full(5, -np.log(5)), np.rint(DRAW.normal(size=8) * 2**20).astype(np.int64)
-    plain = answer_values(values, 2, belief, 0.02, noise)
+    plain = ValueEngine().answer(values, 2, belief, 0.02, noise)
     mixed = np.ldexp(values, np.array([exponent, 0, -exponent, exponent])[:, None, None])
-    step = answer_values(mixed, 2, belief, 0.02, noise)
+    step = ValueEngine().answer(mixed, 2, belief, 0.02, noise)
     back = -np.array([exponent, 0, -exponent, exponent])[:, None]
     np.testing.assert_allclose(np.ldexp(step.answers, back), plain.answers, rtol=1e-12)
     np.testing.assert_allclose(np.ldexp(step.deviations, back), plain.deviations, rtol=1e-12)

@@ -17,7 +17,8 @@ import numpy as np
 import prometheus_client as prometheus
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.answers import label_engine, value_engine
+from pacsklearn.kernel.answers.label_engine import LabelEngine
+from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.kernel.secret.home_process import HomeProcess
@@ -381,8 +382,7 @@ def _warm_up() -> None:
     belief, budget = uniform_belief(2), 1 / 16
     noise = SecureSampler().noise(8)
     codes, values = np.array([[0, 1]], dtype=np.uint8), np.array([[[0.0], [1.0]]])
-    label_engine.contested_rows(codes, belief)
-    label_engine.answer_labels(codes, 0, belief, budget, noise)
-    value_engine.contested_rows(values, belief)
-    value_engine.answer_values(values, 0, belief, budget, noise)
+    for engine, said in ((LabelEngine(), codes), (ValueEngine(), values)):
+        engine.contested(said, belief)
+        engine.answer(said, 0, belief, budget, noise)
     _LOG.warning("ready to take over")

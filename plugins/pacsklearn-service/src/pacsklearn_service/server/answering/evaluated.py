@@ -56,8 +56,9 @@ class Evaluated:
                 place |= {name: len(place) + k for k, name in enumerate(new)}
                 new_rows.append(ask.part(np.asarray([at[name] for name in new], dtype=np.intp)))
         columns = {name: np.concatenate([part[name] for part in new_rows]) for name in new_rows[0]}
-        predictions = responder.predictions(responder.checked(signature.rows(columns)))
-        return cls(place, columns, predictions, responder.contested(predictions, log_prior))
+        predictions = responder.predictions(responder.models.checked(signature.rows(columns)))
+        contested = responder.kind.engine.contested(predictions, log_prior)
+        return cls(place, columns, predictions, contested)
 
     def contested(self, names: Sequence[bytes]) -> int:
         """How many of the queries are."""

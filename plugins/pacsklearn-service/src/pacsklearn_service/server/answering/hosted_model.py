@@ -298,7 +298,7 @@ class HostedModel:
 
     def _names(self, ask: Ask) -> list[bytes]:
         try:
-            rows = self._responder.checked(self.signature.rows(ask.columns))
+            rows = self._responder.models.checked(self.signature.rows(ask.columns))
         except ValueError:  # its words may quote rows
             raise Problem("invalid", _NOT_READ) from None
         return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
@@ -321,8 +321,9 @@ class HostedModel:
             self._give_back(batch)
             return
         rows = self.signature.rows(self.signature.unpacked(batch.rows))
-        predictions = self._responder.predictions(self._responder.checked(rows))
-        contested = self._responder.contested(predictions, self._responder.log_belief)
+        predictions = self._responder.predictions(self._responder.models.checked(rows))
+        engine, belief = self._responder.kind.engine, self._responder.log_belief
+        contested = engine.contested(predictions, belief)
         # Under their keys the requests get the reply that they have paid for, when they come again.
         self._store(
             self._drawn(batch, predictions, int(contested.sum())),

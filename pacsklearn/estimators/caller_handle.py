@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, Final, final
+from weakref import WeakKeyDictionary, WeakSet
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
+from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.answers.stored_answers import row_keys
 from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund, nearest
-
-if TYPE_CHECKING:  # which makes these
-    from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 
 @final
 class CallerHandle:
     """Answers of a responder for one caller, out of a quota that nobody else spends.
 
-    Made by :meth:`~pacsklearn.kernel.answers.responder.Responder.handle`.
-
     Parameters
     ----------
     responder : Responder
-    lock : lock
-        The session's: one batch is answered at a time.
-    log_prior : ndarray of shape (m,)
-        Belief before anything was released.
     quota : float
-        Nats.
+        What the caller may pay, in nats.
+    overcommit : bool, default=False
+        Grant a quota that the session's budget may not cover.
+
+    Raises
+    ------
+    BudgetError
+        When the session's budget does not cover what all its handles may still pay, unless
+        ``overcommit`` is given.
 
     Notes
     -----
@@ -44,17 +44,23 @@ class CallerHandle:
     once. Margins are not given: which rows the belief has decided tells what others asked.
     """
 
-    def __init__(
-        self,
-        responder: Responder,
-        lock: AbstractContextManager[Any],
-        log_prior: NDArray[np.float64],
-        quota: float,
-    ) -> None:
-        self._responder, self._lock, self._log_prior = responder, lock, log_prior
-        self.quota = quota
+    def __init__(self, responder: Responder, quota: float, *, overcommit: bool = False) -> None:
+        self._responder, self.quota = responder, check_budget(budget=quota, name="quota")
         self._spent = Fraction(0)
         self._paid: set[bytes] = set()
+        self._lock = responder.procedure.lock
+        with self._lock:
+            granted = _GRANTED.setdefault(responder.procedure, WeakSet())
+            open_ = sum(exact(each.remaining) for each in granted)
+            left = responder.remaining_budget
+            if not overcommit and not fits(open_, self.remaining, left):
+                raise BudgetError(
+                    f"quota must be covered by what is left, {left:.6g} nats, beside "
+                    f"{nearest(open_):.6g} that other handles may still pay; got {quota:.6g}. A "
+                    "caller within a quota could be refused because of what others paid: give "
+                    "smaller quotas, or overcommit=True."
+                )
+            granted.add(self)
 
     @property
     def spent(self) -> float:
@@ -66,27 +72,10 @@ class CallerHandle:
         """Nats left of the quota, rounded down."""
         return largest_refund(self.quota, exact(self._spent))
 
-    def check_covered(self, others: Iterable[CallerHandle], left: float) -> None:
-        """Refuse a quota that others could use up before this caller does.
-
-        Raises
-        ------
-        BudgetError
-            When ``left`` nats do not cover what all handles may still pay.
-        """
-        open_ = sum(exact(each.remaining) for each in others)
-        if not fits(open_, self.remaining, left):
-            raise BudgetError(
-                f"quota must be covered by what is left, {left:.6g} nats, beside "
-                f"{nearest(open_):.6g} that other handles may still pay; got {self.quota:.6g}. A "
-                "caller within a quota could be refused because of what others paid: give smaller "
-                "quotas, or overcommit=True."
-            )
-
     def preview(self, X: Any) -> CostPreview:
         """What answering ``X`` would cost this caller."""
         responder = self._responder
-        X = responder.checked(X)
+        X = responder.models.checked(X)
         with self._lock:
             new, contested = self._new(X)
         price = contested * responder.step_budget
@@ -110,7 +99,7 @@ class CallerHandle:
             or not it has to. Nothing is paid then.
         """
         responder = self._responder
-        X = responder.checked(X)
+        X = responder.models.checked(X)
         with self._lock:
             new, contested = self._new(X)
             price = contested * responder.step_budget
@@ -133,8 +122,13 @@ class CallerHandle:
         if not new:
             return new, 0
         # Also of rows that somebody else has asked: their price and their work are a fresh row's.
-        predictions = self._responder.predictions(safe_indexing(X, list(new.values())))
-        return new, int(self._responder.contested(predictions, self._log_prior).sum())
+        said = self._responder.predictions(safe_indexing(X, list(new.values())))
+        prior = self._responder.procedure.secret.log_prior
+        return new, int(self._responder.kind.engine.contested(said, prior).sum())
 
     def __repr__(self) -> str:
         return f"CallerHandle(quota={self.quota:.6g}, spent={self.spent:.6g})"
+
+
+_GRANTED: Final[WeakKeyDictionary[ReleaseProcedure, WeakSet[CallerHandle]]] = WeakKeyDictionary()
+"""Handles of each session, whichever of its responders they are of."""

@@ -9,27 +9,33 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pacsklearn.estimators.caller_handle import CallerHandle
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
-from pacsklearn.kernel.answers.answer_kind import LabelKind
-from tests.kernel.answers.contested import MODEL, session_on
+from pacsklearn.kernel.answers.label_engine import LabelEngine
+from tests.kernel.answers.contested import MODEL, contested_rows, session_on
 
 STEP = 1 / 64
 QUOTA = 32 * STEP
 
 
+@pytest.fixture(scope="module")
+def rows() -> tuple[Any, Any]:
+    return contested_rows()
+
+
 @pytest.fixture
 def _keyed_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers that are a keyed function of the row; the belief is learned all the same."""
-    answer = LabelKind.answer
+    answer = LabelEngine.answer
 
-    def keyed(self: LabelKind, predictions: Any, *more: Any) -> Any:
+    def keyed(self: LabelEngine, predictions: Any, *more: Any) -> Any:
         step = answer(self, predictions, *more)
         for i in range(len(step.answers)):
             row = np.ascontiguousarray(predictions[i])
             step.answers[i] = row[hashlib.blake2b(row.tobytes(), key=b"key").digest()[0] % len(row)]
         return step
 
-    monkeypatch.setattr(LabelKind, "answer", keyed)
+    monkeypatch.setattr(LabelEngine, "answer", keyed)
 
 
 def steps(handle: Any, X: Any) -> Iterator[str]:
@@ -55,7 +61,7 @@ def test_a_handle_tells_nothing_of_other_callers(rows: Any, others: str) -> None
     def told(theirs: str) -> list[str]:
         with session_on(rows, 2 * QUOTA) as session:
             responder = session.responder(MODEL, query_budget=STEP)
-            ann, bob = responder.handle(QUOTA), responder.handle(QUOTA)
+            ann, bob = CallerHandle(responder, QUOTA), CallerHandle(responder, QUOTA)
             beside = iter(())
             if theirs != "none":
                 beside = steps(bob, X[::-1] if theirs == "reversed" else X)
@@ -78,10 +84,10 @@ def test_quotas_are_covered_unless_the_curator_says_otherwise(rows: Any) -> None
     X = rows[0][80:]
     with session_on(rows, 8 * STEP) as session:
         responder = session.responder(MODEL, query_budget=STEP)
-        ann = responder.handle(6 * STEP)
+        ann = CallerHandle(responder, 6 * STEP)
         with pytest.raises(BudgetError):
-            responder.handle(3 * STEP)
-        bob = responder.handle(8 * STEP, overcommit=True)
+            CallerHandle(responder, 3 * STEP)
+        bob = CallerHandle(responder, 8 * STEP, overcommit=True)
         while bob.preview(X).nats > bob.remaining:
             X = X[:-1]
         bob.predict(X)
@@ -95,4 +101,4 @@ def test_quotas_are_covered_unless_the_curator_says_otherwise(rows: Any) -> None
             ann.predict(X)  # within her quota: the session has been given away twice
         assert (refused.value.spent, refused.value.ceiling) == (ann.spent, 6 * STEP)
     with pytest.raises(BudgetError):
-        responder.handle(0.0)
+        CallerHandle(responder, 0.0)

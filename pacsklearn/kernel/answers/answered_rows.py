@@ -1,0 +1,160 @@
+"""Answers to a batch of queries, as the session's one procedure takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
+from pacsklearn.kernel.answers.engine import Stop
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.mixture import belief_entropy
+from pacsklearn.kernel.bounds.rounding import OUTWARD
+from pacsklearn.kernel.ledger.event import QueryAnswers
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.noise.sampler import NoisePool
+from pacsklearn.kernel.release.account import Secret
+from pacsklearn.kernel.release.plan import Part, Plan
+
+_LEAST_NOISE = 64
+# A belief may be certain but for what doubles can tell.
+_LEAST_CHARGE = 1e-250
+
+
+@final
+class Told(NamedTuple):
+    """Answers as the engine gives them, how sure each is, and the belief after all of them."""
+
+    values: list[Any]
+    margins: list[float]
+    log_belief: Floats
+    n_contested: int
+
+
+@final
+@dataclass(frozen=True)
+class AnswerLaw:
+    """How a batch is noised: each contested row for a step budget, under the rows before it.
+
+    Parameters
+    ----------
+    n_noisy : int
+        Contested rows. Answering makes rows unanimous, never contested: this is the worst case.
+    bound : float
+        Nats that they reveal at most; never more than is still unknown.
+    """
+
+    n_noisy: int
+    bound: float
+
+    backend: ClassVar[str] = "diagonal"
+    confidence: ClassVar[float] = 1.0
+    information: ClassVar[None] = None
+    # The rows' own laws depend on what came out before: none is kept.
+    laws: ClassVar[tuple[Any, ...]] = ()
+
+    @classmethod
+    def of(cls, n_contested: int, step_budget: float, log_belief: Floats) -> Self:
+        """Law of so many contested rows under a belief."""
+        unknown = max(belief_entropy(log_belief) * OUTWARD, _LEAST_CHARGE)
+        return cls(n_contested, min(n_contested * step_budget, unknown))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class AnsweredRows(Plan):
+    """Answers to queries: each row is one step of pac-private-responses' Algorithm 1.
+
+    Parameters
+    ----------
+    answers : AnswerKind
+    said : ndarray
+        What every candidate says.
+    log_belief : ndarray of shape (m,)
+        That rows are counted under: the plan is for this belief and no other one.
+    step_budget : float
+    pool : NoisePool
+    keep : callable
+        Learns and stores what came out: it may be told then.
+    """
+
+    answers: AnswerKind
+    said: NDArray[Any]
+    log_belief: Floats
+    step_budget: float
+    pool: NoisePool
+    keep: Callable[[Told], None]
+
+    kind = "responses"
+    provenance = ()
+
+    @property
+    def target(self) -> Target:
+        return Target(self.law.bound)
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.said)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        return (f"answers ({self.answers.answers})",)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        return ("which queries all candidates agree on",)
+
+    @cached_property
+    def law(self) -> AnswerLaw:
+        """Law under the belief that the plan is for; the secret is not needed."""
+        contested = int(self.answers.engine.contested(self.said, self.log_belief).sum())
+        return AnswerLaw.of(contested, self.step_budget, self.log_belief)
+
+    def calibrate(self, belief: Floats) -> AnswerLaw:
+        # A row that was agreed on under a belief may be contested under an earlier one.
+        if not np.array_equal(belief, np.exp(self.log_belief)):
+            raise RuntimeError("The belief has moved on since these rows were counted.")
+        return self.law
+
+    def mechanism(self, law: AnswerLaw) -> QueryAnswers:
+        return QueryAnswers(self.answers.answers, self.step_budget, law.n_noisy)
+
+    def observe(self, law: AnswerLaw, secret: Secret) -> Told:
+        """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
+        values: list[Any] = []
+        margins: list[float] = []
+        log_belief = self.log_belief
+        # Nearly every contested row needs some; an engine that stops for want of it runs twice.
+        size = max(_LEAST_NOISE, 2 * law.n_noisy)
+        noise = self.pool.take(size) if law.n_noisy else np.empty(0, dtype=np.int64)
+        while len(values) < len(self.said):
+            rest = self.said[len(values) :]
+            step = self.answers.engine.answer(
+                rest, secret.index, log_belief, self.step_budget, noise
+            )
+            values += list(self.answers.told(step))
+            margins += step.margins.tolist()
+            log_belief = step.log_belief
+            # Used once: two answers with the same noise show the difference of what they hide.
+            noise = noise[step.noise_used :]
+            if step.stop is Stop.NOISE:
+                noise = np.concatenate([noise, self.pool.take(size)])
+        return Told(values, margins, log_belief, law.n_noisy)
+
+    def learn(self, law: AnswerLaw, observed: Told, secret: Secret) -> None:
+        # Bayes' rule, row by row, is the engine's: each row's law is one of the belief before it.
+        self.keep(observed)
+
+    def value(self, law: AnswerLaw, observed: Told) -> NDArray[Any]:
+        return self.answers.decoded(observed.values)
+
+    def example(self, law: AnswerLaw) -> None:
+        """Nothing follows the draw that could fail: answers are numbers or labels."""
+
+    def parts(self, law: AnswerLaw, observed: Told | None) -> list[Part]:
+        return []
