@@ -54,6 +54,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info
 
 import pacsklearn as ps
+from pacsklearn import plugins, secrets, srpp, tabular
 
 SEEDED = {"random_state": 0, "subset_seed": 0}
 _FEW = 12
@@ -79,8 +80,10 @@ MODELS: dict[str, Callable[[], Any]] = {
     "gaussian_mixture": partial(GaussianMixture, n_components=2, covariance_type="diag"),
     "qda": QuadraticDiscriminantAnalysis,
     "mlp": partial(MLPClassifier, hidden_layer_sizes=(3,), max_iter=20, solver="lbfgs"),
-    "fixed_forest": partial(ps.FixedStructureForestClassifier, n_estimators=3, depth=2),
-    "fixed_forest_regressor": partial(ps.FixedStructureForestRegressor, n_estimators=3, depth=2),
+    "fixed_forest": partial(tabular.FixedStructureForestClassifier, n_estimators=3, depth=2),
+    "fixed_forest_regressor": partial(
+        tabular.FixedStructureForestRegressor, n_estimators=3, depth=2
+    ),
     "voting": lambda: VotingClassifier(
         [("a", LinearDiscriminantAnalysis()), ("b", GaussianNB())], voting="soft"
     ),
@@ -106,17 +109,17 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 
 
-def ranges(X: Any) -> list[ps.Column]:
-    return [ps.Column(f"x{i}", low=-5.0, high=5.0) for i in range(X.shape[1])]
+def ranges(X: Any) -> list[tabular.Column]:
+    return [tabular.Column(f"x{i}", low=-5.0, high=5.0) for i in range(X.shape[1])]
 
 
 CODEBOOK_MODELS: dict[str, Callable[[Any], Any]] = {
-    "additive": ps.AdditiveClassifier,
+    "additive": tabular.AdditiveClassifier,
     "stepwise": lambda schema: make_pipeline(
-        ps.SchemaEncoder(schema), ps.StepwiseClassifier(n_terms=2)
+        tabular.SchemaEncoder(schema), tabular.StepwiseClassifier(n_terms=2)
     ),
     "encoded_logistic": lambda schema: make_pipeline(
-        ps.SchemaEncoder(schema), LogisticRegression(C=0.1)
+        tabular.SchemaEncoder(schema), LogisticRegression(C=0.1)
     ),
 }
 
@@ -239,7 +242,7 @@ def _budget(amount: float, criterion: Any = None, allow_exact: bool = False) -> 
     if criterion is None:
         return ps.Nats(amount, allow_exact=allow_exact)
     if not isinstance(criterion, str):
-        return ps.Success(criterion, amount)
+        return plugins.Success(criterion, amount)
     caps = {"membership": ps.Membership, "identification": ps.Identification}
     if criterion in caps:
         return caps[criterion](amount)
@@ -355,13 +358,13 @@ def _pufferfish(released: str, scenario: str, **params: Any) -> Figures:
     y = y.astype(float)
     secret = X[:, 0] > 0
     what = {
-        "prevalence": lambda: ps.PrevalenceScenario(shift=0.1),
-        "shares": lambda: ps.PrevalenceScenario(shares=(0.2, 0.3, 0.4), value=True),
-        "group": lambda: ps.GroupScenario(n_draws=4),
-        "reference": lambda: ps.PrevalenceScenario(
+        "prevalence": lambda: srpp.PrevalenceScenario(shift=0.1),
+        "shares": lambda: srpp.PrevalenceScenario(shares=(0.2, 0.3, 0.4), value=True),
+        "group": lambda: srpp.GroupScenario(n_draws=4),
+        "reference": lambda: srpp.PrevalenceScenario(
             shift=0.1, n_draws=100, size=len(X), reference=(X[::-1], y[::-1], secret[::-1])
         ),
-        "simulator": lambda: ps.SimulatorScenario(_simulated, (0.0, 0.1), n_draws=100),
+        "simulator": lambda: srpp.SimulatorScenario(_simulated, (0.0, 0.1), n_draws=100),
     }[scenario]()
     if scenario == "simulator":
         X, y = _simulated(0.0, "", np.random.default_rng(1))
@@ -382,11 +385,11 @@ def _pufferfish(released: str, scenario: str, **params: Any) -> Figures:
 
 def _descent(rows: int, loss: str, model: str = "classifier", **params: Any) -> Figures:
     X, y = _table("binary" if model == "classifier" else "numbers")
-    kind = ps.SRPPSGDClassifier if model == "classifier" else ps.SRPPSGDRegressor
+    kind = srpp.SRPPSGDClassifier if model == "classifier" else srpp.SRPPSGDRegressor
     more = {"classes": [0, 1]} if model == "classifier" else {}
     trained = kind(
         loss=loss,
-        scenario=ps.DifferingRows(rows),
+        scenario=srpp.DifferingRows(rows),
         max_iter=3,
         batch_size=32,
         random_state=0,
@@ -406,7 +409,7 @@ def _subset(generator: np.random.Generator) -> Any:
 
 def _sampled(function: str, budget: float) -> Figures:
     yield from _released(
-        ps.release_sampled(
+        secrets.release_sampled(
             lambda secret: FUNCTIONS[function](*secret),
             _subset,
             budget=_budget(budget, allow_exact=True),
@@ -436,7 +439,10 @@ def _codebook(model: str, budget: float) -> Figures:
     columns = ranges(X)
     frame = pd.DataFrame(X, columns=[column.name for column in columns])
     private = ps.PACPrivate(
-        CODEBOOK_MODELS[model](ps.Schema(columns)), budget=_budget(budget), n_subsets=32, **SEEDED
+        CODEBOOK_MODELS[model](tabular.Schema(columns)),
+        budget=_budget(budget),
+        n_subsets=32,
+        **SEEDED,
     ).fit(frame, y)
     yield from _promise(private.guarantee_)
     yield from _array("noise_variances", private.noise_variances_)
@@ -466,7 +472,7 @@ def _student(queries: str, budget: float) -> Figures:
         MODELS["tree"](),
         release="student",
         student=LogisticRegression(C=0.1),
-        queries=X[150:] if queries == "public" else ps.Schema(columns),
+        queries=X[150:] if queries == "public" else tabular.Schema(columns),
         budget=_budget(budget),
         n_subsets=16,
         **SEEDED,
