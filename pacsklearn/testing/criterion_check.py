@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pacsklearn.kernel.budget.broken_promise import broken_promise
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.testing.broken_promise import broken_promise
 from pacsklearn.testing.rule import Rule
 
 _DECLARATIONS = Rule("declarations")
@@ -52,7 +52,7 @@ def check_criterion(
     3. *Prior*: the success of the prior belief.
     4. *Sets, lowest, distinct*: what certificates are shortened by follows from the tables.
 
-    The same is checked whenever a criterion of a plugin or a user's own is used.
+    Where a criterion of a plugin or a user's own is used, its tables alone are believed.
 
     Examples
     --------

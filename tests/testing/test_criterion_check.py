@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
 from pacsklearn import PACPrivate
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.plugins import Criterion, GuessCriterion, Success, k_of_n
 from pacsklearn.secrets import SecretSpace
@@ -155,13 +156,27 @@ def test_planted_faults_are_caught(planted: Any, rule: str) -> None:
 
 
 @pytest.mark.parametrize("planted", [planted for planted, _ in PLANTED])
-def test_what_is_planted_is_refused_where_it_is_used(planted: Any) -> None:
-    """A constant and a halved success released the exact model."""
-    X, y = load_iris(return_X_y=True)
-    model = PACPrivate(Ridge(), budget=Success(partial(planted), 0.6), n_subsets=16)
-    with pytest.raises(ValueError, match="check_criterion"):
-        model.fit(X[::6][:24], y[::6][:24])
-    assert not hasattr(model, "released_estimator_")
+def test_what_is_planted_is_not_believed_where_it_is_used(planted: Any) -> None:
+    """A constant and a halved success released the exact model: the table alone counts."""
+    cap, beliefs = Success(partial(planted), 0.6), np.eye(16)
+    if planted in (Transposed, Doubled, Moving):
+        with pytest.raises(ValueError, match="gains"):
+            cap.criterion(SPACE)
+        return
+    used, sound = cap.criterion(SPACE), Pair(SPACE)
+    np.testing.assert_array_equal(used.success(beliefs), sound.success(beliefs))
+    np.testing.assert_array_equal(used.prior(SPACE.weights), sound.prior(SPACE.weights))
+    np.testing.assert_array_equal(used.distinct, np.arange(23))
+    assert (used.lowest, used.sets) == (0.0, None)
+
+
+def test_a_name_of_another_attack_caps_nothing_of_it() -> None:
+    """The figure at memberships would be that of something else."""
+
+    class Named(Pair):
+        aim = MEMBERSHIP_AIM
+
+    assert Success(Named, 0.6).criterion(SPACE).aim == ""
 
 
 def test_the_table_is_the_success() -> None:

@@ -39,9 +39,8 @@ class Criterion(ABC):
     -----
     Success is the largest expected gain of any guess: the maximum of functions that are linear in
     the belief, hence convex. That is what a cap rests on: more can never be learned from a noisy
-    release than from the release itself. A criterion that overrides :meth:`success`, for speed, is
-    compared with its table before it is used, by
-    :func:`~pacsklearn.kernel.budget.broken_promise.broken_promise`.
+    release than from the release itself. Of a criterion that is not the kernel's own the tables
+    alone are believed (:class:`~pacsklearn.kernel.budget.cap.Tabled`).
     """
 
     name: str

@@ -33,8 +33,7 @@ def broken_promise(criterion: Criterion, weights: Floats, *, seed: int = 0) -> B
 
     Its success is compared with the best of all guesses that its tables declare, at every belief
     that is certain of a candidate, at the prior, and at 1,000 random beliefs: some spread over
-    nearly all candidates, some over few. A criterion that does not override
-    :meth:`~Criterion.success` has that success by construction.
+    nearly all candidates, some over few.
 
     Parameters
     ----------
