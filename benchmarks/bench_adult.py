@@ -17,7 +17,8 @@ from report import Figures, print_table
 from sklearn.model_selection import train_test_split
 
 from pacsklearn.datasets import load_adult
-from pacsklearn.kernel.answers.answer_kind import AnswerKind, answer_kind
+from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn.estimators import StabilizedClassifier
-from pacsklearn.kernel.answers.answer_kind import answer_kind
+from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
 

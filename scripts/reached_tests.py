@@ -23,7 +23,7 @@ TESTS = {
         "tests/kernel/test_secret_rows.py",
         "tests/kernel/test_stated_secret.py",
     ],
-    "kernel/budget": ["tests/kernel/test_criteria.py", "tests/kernel/test_membership_criterion.py"],
+    "kernel/budget": ["tests/kernel/test_criteria.py", "tests/kernel/bounds/test_known_rows.py"],
     "kernel/outputs": [
         "tests/kernel/outputs",
         "tests/kernel/test_canonicalizer.py",

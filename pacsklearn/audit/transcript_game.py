@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
 from pacsklearn.audit.game import CandidateGame, Round
+from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
+from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind, ValueKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler

@@ -122,9 +122,9 @@ class CallerHandle:
         if not new:
             return new, 0
         # Also of rows that somebody else has asked: their price and their work are a fresh row's.
-        said = self._responder.predictions(safe_indexing(X, list(new.values())))
+        predictions = self._responder.predictions(safe_indexing(X, list(new.values())))
         prior = self._responder.procedure.secret.log_prior
-        return new, int(self._responder.kind.engine.contested(said, prior).sum())
+        return new, int(self._responder.kind.engine.contested(predictions, prior).sum())
 
     def __repr__(self) -> str:
         return f"CallerHandle(quota={self.quota:.6g}, spent={self.spent:.6g})"

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, final
 
 from pacsklearn.estimators.prepared_rows import PreparedRows
-from pacsklearn.kernel.answers.responders import Responders, answer_table
+from pacsklearn.estimators.responders import Responders, answer_table
 from pacsklearn.kernel.outputs.candidates import Fits
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 

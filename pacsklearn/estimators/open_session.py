@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.estimators.individual_information import stated_individually
 from pacsklearn.estimators.linked_table import LinkedTable, linked_space
-from pacsklearn.kernel.answers.responders import Responders, answer_table
+from pacsklearn.estimators.responders import Responders, answer_table
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.ledger import Ledger

@@ -8,11 +8,12 @@ from typing import Any, final
 
 import numpy as np
 
+from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.joint_labels import answer_together
 from pacsklearn.estimators.opening import Opening
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession
-from pacsklearn.kernel.answers.answer_kind import LabelKind, answer_kind
+from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pacsklearn._validation import warn_user
+from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind, about
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
-from pacsklearn.kernel.answers.answer_kind import AnswerKind, answer_kind
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 
 MOST_ANSWERS = 10_000

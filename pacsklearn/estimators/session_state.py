@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.responders import Responders
 from pacsklearn.exceptions import LedgerError, SessionRolledBackError
-from pacsklearn.kernel.answers.responders import Responders
 from pacsklearn.kernel.answers.stored_answers import ResponderState
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger

@@ -276,3 +276,33 @@ def test_a_certified_figure_says_of_what(make_guarantee: Make, n_releases: int, 
     assert f"Certified for {words} at most 51" in spoken(
         make_guarantee(n_releases=n_releases, **certified)
     )
+
+
+@pytest.mark.parametrize(
+    ("certified", "words"),
+    [
+        (0.55, "certified at most 55.00 % at confidence 0.999999; implied by the cap 59.93 %"),
+        (0.5999, "at most 59.93 %, by the cap; computed again from draws, with their margin, at "),
+    ],
+)
+def test_the_promised_figure_stands_first_and_is_the_smaller(
+    make_guarantee: Make, certified: float, words: str
+) -> None:
+    """A certificate's margin may put it above the cap, which holds all the same."""
+    guarantee = make_guarantee(
+        budget=0.6,
+        spent=0.5993,
+        criterion="membership",
+        capped=MEMBERSHIP_AIM,
+        mutual_information=1.0,
+        certified_membership=certified,
+        certified_confidence=1 - 1e-6,
+    )
+    assert words in spoken(guarantee)
+    assert "59.93 %" in guarantee.promise
+    assert "59.99 %" not in guarantee.promise
+
+
+def test_a_certificate_above_what_the_information_implies_says_so(make_guarantee: Make) -> None:
+    figures = {"certified_membership": 0.999, "certified_confidence": 0.99}
+    assert "%, by the information; computed again from draws" in spoken(make_guarantee(**figures))

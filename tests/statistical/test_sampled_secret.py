@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pacsklearn.kernel.bounds.known_rows import known_rows_success
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.budget.membership_criterion import known_rows_success
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Design

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,16 @@ _LEAST_CHARGE = 1e-250
 
 
 @final
-class Told(NamedTuple):
+class DrawnAnswers(NamedTuple):
     """Answers as the engine gives them, how sure each is, and the belief after all of them."""
 
     values: list[Any]
     margins: list[float]
     log_belief: Floats
     n_contested: int
+
+
+Keep: TypeAlias = Callable[[DrawnAnswers], None]
 
 
 @final
@@ -73,7 +76,7 @@ class AnsweredRows(Plan):
     Parameters
     ----------
     answers : AnswerKind
-    said : ndarray
+    predictions : ndarray
         What every candidate says.
     log_belief : ndarray of shape (m,)
         That rows are counted under: the plan is for this belief and no other one.
@@ -84,11 +87,11 @@ class AnsweredRows(Plan):
     """
 
     answers: AnswerKind
-    said: NDArray[Any]
+    predictions: NDArray[Any]
     log_belief: Floats
     step_budget: float
     pool: NoisePool
-    keep: Callable[[Told], None]
+    keep: Keep
 
     kind = "responses"
     provenance = ()
@@ -99,7 +102,7 @@ class AnsweredRows(Plan):
 
     @property
     def n_outputs(self) -> int:
-        return len(self.said)
+        return len(self.predictions)
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -112,7 +115,7 @@ class AnsweredRows(Plan):
     @cached_property
     def law(self) -> AnswerLaw:
         """Law under the belief that the plan is for; the secret is not needed."""
-        contested = int(self.answers.engine.contested(self.said, self.log_belief).sum())
+        contested = int(self.answers.engine.contested(self.predictions, self.log_belief).sum())
         return AnswerLaw.of(contested, self.step_budget, self.log_belief)
 
     def calibrate(self, belief: Floats) -> AnswerLaw:
@@ -124,7 +127,7 @@ class AnsweredRows(Plan):
     def mechanism(self, law: AnswerLaw) -> QueryAnswers:
         return QueryAnswers(self.answers.answers, self.step_budget, law.n_noisy)
 
-    def observe(self, law: AnswerLaw, secret: Secret) -> Told:
+    def observe(self, law: AnswerLaw, secret: Secret) -> DrawnAnswers:
         """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
         values: list[Any] = []
         margins: list[float] = []
@@ -132,29 +135,29 @@ class AnsweredRows(Plan):
         # Nearly every contested row needs some; an engine that stops for want of it runs twice.
         size = max(_LEAST_NOISE, 2 * law.n_noisy)
         noise = self.pool.take(size) if law.n_noisy else np.empty(0, dtype=np.int64)
-        while len(values) < len(self.said):
-            rest = self.said[len(values) :]
+        while len(values) < len(self.predictions):
+            rest = self.predictions[len(values) :]
             step = self.answers.engine.answer(
                 rest, secret.index, log_belief, self.step_budget, noise
             )
-            values += list(self.answers.told(step))
+            values += list(self.answers.given(step))
             margins += step.margins.tolist()
             log_belief = step.log_belief
             # Used once: two answers with the same noise show the difference of what they hide.
             noise = noise[step.noise_used :]
             if step.stop is Stop.NOISE:
                 noise = np.concatenate([noise, self.pool.take(size)])
-        return Told(values, margins, log_belief, law.n_noisy)
+        return DrawnAnswers(values, margins, log_belief, law.n_noisy)
 
-    def learn(self, law: AnswerLaw, observed: Told, secret: Secret) -> None:
+    def learn(self, law: AnswerLaw, observed: DrawnAnswers, secret: Secret) -> None:
         # Bayes' rule, row by row, is the engine's: each row's law is one of the belief before it.
         self.keep(observed)
 
-    def value(self, law: AnswerLaw, observed: Told) -> NDArray[Any]:
+    def value(self, law: AnswerLaw, observed: DrawnAnswers) -> NDArray[Any]:
         return self.answers.decoded(observed.values)
 
     def example(self, law: AnswerLaw) -> None:
         """Nothing follows the draw that could fail: answers are numbers or labels."""
 
-    def parts(self, law: AnswerLaw, observed: Told | None) -> list[Part]:
+    def parts(self, law: AnswerLaw, observed: DrawnAnswers | None) -> list[Part]:
         return []

@@ -84,7 +84,7 @@ class Engine(ABC):
     contested_rows: ClassVar[Callable[..., None]]
 
     @abstractmethod
-    def table(self, said: ArrayLike) -> NDArray[Any]:
+    def table(self, predictions: ArrayLike) -> NDArray[Any]:
         """What candidates say, checked, as loops read it; shape (n, m) or (n, m, d)."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Engine(ABC):
 
     def answer(
         self,
-        said: ArrayLike,
+        predictions: ArrayLike,
         secret: int,
         log_belief: ArrayLike,
         step_budget: float,
@@ -105,7 +105,7 @@ class Engine(ABC):
 
         Parameters
         ----------
-        said : array-like
+        predictions : array-like
             What candidate ``j`` answers to query ``i``: its label code, shape (n, m) and uint8, or
             non-negative int16 or int32; or its d numbers, clipped to a public range, (n, m, d).
         secret : int
@@ -131,7 +131,7 @@ class Engine(ABC):
         TypeError, ValueError
             If an argument has the wrong type, shape or range.
         """
-        table = self.table(said)
+        table = self.table(predictions)
         n, m = table.shape[:2]
         # Loops write into it; the session's own belief moves only once the answers are stored.
         belief = _checked_belief(log_belief, m).copy()
@@ -154,14 +154,14 @@ class Engine(ABC):
         answers, deviations, charges, margins = (part[:rows] for part in answered)
         return StepAnswers(answers, charges, margins, belief, used, Stop(stop), deviations)
 
-    def contested(self, said: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
+    def contested(self, predictions: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
         """Rows that would cost something now, at most a step budget each.
 
         The secret is not needed. Answering a row can make another one unanimous, never contested.
 
         Parameters
         ----------
-        said : array-like of shape (n, m) or (n, m, d)
+        predictions : array-like of shape (n, m) or (n, m, d)
         log_belief : array-like of shape (m,)
             As for :meth:`answer`.
 
@@ -175,7 +175,7 @@ class Engine(ABC):
         TypeError, ValueError
             If an argument has the wrong type, shape or range.
         """
-        table = self.table(said)
+        table = self.table(predictions)
         belief = np.ascontiguousarray(_checked_belief(log_belief, table.shape[1]))
         result = np.empty(table.shape[0], dtype=np.bool_)
         type(self).contested_rows(table, belief, result)

@@ -361,8 +361,8 @@ class LabelEngine(Engine):
 
     contested_rows = staticmethod(contested)
 
-    def table(self, said: ArrayLike) -> NDArray[Any]:
-        table = np.ascontiguousarray(said)
+    def table(self, predictions: ArrayLike) -> NDArray[Any]:
+        table = np.ascontiguousarray(predictions)
         if table.dtype not in {np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.int32)}:
             raise TypeError(f"codes must be uint8, int16 or int32, got {table.dtype}.")
         if table.ndim != 2 or table.shape[1] == 0:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
-from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, Told
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, DrawnAnswers
 from pacsklearn.kernel.answers.ledger_answers import LedgerAnswers
 from pacsklearn.kernel.answers.statement import CostPreview, responses_guarantee
 from pacsklearn.kernel.answers.stored_answers import ResponderState, StoredAnswers, row_keys
@@ -133,8 +133,8 @@ class Responder:
             seen.update(keys[i] for i in fresh)
             stored += len(keys) - len(fresh)
             if fresh:
-                said = self.predictions(safe_indexing(part, fresh))
-                split = self._plan(said, self._learn).law.n_noisy
+                predictions = self.predictions(safe_indexing(part, fresh))
+                split = self._plan(predictions, self._learn).law.n_noisy
                 contested += split
                 unanimous += len(fresh) - split
         return CostPreview(
@@ -251,10 +251,10 @@ class Responder:
         self._account.home.check()
         with self.procedure.lock:
             plan = self._plan(predictions, self._learn)
-            told = self.procedure.draw(plan, plan.law)
+            drawn = self.procedure.draw(plan, plan.law)
             self.n_contested += contested
             self.n_answered += len(predictions)
-        return told.values, told.margins
+        return drawn.values, drawn.margins
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:
         self._account.settle_answers()
@@ -272,27 +272,29 @@ class Responder:
         self.n_answered += len(keys)
         return self._stored.answers(keys)
 
-    def _plan(self, said: NDArray[Any], keep: Callable[[Told], None]) -> AnsweredRows:
+    def _plan(
+        self, predictions: NDArray[Any], keep: Callable[[DrawnAnswers], None]
+    ) -> AnsweredRows:
         belief = self._secret.log_belief
-        return AnsweredRows(self.kind, said, belief, self.step_budget, self._pool, keep)
+        return AnsweredRows(self.kind, predictions, belief, self.step_budget, self._pool, keep)
 
     def _law(self, n_contested: int) -> AnswerLaw:
         return AnswerLaw.of(n_contested, self.step_budget, self._secret.log_belief)
 
-    def _learn(self, told: Told) -> None:
-        self._secret.log_belief = told.log_belief
+    def _learn(self, drawn: DrawnAnswers) -> None:
+        self._secret.log_belief = drawn.log_belief
 
-    def _store(self, keys: list[bytes], told: Told) -> None:
+    def _store(self, keys: list[bytes], drawn: DrawnAnswers) -> None:
         """Learn what came out, and store it: it may be told then."""
-        n_charged, moved = self._account.n_charged, told.log_belief if told.n_contested else None
+        n_charged, moved = self._account.n_charged, drawn.log_belief if drawn.n_contested else None
         if self._table is None:
             # First: what is told and not learned would make later answers too cheap.
-            self._learn(told)
-        elif told.n_contested:
+            self._learn(drawn)
+        elif drawn.n_contested:
             # Whatever comes between, also an interrupt: the belief is that after what is on disk.
             self._account.doubt = partial(self._settle, self._table, n_charged)
-        self._stored.add(keys, told.values, told.margins, n_charged, moved)
-        self._learn(told)
+        self._stored.add(keys, drawn.values, drawn.margins, n_charged, moved)
+        self._learn(drawn)
         self._account.doubt = None
 
     def _settle(self, table: AnswerTable, n_charged: int) -> None:

@@ -285,8 +285,8 @@ class ValueEngine(Engine):
 
     contested_rows = staticmethod(contested)
 
-    def table(self, said: ArrayLike) -> NDArray[Any]:
-        table = np.ascontiguousarray(said, dtype=np.float64)
+    def table(self, predictions: ArrayLike) -> NDArray[Any]:
+        table = np.ascontiguousarray(predictions, dtype=np.float64)
         if table.ndim != 3 or table.shape[1] == 0:
             raise ValueError(f"values must have shape (n, m, d) with m >= 1, got {table.shape}.")
         if not np.all(np.abs(table) <= _LARGEST_VALUE):

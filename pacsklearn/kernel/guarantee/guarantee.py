@@ -305,12 +305,15 @@ class Guarantee(Statement):
     def _certificate(self) -> Rows:
         if self.certified_membership is None:
             return []
-        figure = (
-            f"certified at most {percent_up(self.certified_membership)} % at confidence "
-            f"{self.certified_confidence:.8g}; implied by the information "
-            f"{percent_up(self.posterior_membership)} %"
-        )
-        return [("membership", figure)]
+        certified, implied = self.certified_membership, self.posterior_membership
+        by = "the cap" if self.capped == MEMBERSHIP_AIM else "the information"
+        sure = f"at confidence {self.certified_confidence:.8g}"
+        if certified < implied:
+            figure = f"certified at most {percent_up(certified)} % {sure}"
+            return [("membership", f"{figure}; implied by {by} {percent_up(implied)} %")]
+        # Both hold: the smaller is promised, the other has a margin that the smaller has not.
+        second = f"computed again from draws, with their margin, at most {percent_up(certified)} %"
+        return [("membership", f"at most {percent_up(implied)} %, by {by}; {second} {sure}")]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary with the derived bounds added, for JSON."""

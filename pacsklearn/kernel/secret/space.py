@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.budget.membership_criterion import known_rows_success
+from pacsklearn.kernel.bounds.known_rows import known_rows_success
 from pacsklearn.kernel.secret.secret_rows import SecretRows
 from pacsklearn.kernel.secret.stated_secret import PACSecret
 

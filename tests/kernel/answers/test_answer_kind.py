@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import PACPrivate
-from pacsklearn.kernel.answers.answer_kind import LabelKind, ProbabilityKind, ValueKind, answer_kind
+from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.kernel.answers.answer_kind import LabelKind, ProbabilityKind, ValueKind
 from pacsklearn.plugins import registry
 
 X, y = load_iris(return_X_y=True)
@@ -110,13 +111,13 @@ def test_numbers_are_clipped_to_their_range_and_drawn_to_the_middle_by_their_noi
     values, belief = np.array([[[0.0], [2.0]]]), np.log([0.5, 0.5])
     step = (1, belief, 0.1, np.array([2**20]))
     noisy = kind.engine.answer(values, *step)
-    drawn, own = kind.told(noisy), ValueKind((-1.0, 3.0), 1, 2.5).told(noisy)
+    drawn, own = kind.given(noisy), ValueKind((-1.0, 3.0), 1, 2.5).given(noisy)
     assert noisy.deviations[0, 0] > 1
     assert 1.0 < drawn[0, 0] < noisy.answers[0, 0]
     assert 2.5 < own[0, 0] < noisy.answers[0, 0]
     open_ended = ValueKind((-np.inf, np.inf), 1)
     assert open_ended.prior is None
-    assert open_ended.told(noisy) is noisy.answers
+    assert open_ended.given(noisy) is noisy.answers
     half = ValueKind((0.0, np.inf), 1)
     assert half.prior is None
 

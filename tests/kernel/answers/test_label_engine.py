@@ -202,10 +202,10 @@ def test_one_candidate_and_no_rows(m: int) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"said": np.zeros((1, 2), dtype=np.int64)},
-        {"said": np.zeros(2, dtype=np.uint8)},
-        {"said": np.full((1, 2), -1, dtype=np.int16)},
-        {"said": np.full((1, 2), 2**24, dtype=np.int32)},
+        {"predictions": np.zeros((1, 2), dtype=np.int64)},
+        {"predictions": np.zeros(2, dtype=np.uint8)},
+        {"predictions": np.full((1, 2), -1, dtype=np.int16)},
+        {"predictions": np.full((1, 2), 2**24, dtype=np.int32)},
         {"log_belief": [0.0]},
         {"log_belief": [0.0, np.nan]},
         {"log_belief": [-np.inf, -np.inf]},
@@ -220,7 +220,7 @@ def test_one_candidate_and_no_rows(m: int) -> None:
 )
 def test_bad_arguments(change: dict[str, Any]) -> None:
     good: dict[str, Any] = {
-        "said": np.zeros((1, 2), dtype=np.uint8),
+        "predictions": np.zeros((1, 2), dtype=np.uint8),
         "secret": 0,
         "log_belief": uniform_belief(2),
         "step_budget": 0.5,

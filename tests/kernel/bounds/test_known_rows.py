@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.budget.membership_criterion import known_rows_success
+from pacsklearn.kernel.bounds.known_rows import known_rows_success
 from pacsklearn.kernel.outputs.candidates import Design
 
 

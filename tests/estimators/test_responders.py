@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import Nats, PrivacySession
+from pacsklearn.estimators.responders import Responders
 from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError
-from pacsklearn.kernel.answers.responders import Responders
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.secret.home_process import HomeProcess
 from tests.inside import (
