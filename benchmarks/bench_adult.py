@@ -18,6 +18,7 @@ from sklearn.model_selection import train_test_split
 
 from pacsklearn.datasets import load_adult
 from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
@@ -76,7 +77,8 @@ def responder(
 ) -> Responder:
     """Answers with a secret, a belief and an account of its own."""
     procedure = ReleaseProcedure.rehearsing(space, SecureSampler(), 2 * step * n_rows)
-    return Responder(models, procedure, NoisePool(procedure.secret.sampler), kind, step_budget=step)
+    pool = NoisePool(procedure.secret.sampler)
+    return Responder(models, procedure, pool, kind, StoredAnswers(), step_budget=step)
 
 
 def bench(figures: Figures) -> None:

@@ -40,7 +40,7 @@ def candidates_of(responder: Responder) -> Any:
 
 def answers_of(responder: Responder) -> Any:
     """Answers that a responder has given."""
-    return responder._stored
+    return responder.store
 
 
 def noise_of(drawing: Any) -> Any:

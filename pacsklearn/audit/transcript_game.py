@@ -13,6 +13,7 @@ from pacsklearn.audit.adversary import Adversary
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.prediction_table import PredictionTable
+from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind, ValueKind
 from pacsklearn.kernel.answers.responder import Responder
@@ -204,6 +205,7 @@ class TranscriptGame(CandidateGame):
             procedure,
             NoisePool(procedure.secret.sampler),
             self._kind,
+            StoredAnswers(),
             step_budget=self._step_budget,
         )
         queries, answers, left = self._conversation(responder, procedure.secret)

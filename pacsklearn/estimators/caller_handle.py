@@ -13,7 +13,6 @@ from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
-from pacsklearn.kernel.answers.stored_answers import row_keys
 from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund, nearest
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
@@ -116,7 +115,7 @@ class CallerHandle:
     def _new(self, X: Any) -> tuple[dict[bytes, int], int]:
         """First place of each row that is new to the caller, and how many of them are contested."""
         new: dict[bytes, int] = {}
-        for i, key in enumerate(row_keys(X)):
+        for i, key in enumerate(self._responder.store.keys(X)):
             if key not in self._paid:
                 new.setdefault(key, i)
         if not new:

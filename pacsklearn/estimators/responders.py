@@ -8,10 +8,11 @@ from typing import Any, final
 import joblib
 
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.estimators.ledger_answers import LedgerAnswers
+from pacsklearn.estimators.stored_answers import ResponderState, StoredAnswers
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.answers.stored_answers import ResponderState
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
@@ -81,13 +82,13 @@ class Responders:
                     self._models[fitted] = candidate_models(candidates)
                 responder = self._made(name, fitted, kind, step)
                 if saved is not None:
-                    responder.restore(saved)
+                    saved.restore(responder)
                 self._responders[name] = responder
             return self._responders[name]
 
     def export(self) -> tuple[dict[str, CandidateModels], dict[str, ResponderState]]:
         """Fitted candidates, and what responders remember, for a session file."""
-        open_ = {name: responder.export() for name, responder in self._responders.items()}
+        open_ = {name: ResponderState.of(each) for name, each in self._responders.items()}
         return self._models, self._saved | open_
 
     def restore(
@@ -104,14 +105,10 @@ class Responders:
         self._pool.close()
 
     def _made(self, name: str, fitted: str, kind: AnswerKind, step: float) -> Responder:
-        return Responder(
-            self._models[fitted],
-            self._procedure,
-            self._pool,
-            kind,
-            step_budget=step,
-            table=None if self._table is None else (self._table, f"{self._account.session}/{name}"),
-        )
+        place = f"{self._account.session}/{name}"
+        store = StoredAnswers() if self._table is None else LedgerAnswers(self._table, place)
+        models = self._models[fitted]
+        return Responder(models, self._procedure, self._pool, kind, store, step_budget=step)
 
     def _step_budget(self, query_budget: float | None, max_answers: int | None) -> float:
         if (query_budget is None) == (max_answers is None):

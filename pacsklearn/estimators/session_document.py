@@ -12,8 +12,8 @@ import numpy as np
 
 from pacsklearn.estimators.session_models import models_from, models_without_code
 from pacsklearn.estimators.session_state import SessionState
+from pacsklearn.estimators.stored_answers import AnswerRun, ResponderState
 from pacsklearn.exceptions import SessionFileError
-from pacsklearn.kernel.answers.stored_answers import AnswerRun, ResponderState
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.caps import Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion

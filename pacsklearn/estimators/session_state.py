@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.estimators.responders import Responders
+from pacsklearn.estimators.stored_answers import ResponderState
 from pacsklearn.exceptions import LedgerError, SessionRolledBackError
-from pacsklearn.kernel.answers.stored_answers import ResponderState
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.noise.sampler import SeededSampler

@@ -26,9 +26,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV
+from pacsklearn.estimators import ledger_answers
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
-from pacsklearn.kernel.answers import ledger_answers
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.candidates import Candidates

@@ -80,7 +80,8 @@ class AnsweredRows(Plan):
         What every candidate says.
     log_belief : ndarray of shape (m,)
         That rows are counted under: the plan is for this belief and no other one.
-    step_budget : float
+    target : Target
+        What a contested row may reveal.
     pool : NoisePool
     keep : callable
         Learns and stores what came out: it may be told then.
@@ -89,16 +90,12 @@ class AnsweredRows(Plan):
     answers: AnswerKind
     predictions: NDArray[Any]
     log_belief: Floats
-    step_budget: float
+    target: Target
     pool: NoisePool
     keep: Keep
 
     kind = "responses"
     provenance = ()
-
-    @property
-    def target(self) -> Target:
-        return Target(self.law.bound)
 
     @property
     def n_outputs(self) -> int:
@@ -116,7 +113,7 @@ class AnsweredRows(Plan):
     def law(self) -> AnswerLaw:
         """Law under the belief that the plan is for; the secret is not needed."""
         contested = int(self.answers.engine.contested(self.predictions, self.log_belief).sum())
-        return AnswerLaw.of(contested, self.step_budget, self.log_belief)
+        return AnswerLaw.of(contested, self.target.budget, self.log_belief)
 
     def calibrate(self, belief: Floats) -> AnswerLaw:
         # A row that was agreed on under a belief may be contested under an earlier one.
@@ -125,7 +122,7 @@ class AnsweredRows(Plan):
         return self.law
 
     def mechanism(self, law: AnswerLaw) -> QueryAnswers:
-        return QueryAnswers(self.answers.answers, self.step_budget, law.n_noisy)
+        return QueryAnswers(self.answers.answers, self.target.budget, law.n_noisy)
 
     def observe(self, law: AnswerLaw, secret: Secret) -> DrawnAnswers:
         """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
@@ -138,7 +135,7 @@ class AnsweredRows(Plan):
         while len(values) < len(self.predictions):
             rest = self.predictions[len(values) :]
             step = self.answers.engine.answer(
-                rest, secret.index, log_belief, self.step_budget, noise
+                rest, secret.index, log_belief, self.target.budget, noise
             )
             values += list(self.answers.given(step))
             margins += step.margins.tolist()

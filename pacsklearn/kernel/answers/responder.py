@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
+from pacsklearn.kernel.answers.answer_store import AnswerStore
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, DrawnAnswers
-from pacsklearn.kernel.answers.ledger_answers import LedgerAnswers
 from pacsklearn.kernel.answers.statement import CostPreview, responses_guarantee
-from pacsklearn.kernel.answers.stored_answers import ResponderState, StoredAnswers, row_keys
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
+from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.models import AnsweringModels
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
@@ -58,10 +58,9 @@ class Responder:
         The session's: secret, account and lock, shared by everything it releases.
     pool : NoisePool
     kind : AnswerKind
+    store : AnswerStore
     step_budget : float
         Nats a contested row may reveal.
-    table : (AnswerTable, str), optional
-        Where the answers are stored, and under which name; in memory when not given.
 
     Attributes
     ----------
@@ -82,27 +81,15 @@ class Responder:
         procedure: ReleaseProcedure,
         pool: NoisePool,
         kind: AnswerKind,
+        store: AnswerStore,
         *,
         step_budget: float,
-        table: tuple[AnswerTable, str] | None = None,
     ) -> None:
         procedure.need_consent()
         self.models, self.procedure, self._pool = models, procedure, pool
         self._secret, self._account = procedure.secret, procedure.account
-        self.kind, self.step_budget = kind, step_budget
+        self.kind, self.store, self.step_budget = kind, store, step_budget
         self.n_answered = self.n_contested = 0
-        self._table = None if table is None else table[0]
-        self._stored = StoredAnswers() if table is None else LedgerAnswers(*table)
-
-    def export(self) -> ResponderState:
-        """What it has answered, for a session file; answers in a ledger stay there."""
-        stored = self._stored.export()
-        return ResponderState(self.step_budget, self.n_answered, self.n_contested, stored)
-
-    def restore(self, state: ResponderState) -> None:
-        """Take over what :meth:`export` gave."""
-        self.n_answered, self.n_contested = state.n_answered, state.n_contested
-        self._stored.restore(state.stored)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -128,8 +115,8 @@ class Responder:
         stored = unanimous = contested = 0
         seen: set[bytes] = set()
         for part in _batches(X):
-            keys = row_keys(part)
-            fresh = [i for i in self._stored.missing(keys) if keys[i] not in seen]
+            keys = self.store.keys(part)
+            fresh = [i for i in self.store.missing(keys) if keys[i] not in seen]
             seen.update(keys[i] for i in fresh)
             stored += len(keys) - len(fresh)
             if fresh:
@@ -227,7 +214,7 @@ class Responder:
         RuntimeError
             When the session stores its answers in the ledger's database; nothing is charged.
         """
-        if self._table is not None:
+        if self.store.table is not None:
             raise RuntimeError(
                 "This session stores its answers itself, in the ledger's database: ask with "
                 "answer(), or make a session without store='ledger' for a service."
@@ -258,8 +245,8 @@ class Responder:
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:
         self._account.settle_answers()
-        keys = row_keys(X)
-        fresh = self._stored.missing(keys)
+        keys = self.store.keys(X)
+        fresh = self.store.missing(keys)
         if fresh:
             # Stored before they are given, or the same query would be answered, and charged, twice.
             store = partial(self._store, [keys[i] for i in fresh])
@@ -270,13 +257,13 @@ class Responder:
                 self.procedure.draw(plan, plan.law)
             self.n_contested += plan.law.n_noisy
         self.n_answered += len(keys)
-        return self._stored.answers(keys)
+        return self.store.answers(keys)
 
     def _plan(
         self, predictions: NDArray[Any], keep: Callable[[DrawnAnswers], None]
     ) -> AnsweredRows:
-        belief = self._secret.log_belief
-        return AnsweredRows(self.kind, predictions, belief, self.step_budget, self._pool, keep)
+        belief, target = self._secret.log_belief, Target(self.step_budget)
+        return AnsweredRows(self.kind, predictions, belief, target, self._pool, keep)
 
     def _law(self, n_contested: int) -> AnswerLaw:
         return AnswerLaw.of(n_contested, self.step_budget, self._secret.log_belief)
@@ -287,13 +274,13 @@ class Responder:
     def _store(self, keys: list[bytes], drawn: DrawnAnswers) -> None:
         """Learn what came out, and store it: it may be told then."""
         n_charged, moved = self._account.n_charged, drawn.log_belief if drawn.n_contested else None
-        if self._table is None:
+        if self.store.table is None:
             # First: what is told and not learned would make later answers too cheap.
             self._learn(drawn)
         elif drawn.n_contested:
             # Whatever comes between, also an interrupt: the belief is that after what is on disk.
-            self._account.doubt = partial(self._settle, self._table, n_charged)
-        self._stored.add(keys, drawn.values, drawn.margins, n_charged, moved)
+            self._account.doubt = partial(self._settle, self.store.table, n_charged)
+        self.store.add(keys, drawn.values, drawn.margins, n_charged, moved)
         self._learn(drawn)
         self._account.doubt = None
 

@@ -17,6 +17,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.estimators.prediction_table import PredictionTable
+from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers, Responder
@@ -206,6 +207,7 @@ class SimulatedAnswers(Simulation):
                 procedure,
                 NoisePool(sampler),
                 self._kind,
+                StoredAnswers(),
                 step_budget=law,
             )
             return self._score(responder.answer_checked(queries), index)

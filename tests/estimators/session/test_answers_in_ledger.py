@@ -19,8 +19,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Nats, PrivacySession
+from pacsklearn.estimators import ledger_answers
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
-from pacsklearn.kernel.answers import ledger_answers
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger import log
 from pacsklearn.kernel.ledger.answer_table import AnswerTable

@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from pacsklearn import Nats, PrivacySession
+from pacsklearn.estimators.stored_answers import ResponderState
 from pacsklearn.kernel.answers import answered_rows
 from pacsklearn.kernel.answers import responder as responder_module
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
@@ -306,11 +307,11 @@ def test_a_responder_goes_on_from_what_it_exported(rows: Any) -> None:
     session = session_on(rows)
     responder = session.responder(MODEL, query_budget=1 / 100)
     told = responder.answer(X[80:])
-    state = responder.export()
+    state = ResponderState.of(responder)
     counts = (state.n_answered, state.n_contested)
     assert counts == (80, responder.n_contested)
     fresh = session.responder(MODEL, query_budget=1 / 101)
-    fresh.restore(state)
+    state.restore(fresh)
     spent = session.ledger.spent
     again = fresh.answer(X[80:])
     np.testing.assert_array_equal(again.values, told.values)

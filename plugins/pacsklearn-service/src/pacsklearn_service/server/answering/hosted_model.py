@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from pacsklearn.estimators.plain_document import read_document
 from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.row_keys import row_keys
 from pacsklearn.estimators.session_document import document_state
 from pacsklearn.estimators.stored_session import caught_up
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.answers.stored_answers import row_keys
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.secret.home_process import HomeProcess
 from pacsklearn_service.server.answering.answer_book import Answer, AnswerBook

@@ -8,6 +8,8 @@ from typing import Any, Final, final
 
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.row_keys import row_keys
+from pacsklearn.kernel.answers.answer_store import AnswerStore
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
 
 # Answers in memory for each responder: about 400 bytes each.
@@ -15,8 +17,8 @@ _MOST_HELD: Final = 2**16
 
 
 @final
-class LedgerAnswers:
-    """As :class:`~pacsklearn.kernel.answers.stored_answers.StoredAnswers`, on disk.
+class LedgerAnswers(AnswerStore):
+    """As :class:`~pacsklearn.estimators.stored_answers.StoredAnswers`, on disk.
 
     Parameters
     ----------
@@ -25,8 +27,11 @@ class LedgerAnswers:
         Whose answers these are.
     """
 
+    table: AnswerTable
+    keys = staticmethod(row_keys)
+
     def __init__(self, table: AnswerTable, responder: str) -> None:
-        self._table, self._responder = table, responder
+        self.table, self._responder = table, responder
         self._held: OrderedDict[bytes, tuple[Any, float]] = OrderedDict()
 
     def __len__(self) -> int:
@@ -41,16 +46,14 @@ class LedgerAnswers:
         n_charged: int,
         log_belief: NDArray[Any] | None,
     ) -> None:
-        """Store answers to queries that have none yet; they are on disk when this returns."""
-        names = [self._table.name(self._responder, key) for key in keys]
+        names = [self.table.name(self._responder, key) for key in keys]
         answers = dict(zip(names, zip(values, margins, strict=True), strict=True))
         # Held afterwards: memory must not know an answer that a failed write has taken back.
-        self._table.put(self._responder, answers, n_charged, log_belief)
+        self.table.put(self._responder, answers, n_charged, log_belief)
         self._hold(answers)
 
     def missing(self, keys: Sequence[bytes]) -> list[int]:
-        """Where each key that has no answer stands first."""
-        names = [self._table.name(self._responder, key) for key in keys]
+        names = [self.table.name(self._responder, key) for key in keys]
         first: dict[bytes, int] = {}
         for i, name in enumerate(names):
             first.setdefault(name, i)
@@ -58,8 +61,7 @@ class LedgerAnswers:
         return [i for name, i in first.items() if name not in stored]
 
     def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
-        """Values and margins of keys that have an answer."""
-        names = [self._table.name(self._responder, key) for key in keys]
+        names = [self.table.name(self._responder, key) for key in keys]
         stored = self._stored(list(dict.fromkeys(names)))
         return [stored[name][0] for name in names], [stored[name][1] for name in names]
 
@@ -76,7 +78,7 @@ class LedgerAnswers:
             answer = self._held.pop(name, None)
             if answer is not None:
                 stored[name] = self._held[name] = answer
-        read = self._table.get(self._responder, [name for name in names if name not in stored])
+        read = self.table.get(self._responder, [name for name in names if name not in stored])
         self._hold(read)
         return stored | read
 

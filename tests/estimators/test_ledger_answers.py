@@ -12,8 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import Nats, PrivacySession
-from pacsklearn.kernel.answers import ledger_answers
-from pacsklearn.kernel.answers.ledger_answers import LedgerAnswers
+from pacsklearn.estimators import ledger_answers
+from pacsklearn.estimators.ledger_answers import LedgerAnswers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from tests.inside import account_of, answer_table_of
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from pacsklearn.estimators.row_keys import row_keys
+from pacsklearn.kernel.answers.answer_store import AnswerStore
+from pacsklearn.kernel.answers.responder import Responder
 
 # Answers kept one by one, where looking one up is fastest, before they become a run of arrays.
 _RECENT: Final = 2**16
@@ -78,12 +80,14 @@ class AnswerRun:
 
 
 @final
-class StoredAnswers:
+class StoredAnswers(AnswerStore):
     """Answers by the digest of the query.
 
     Recent ones are held in a dictionary; older ones in sorted arrays, each at least twice as long
     as the next, so that there are few and adding is cheap on average.
     """
+
+    keys = staticmethod(row_keys)
 
     def __init__(self) -> None:
         self._recent: dict[bytes, tuple[Any, float]] = {}
@@ -93,9 +97,13 @@ class StoredAnswers:
         return len(self._recent) + sum(len(run) for run in self._runs)
 
     def add(
-        self, keys: Sequence[bytes], values: Sequence[Any], margins: Sequence[float], *_: Any
+        self,
+        keys: Sequence[bytes],
+        values: Sequence[Any],
+        margins: Sequence[float],
+        n_charged: int = 0,  # a session file holds the belief
+        log_belief: NDArray[np.float64] | None = None,
     ) -> None:
-        """Store answers to queries that have none yet; a session file holds the belief."""
         self._recent.update(zip(keys, zip(values, margins, strict=True), strict=True))
         if len(self._recent) >= _RECENT:
             run, self._recent = AnswerRun.of(self._recent), {}
@@ -104,7 +112,6 @@ class StoredAnswers:
             self._runs.append(run)
 
     def missing(self, keys: Sequence[bytes]) -> list[int]:
-        """Where each key that has no answer stands first."""
         first: dict[bytes, int] = {}
         for i, key in enumerate(keys):
             if key not in self._recent:
@@ -119,7 +126,6 @@ class StoredAnswers:
         return [first[key] for key, is_known in zip(open_, known, strict=True) if not is_known]
 
     def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
-        """Values and margins of keys that have an answer."""
         values: list[Any] = [None] * len(keys)
         margins = [math.nan] * len(keys)
         older = []
@@ -152,71 +158,6 @@ def _halves(keys: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint6
     return digests["high"].astype(np.uint64), digests["low"].astype(np.uint64)
 
 
-def row_keys(X: Any) -> list[bytes]:
-    """Digest of each row: equal for rows of equal values, types and column names.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or DataFrame of shape (n, p)
-
-    Returns
-    -------
-    list of n bytes
-        128-bit digests.
-    """
-    if sparse.issparse(X):
-        return _sparse_keys(X)
-    if hasattr(X, "columns"):
-        parts = [X.iloc[:, i] if hasattr(X, "iloc") else X[:, i] for i in range(X.shape[1])]
-        names = [(name, str(part.dtype)) for name, part in zip(X.columns, parts, strict=True)]
-        columns = [_with_one_zero(np.asarray(part.to_numpy())) for part in parts]
-    else:
-        values = np.asarray(X)
-        names, columns = [("", values.dtype.str)], [_with_one_zero(values)]
-    header = repr(names).encode()
-    if all(column.dtype.kind in "biuf" for column in columns):
-        return _numeric_keys(header, columns)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    # repr keeps 1, 1.0, True and "1" apart, which a model may read differently.
-    return [_digest(header, repr(row).encode()) for row in rows]
-
-
-def _numeric_keys(header: bytes, columns: list[NDArray[Any]]) -> list[bytes]:
-    """Each column in its own type: an integer beyond 2^53 is no double."""
-    parts = []
-    for column in columns:
-        width = column.dtype.itemsize * (column.size // max(len(column), 1))
-        flat = np.ascontiguousarray(column).reshape(-1)
-        parts.append(flat.view(np.uint8).reshape(len(column), width))
-    table = np.ascontiguousarray(np.concatenate(parts, axis=1))
-    return [_digest(header, row.tobytes()) for row in table]
-
-
-def _with_one_zero(column: NDArray[Any]) -> NDArray[Any]:
-    """Adding zero turns -0.0 into 0.0, which every model reads alike."""
-    return column + column.dtype.type(0) if column.dtype.kind == "f" else column
-
-
-def _sparse_keys(X: Any) -> list[bytes]:
-    rows = X.tocsr(copy=True)
-    # Stored zeros and entries in several parts are read as the same row by every model.
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    header = f"sparse {rows.dtype.str} {rows.shape[1]}".encode()
-    parts = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-    return [
-        _digest(header, rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].tobytes())
-        for a, b in parts
-    ]
-
-
-def _digest(header: bytes, content: bytes) -> bytes:
-    # The length first: no end of a header can be taken for the beginning of a row.
-    return hashlib.blake2b(
-        len(header).to_bytes(8, "little") + header + content, digest_size=16
-    ).digest()
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class ResponderState:
@@ -234,3 +175,14 @@ class ResponderState:
     n_answered: int
     n_contested: int
     stored: tuple[AnswerRun, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, responder: Responder) -> Self:
+        """What a responder has answered; answers in a ledger stay there."""
+        runs = responder.store.export()
+        return cls(responder.step_budget, responder.n_answered, responder.n_contested, runs)
+
+    def restore(self, responder: Responder) -> None:
+        """Have a responder take over what :meth:`of` gave."""
+        responder.n_answered, responder.n_contested = self.n_answered, self.n_contested
+        responder.store.restore(self.stored)

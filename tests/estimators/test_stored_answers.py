@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from pacsklearn.kernel.answers import stored_answers
-from pacsklearn.kernel.answers.stored_answers import AnswerRun, StoredAnswers, row_keys
+from pacsklearn.estimators import stored_answers
+from pacsklearn.estimators.row_keys import row_keys
+from pacsklearn.estimators.stored_answers import AnswerRun, StoredAnswers
 
 
 def keys_of(numbers):

@@ -1,0 +1,56 @@
+"""Where answers that were given are kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.ledger.answer_table import AnswerTable
+
+
+class AnswerStore(ABC):
+    """Answers that were given: who asks a query again gets the same one, which tells nothing new.
+
+    Attributes
+    ----------
+    table : AnswerTable or None
+        Where answers are written together with the belief after them, and outlive the process.
+    """
+
+    table: AnswerTable | None = None
+
+    @abstractmethod
+    def keys(self, X: Any) -> list[bytes]:
+        """Key of each row: equal for the same query."""
+
+    @abstractmethod
+    def missing(self, keys: Sequence[bytes]) -> list[int]:
+        """Where each key that has no answer stands first."""
+
+    @abstractmethod
+    def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
+        """Values and margins of keys that have an answer."""
+
+    @abstractmethod
+    def export(self) -> tuple[Any, ...]:
+        """What a session file keeps."""
+
+    @abstractmethod
+    def restore(self, runs: Sequence[Any]) -> None:
+        """Take over what :meth:`export` gave."""
+
+    @abstractmethod
+    def add(
+        self,
+        keys: Sequence[bytes],
+        values: Sequence[Any],
+        margins: Sequence[float],
+        n_charged: int,
+        log_belief: Floats | None,
+    ) -> None:
+        """Store answers to queries that have none yet; what returns can be told.
+
+        ``n_charged`` are the session's events, ``log_belief`` what they led to where it moved.
+        """
