@@ -83,17 +83,12 @@ class FoldingCanonicalizer(Canonicalizer):
         Whether its scores are linear in what it is given.
     """
 
-    folds: bool = True
+    folds = True
     is_linear: bool = True
 
     @abstractmethod
     def fold(self, estimator: Any, affine: AffineMap) -> Any:
         """Copy of a fitted model that acts on the input of the affine step."""
-
-
-def can_fold(canonicalizer: Canonicalizer) -> bool:
-    """Whether an affine step right before the model can be folded into it."""
-    return isinstance(canonicalizer, FoldingCanonicalizer) and canonicalizer.folds
 
 
 def is_affine(estimator: Any) -> bool:

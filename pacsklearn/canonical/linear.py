@@ -161,6 +161,9 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         folded.coef_, folded.intercept_ = affine.pull_back(*self.weights(estimator))
         return folded
 
+    def keeping_scores(self) -> LinearClassifierCanonicalizer:
+        return LinearClassifierCanonicalizer(gauge=False, probabilities=self.probabilities)
+
     def _keeps_probabilities(self, estimator: Any) -> bool:
         if self.probabilities == "auto":
             return hasattr(estimator, "predict_proba")

@@ -12,7 +12,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 
 from pacsklearn._sklearn_compat import constant_predictor, set_classes
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.features import feature_facts, set_facts
 from pacsklearn.canonical.parts import (
     Part,
@@ -22,7 +22,6 @@ from pacsklearn.canonical.parts import (
     encode_parts,
     metric_of_parts,
 )
-from pacsklearn.canonical.pipeline import keeping_scores
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
@@ -55,11 +54,11 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
         self.part = part
         self.noised = tuple(f"estimators_: {what}" for what in part.noised)
         self.is_searched = part.is_searched
-        self.folds = can_fold(part)
+        self.folds = part.folds
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
-        return cls(keeping_scores(resolve(estimator.estimator)))
+        return cls(resolve(estimator.estimator).keeping_scores())
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         facts: dict[str, Any] = {}

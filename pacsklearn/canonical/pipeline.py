@@ -8,10 +8,9 @@ from typing import Any, Self, final
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.heads import FoldPlan, fold_plan, fold_steps, head_of, is_nothing
-from pacsklearn.canonical.linear import LinearClassifierCanonicalizer
 from pacsklearn.canonical.parts import (
     Part,
     decode_parts,
@@ -80,6 +79,9 @@ class SearchCanonicalizer(Canonicalizer):
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
         return self.part.constant(layout, value, template.estimator)
 
+    def keeping_scores(self) -> SearchCanonicalizer:
+        return SearchCanonicalizer(self.part.keeping_scores())
+
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return self.part.behaviour(getattr(estimator, "best_estimator_", estimator), X)
 
@@ -125,7 +127,7 @@ class PipelineCanonicalizer(Canonicalizer):
         steps, searched = _opened(estimator, resolve)
         *inner, (last_name, last) = steps
         final_part = resolve(last)
-        plan = fold_plan(inner) if can_fold(final_part) else FoldPlan((), ())
+        plan = fold_plan(inner) if final_part.folds else FoldPlan((), ())
         parts = [
             (name, resolve(head_of(step) if name in plan.headed else step))
             for name, step in inner
@@ -141,9 +143,9 @@ class PipelineCanonicalizer(Canonicalizer):
         canonicalizer.is_searched = canonicalizer.is_searched or searched
         return canonicalizer
 
-    def with_last(self, part: Canonicalizer) -> PipelineCanonicalizer:
-        """The same with another canonicalizer of the model."""
-        other = PipelineCanonicalizer((*self.steps[:-1], (self.steps[-1][0], part)), self.plan)
+    def keeping_scores(self) -> PipelineCanonicalizer:
+        *inner, (name, last) = self.steps
+        other = PipelineCanonicalizer((*inner, (name, last.keeping_scores())), self.plan)
         other.is_searched = self.is_searched
         return other
 
@@ -248,20 +250,6 @@ class PipelineCanonicalizer(Canonicalizer):
         if tail is not None and isinstance(part, FoldingCanonicalizer):
             model = _on_input(part.fold(model, tail), tail, _names_before(model, kept, inner))
         return [*kept, (last, model)]
-
-
-def keeping_scores(canonicalizer: Canonicalizer) -> Canonicalizer:
-    """The same canonicalizer, releasing scores and not only decisions.
-
-    Where the scores of several models are compared, the scale of one is no longer a gauge.
-    """
-    if isinstance(canonicalizer, LinearClassifierCanonicalizer):
-        return LinearClassifierCanonicalizer(gauge=False, probabilities=canonicalizer.probabilities)
-    if isinstance(canonicalizer, PipelineCanonicalizer):
-        return canonicalizer.with_last(keeping_scores(canonicalizer.steps[-1][1]))
-    if isinstance(canonicalizer, SearchCanonicalizer):
-        return SearchCanonicalizer(keeping_scores(canonicalizer.part))
-    return canonicalizer
 
 
 def _opened(

@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 
 from pacsklearn._sklearn_compat import set_stacked, stacked_widths
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.parts import (
     Part,
@@ -21,7 +21,6 @@ from pacsklearn.canonical.parts import (
     encode_parts,
     metric_of_parts,
 )
-from pacsklearn.canonical.pipeline import keeping_scores
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
@@ -95,11 +94,11 @@ class StackingCanonicalizer(FoldingCanonicalizer):
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         # The final estimator reads scores as they are: their scale is no gauge.
         bases = tuple(
-            (name, keeping_scores(resolve(base)))
+            (name, resolve(base).keeping_scores())
             for name, base in estimator.estimators
             if base != "drop"
         )
-        folds = not estimator.passthrough and all(can_fold(part) for _, part in bases)
+        folds = not estimator.passthrough and all(part.folds for _, part in bases)
         return cls(bases, resolve(_blank_final(estimator)), folds=folds)
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

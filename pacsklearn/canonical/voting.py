@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.preprocessing import LabelEncoder
 
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.parts import (
     Part,
     PartsCanonicalizer,
@@ -18,7 +18,6 @@ from pacsklearn.canonical.parts import (
     decode_listed,
     encode_parts,
 )
-from pacsklearn.canonical.pipeline import keeping_scores
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.public_prior import Constant
@@ -44,19 +43,14 @@ class VotingCanonicalizer(PartsCanonicalizer, FoldingCanonicalizer):
 
     def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:
         super().__init__(parts)
-        self.folds = all(can_fold(part) for _, part in parts)
+        self.folds = all(part.folds for _, part in parts)
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
-        # Averages of scores know their scale; votes do not.
-        keep = (lambda part: part) if _is_hard(estimator) else keeping_scores
-        return cls(
-            tuple(
-                (name, keep(resolve(voter)))
-                for name, voter in estimator.estimators
-                if voter != "drop"
-            )
-        )
+        parts = [(name, resolve(voter)) for name, voter in estimator.estimators if voter != "drop"]
+        if not _is_hard(estimator):  # averages of scores know their scale; votes do not
+            parts = [(name, part.keeping_scores()) for name, part in parts]
+        return cls(tuple(parts))
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         facts = {"classes_": estimator.classes_} if is_classifier(estimator) else {}

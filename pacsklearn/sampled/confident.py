@@ -118,16 +118,15 @@ def confident_law(
     step = np.sqrt(noise) / LATTICE_SCALE
     if not np.all(np.sqrt(2 * span.q_max * reference) / step < _LARGEST_POINT):
         raise _too_large(target)
-    return SampledLaw(
-        span=span,
-        step=step,
+    return SampledLaw.of(
+        span,
+        step,
         bound=bound,
         confidence=1.0 - gamma,
         proof=(
             "divergence from a fixed Gaussian; its mean distance is bounded from "
             f"{len(certificate):,} independent trials"
         ),
-        backend="confident",
         noise_power=power_by(float(np.sum(noise)), exponent),
         mean_distance=certified,
         enlargement=enlargement,
@@ -176,13 +175,12 @@ def _constant(support: Support, certificate: Floats, metric: Metric) -> SampledL
     none = np.empty(0)
     directions = np.empty((0, metric.root(np.zeros((1, support.mean.shape[0]))).shape[1]))
     axes = np.empty((0, support.mean.shape[0]))
-    return SampledLaw(
-        span=GuardedSpan(support.mean, metric, directions, axes, none, q_max=0.0),
-        step=none,
+    return SampledLaw.of(
+        GuardedSpan(support.mean, metric, directions, axes, none, q_max=0.0),
+        none,
         bound=0.0,
         confidence=1.0,
         proof="the released value is the calibration trials' common output, whatever the secret",
-        backend="confident",
         noise_power=0.0,
         mean_distance=0.0,
         enlargement=1.0,

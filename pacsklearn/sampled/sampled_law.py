@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.guarded_span import GuardedSpan
-from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, variances_along
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, Lattice
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.withheld import silence
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class SampledLaw:
+class SampledLaw(Lattice):
     """Noise for one release of a sampled secret: how to round, and how to read the result.
 
     The release is ``w = point(output) + noise`` with independent discrete Gaussian noise of
@@ -26,13 +26,14 @@ class SampledLaw:
 
     Parameters
     ----------
+    step, axes, origin, scale
+        As for any :class:`~pacsklearn.kernel.noise.noise_law.Lattice`.
     span : GuardedSpan
-    step : ndarray of shape (k,)
-        Grid step of each coordinate.
+        How an output becomes coordinates.
     bound : float
         Upper bound on the mutual information, in nats, that holds with ``confidence``.
     confidence : float
-    proof, backend : str
+    proof : str
     noise_power : float
         Sum of the noise variances in the metric.
     mean_distance : float
@@ -46,61 +47,34 @@ class SampledLaw:
     """
 
     span: GuardedSpan = field(repr=False)
-    step: Floats = field(repr=False)
     bound: float
     confidence: float
     proof: str
-    backend: str
     noise_power: float
     mean_distance: float
     enlargement: float
     n_calibration: int
     n_certificate: int
-    scale: int = LATTICE_SCALE
     vector: Callable[[Any], Floats | None] = field(default=lambda _: None, repr=False)
 
-    information = channel = None
+    backend: ClassVar[str] = "confident"
+    information = None
 
-    @property
-    def laws(self) -> tuple[SampledLaw]:
-        """Itself: it was planned alone."""
-        return (self,)
-
-    @property
-    def n_noisy(self) -> int:
-        """All coordinates."""
-        return self.dimension
+    @classmethod
+    def of(cls, span: GuardedSpan, step: Floats, **facts: Any) -> Self:
+        """Law that reads whole numbers as coordinates of a span."""
+        return cls(step, span.axes, span.centre, LATTICE_SCALE, span, **facts)
 
     def log_likelihood(self, observed: Integers) -> Floats:
         """Nothing is learned: there is no list of candidates to have a belief about."""
         return np.zeros(1)
-
-    @property
-    def dimension(self) -> int:
-        """Number k of noisy coordinates."""
-        return int(self.step.shape[0])
-
-    @property
-    def is_noiseless(self) -> bool:
-        """Never: what has no noise is a constant."""
-        return False
-
-    @property
-    def axes(self) -> Floats:
-        """Output direction of each coordinate; (k, d)."""
-        return self.span.axes
-
-    @property
-    def origin(self) -> Floats:
-        """Output at ``w = 0``; (d,)."""
-        return self.span.centre
 
     def draw(self, secret: Any, sampler: Sampler) -> Integers:
         """Integers released for a secret, which is drawn and not listed."""
         with silence():  # whether anything is warned about or printed here is about the secret
             vector = self.vector(secret)
             # The centre, as any other value: that a fit failed or was late may not show.
-            point = self.point(self.span.centre if vector is None else vector)
+            point = self.point(self.origin if vector is None else vector)
             return point + sampler.noise(self.dimension)
 
     def point(self, output: Floats) -> Integers:
@@ -111,12 +85,3 @@ class SampledLaw:
     def released_power(self) -> float:
         """Power of the noise that is added: all of it lies in the span."""
         return self.noise_power
-
-    @property
-    def noise_variances(self) -> Floats:
-        """Variance of the noise of each released number; (d,)."""
-        return variances_along(self.span.axes, self.step * LATTICE_SCALE)
-
-    def decode(self, observed: Integers) -> Floats:
-        """Output vector of shape (d,) for the released integers; a public function."""
-        return np.asarray(self.span.centre + (observed * self.step) @ self.span.axes)

@@ -69,7 +69,18 @@ def test_points_are_the_nearest_of_the_lattice() -> None:
 def test_a_law_decodes_linearly_and_states_the_noise_of_each_number() -> None:
     axes, step = np.array([[1.0, 2.0, 0.0], [0.0, -1.0, 0.5]]), np.array([0.25, 4.0])
     span = replace(SPAN, axes=axes)
-    law = SampledLaw(span, step, 0.1, 0.99, "", "", 7.0, 0.2, 1.0, 60, 60)
+    law = SampledLaw.of(
+        span,
+        step,
+        bound=0.1,
+        confidence=0.99,
+        proof="",
+        noise_power=7.0,
+        mean_distance=0.2,
+        enlargement=1.0,
+        n_calibration=60,
+        n_certificate=60,
+    )
     assert law.decode(np.array([3, -2])) == pytest.approx([1.75, 7.5, -3.5])
     deviations = step * LATTICE_SCALE
     expected = [sum((deviations[k] * axes[k, j]) ** 2 for k in range(2)) for j in range(3)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,16 +173,11 @@ LATTICE_SCALE: Final = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class LatticeLaw:
-    """Whole numbers for each candidate or world, and how to read what is released of them.
-
-    A release is a centre and independent discrete Gaussian noise; everything afterwards is the
-    public map :meth:`decode`. Which centre is the secret's is no part of it.
+class Lattice:
+    """How to read whole numbers that are released with independent discrete Gaussian noise.
 
     Parameters
     ----------
-    centres : ndarray of int64, shape (m, k)
-        Each output in grid steps; secret material.
     step : ndarray of shape (k,)
         Grid step of each coordinate, in the coordinate's unit.
     axes : ndarray of shape (k, d)
@@ -193,16 +188,22 @@ class LatticeLaw:
         :data:`LATTICE_SCALE`, or 0 for a law without noise.
     """
 
-    centres: Integers = field(repr=False)
     step: Floats = field(repr=False)
     axes: Floats = field(repr=False)
     origin: Floats = field(repr=False)
     scale: int
 
+    channel = None
+
+    @property
+    def laws(self) -> tuple[Self]:
+        """Itself: it was planned alone."""
+        return (self,)
+
     @property
     def dimension(self) -> int:
         """Number k of noisy coordinates."""
-        return int(self.centres.shape[1])
+        return int(self.step.shape[0])
 
     @property
     def is_noiseless(self) -> bool:
@@ -210,9 +211,9 @@ class LatticeLaw:
         return self.scale == 0
 
     @property
-    def is_constant(self) -> bool:
-        """Whether all centres are the same integers: then a release tells nothing, noise or not."""
-        return bool(np.all(self.centres == self.centres[:1]))
+    def n_noisy(self) -> int:
+        """Noisy coordinates; 0 for a law without noise."""
+        return 0 if self.is_noiseless else self.dimension
 
     @property
     def noise_variances(self) -> Floats:
@@ -222,6 +223,27 @@ class LatticeLaw:
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""
         return np.asarray(self.origin + (observed * self.step) @ self.axes)
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeLaw(Lattice):
+    """Whole numbers for each candidate or world, and how to read what is released of them.
+
+    A release is a centre and independent discrete Gaussian noise; everything afterwards is the
+    public map :meth:`decode`. Which centre is the secret's is no part of it.
+
+    Parameters
+    ----------
+    centres : ndarray of int64, shape (m, k)
+        Each output in grid steps; secret material.
+    """
+
+    centres: Integers = field(repr=False)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all centres are the same integers: then a release tells nothing, noise or not."""
+        return bool(np.all(self.centres == self.centres[:1]))
 
     def log_likelihood(self, observed: Integers) -> Floats:
         """Log-density of the released integers for each centre, up to a constant; (m,)."""
@@ -295,18 +317,6 @@ class NoiseLaw(LatticeLaw):
     released_power: float
     confidence: float = 1.0
     information: float | None = None
-
-    channel = None
-
-    @property
-    def laws(self) -> tuple[NoiseLaw]:
-        """Itself: it was planned alone."""
-        return (self,)
-
-    @property
-    def n_noisy(self) -> int:
-        """Noisy coordinates; 0 for a law without noise."""
-        return 0 if self.is_noiseless else self.dimension
 
     def draw(self, index: int, sampler: Sampler) -> Integers:
         """Integers released for candidate ``index``; without noise the sampler is not asked."""

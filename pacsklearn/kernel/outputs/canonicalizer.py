@@ -155,6 +155,8 @@ class Canonicalizer(ABC):
     is_public : bool
         Whether a transformer's output of a row is a function of that row and of public things
         alone, whatever it was fitted on: rows are transformed once for all candidates.
+    folds : bool
+        Whether an affine step before the model can be folded into it.
     """
 
     name: ClassVar[str] = ""
@@ -166,6 +168,7 @@ class Canonicalizer(ABC):
     is_searched: bool = False
     reads_rows: bool = True
     is_public: bool = False
+    folds: bool = False
 
     @classmethod
     def for_estimator(
@@ -241,6 +244,13 @@ class Canonicalizer(ABC):
         candidates are one matrix product then. None, the default, leaves them to ``predict``.
         """
         return None
+
+    def keeping_scores(self) -> Canonicalizer:
+        """The same, releasing scores and not only decisions.
+
+        Where the scores of several models are compared, the scale of one is no longer a gauge.
+        """
+        return self
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """What must stay the same through encode, align and decode: predictions by default."""

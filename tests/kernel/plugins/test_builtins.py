@@ -39,7 +39,7 @@ def builtins():
 
 def test_every_claimed_estimator_exists(builtins):
     known = {name for _, cls in all_estimators() for name in public_names(cls)}
-    known |= {f"pacsklearn.{kind.__qualname__}" for kind in MADE_HERE}
+    known |= {f"pacsklearn.tabular.{kind.__qualname__}" for kind in MADE_HERE}
     claimed = {
         name for record in builtins.registrations("canonicalizer") for name in record.estimators
     }

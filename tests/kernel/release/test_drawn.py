@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -337,3 +338,20 @@ def test_the_secret_is_stated_with_its_entropy_and_its_likeliest_value() -> None
     assert stated.entropy == pytest.approx(entropy, rel=1e-9)
     least = min(usual - math.log(0.9), rare - math.log(0.1)) + twice
     assert stated.least_log == pytest.approx(least, rel=1e-9)
+
+
+def test_a_drawn_secret_is_prepared_taken_and_read_like_any_other() -> None:
+    """A plan is taken once, and a regressor is drawn toward a public prior by its law alone."""
+    targets = X[:, 3] * 10 + 20
+    with PrivacySession(X[:, :3], targets, budget=0.02, secret_space=FEW, subset_seed=0) as session:
+        plan = session.prepare(Ridge(), value_range=(15, 50))
+        release = session.take(plan)
+        assert session.ledger.spent == release.event.charge <= 0.02
+        assert (release.event.kind, release.event.backend) == ("parameters", "confident")
+        with pytest.raises(RuntimeError, match="planned"):
+            session.take(plan)
+    law = plan.calibrate(np.ones(1))
+    zero = np.zeros(law.dimension, dtype=np.int64)
+    read, raw = plan.outputs.read(law, zero), law.decode(zero)
+    assert np.linalg.norm(read[:-1]) < np.linalg.norm(raw[:-1])  # toward a constant, no slopes
+    assert plan.outputs.noise_variances(law).sum() < law.noise_variances.sum()
