@@ -92,7 +92,7 @@ def bench(figures: Figures) -> None:
         figures.add("Adult, private responses", "", "no data or no xgboost", None)
         return
     X, X_test, y, y_test = data
-    space = Design(N_SUBSETS).space(X.shape[0], y)
+    space = Design(N_SUBSETS).space(X, y)
     estimator = XGBClassifier(**BOOSTER, n_jobs=1, random_state=0)
     started = time.perf_counter()
     models = candidate_models(Candidates.prepare(estimator, X, y, space))

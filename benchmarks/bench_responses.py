@@ -26,7 +26,7 @@ BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
 def private_accuracy(estimator: object, data: tuple[np.ndarray, ...]) -> tuple[float, ...]:
     """Per cent of rows that are unanimous; accuracy without noise, with it, and its error."""
     X, X_test, y, y_test = data
-    space = Design(N_SUBSETS).space(X.shape[0], y)
+    space = Design(N_SUBSETS).space(X, y)
     kind = answer_kind(estimator, y, "labels", None)
     models = candidate_models(Candidates.prepare(estimator, X, y, space, FitOptions(n_jobs=2)))
     labels = models.labels(X_test, kind.classes)

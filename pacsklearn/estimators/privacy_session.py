@@ -148,7 +148,7 @@ class PrivacySession(SessionReleases, StoredSession):
                 raise ValueError(f"secret_space must be 'listed' for a {type(X).__name__}.")
             known: Space = kind.over(X, y, design)
         else:
-            known = _given(space) or drawn.space(X.shape[0], y)
+            known = _given(space) or drawn.space(X, y)
         if store not in ("memory", "ledger") or (store == "ledger" and known.once):
             raise ValueError(
                 "store must be 'memory', or 'ledger' in a session whose candidates are listed, got "

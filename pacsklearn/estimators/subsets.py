@@ -28,6 +28,14 @@ class Subsets(BaseEstimator):
     stratify : "auto" or bool, default="auto"
         Give every subset the same share of each class; "auto" does so for classifiers, and in a
         session where ``y`` holds classes.
+    blocks : int, optional
+        Cut every class into blocks of so many similar rows, at least 4, of which every subset
+        holds its share (8 is a good number): subsets resemble each other, and less noise is
+        needed. Similarity is that of a public map of rows and targets; rows that are equal there
+        share no block, and one row in 16 is in none. None deals all rows of a class alike.
+    balance : "moments" or None, default="moments"
+        Within blocks, lean the coins so that subsets have equal moments of the columns as well;
+        None deals by fair coins.
     seed : None, int or SubsetSeed, default=None
         None draws the subsets in secret. An integer makes them public and the same every time: who
         then knows whether about seven rows were used can look all others up without any release.
@@ -44,6 +52,8 @@ class Subsets(BaseEstimator):
     _: KW_ONLY
     rate: float = 0.5
     stratify: Any = "auto"
+    blocks: int | None = None
+    balance: str | None = "moments"
     seed: int | SubsetSeed | None = None
 
     def design(self, groups: Any = None, random_state: Any = None) -> Design:
@@ -57,4 +67,4 @@ class Subsets(BaseEstimator):
             Where it makes everything else predictable, subsets without a seed are too.
         """
         seed = subset_seed(self.seed, random_state)
-        return Design(self.n, self.rate, self.stratify, groups, seed)
+        return Design(self.n, self.rate, self.stratify, groups, seed, self.blocks, self.balance)

@@ -29,15 +29,15 @@ class SampledDesign:
     design: Design
     sizes: SampledSubsets
 
-    def space(self, n_rows: int, y: Any = None, *, classifies: bool = False) -> DrawnSubsets:
+    def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> DrawnSubsets:
         """Law of the secret subset; as for :meth:`Design.space`."""
-        return DrawnSubsets.of(self.design, self.sizes, n_rows, y, classifies=classifies)
+        return DrawnSubsets.of(self.design, self.sizes, X.shape[0], y, classifies=classifies)
 
     def candidates(self, estimator: Any, X: Any, y: Any, options: FitOptions) -> DrawnCandidates:
         """Validate the universe, and say how subsets of it are drawn."""
         with stage("design"):
             X, y = checked_rows(estimator, X, y, options.fit_params)
-            space = self.space(X.shape[0], y, classifies=is_classifier(estimator))
+            space = self.space(X, y, classifies=is_classifier(estimator))
         return DrawnCandidates(estimator, X, y, space, options)
 
 

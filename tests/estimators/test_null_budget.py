@@ -17,11 +17,13 @@ from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import adjusted_rand_score, balanced_accuracy_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.plugins import registry
@@ -131,3 +133,41 @@ def test_clusters_mean_nothing(iris: Any, fit_once: None) -> None:
     # Far-away centres: one of them takes nearly all rows, which agrees with nothing.
     assert abs(measured(model, *iris, agreement, NOTHING, "logdet", 50).mean()) < 0.02
     assert measured(model, *iris, agreement, 50.0, "logdet", 2).mean() > 0.5
+
+
+@pytest.mark.parametrize("copies", [1, 2, 8])
+def test_candidates_in_blocks_leave_chance(copies: int, cancer: Any, fit_once: None) -> None:
+    """Also where every row stands twice or eight times: equal rows share no block."""
+    X, y = (np.repeat(each, copies, axis=0) for each in cancer)
+    space = Design(8, blocks=8).space(X, y)
+
+    def released(budget: float, seed: Any) -> float:
+        session = PrivacySession(
+            X, y, budget=Nats(budget, allow_exact=True), space=space, random_state=seed
+        )
+        return accuracy_over_chance(session.release(LinearDiscriminantAnalysis()).value, X, y)
+
+    seeds = np.random.RandomState(7)
+    values = np.array([released(NOTHING, seeds) for _ in range(RELEASES)])
+    assert is_zero(values)
+    assert values.std() / np.sqrt(RELEASES) < 0.03
+    assert np.mean([released(1.0, seeds) for _ in range(20)]) > 0.1
+
+
+@pytest.mark.parametrize("copies", [1, 2, 8])
+@pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(), GaussianNB()], ids=str)
+def test_blocks_save_at_most_a_stated_share_of_the_noise(
+    copies: int, model: Any, cancer: Any
+) -> None:
+    """One row in 16 is in no block: noise is never below a sixteenth of the unblocked list's."""
+    X, y = (np.repeat(each, copies, axis=0) for each in cancer)
+    canonicalizer = registry().canonicalizer_for(model)
+
+    def power(**design: Any) -> float:
+        outputs = Candidates.prepare(model, X, y, Design(32, **design)).outputs(canonicalizer)
+        support, cost = Support(outputs.vectors), outputs.metric("auto")
+        return float(
+            registry().noise_backend("logdet").calibrate(support, Target(1 / 64), cost).noise_power
+        )
+
+    assert 1 / 16 < power(blocks=8) / power() < 1.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -61,3 +62,26 @@ def test_a_prior_is_a_normal_expectation(
 def test_what_is_no_expectation_is_refused(prior: Prior) -> None:
     with pytest.raises(ValueError, match=r"must be|says nothing"):
         prior.normal()
+
+
+def test_blocks_and_balance_reach_the_design() -> None:
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    plain, fair, leaning = (
+        Subsets(16, seed=3, **given).design().space(X).packed.tobytes()
+        for given in ({}, {"blocks": 8, "balance": None}, {"blocks": 8})
+    )
+    assert len({plain, fair, leaning}) == 3
+    assert Subsets(16, seed=3, balance=None).design().space(X).packed.tobytes() == plain
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"blocks": 2}, "blocks must be an integer of at least 4, got 2"),
+        ({"blocks": 8.0}, "blocks must be an integer of at least 4, got 8.0"),
+        ({"balance": "means"}, "balance must be 'moments' or None, got 'means'"),
+    ],
+)
+def test_blocks_and_balances_that_there_are_none_of(given: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Subsets(**given).design().space(np.zeros((40, 1)))

@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pacsklearn.exceptions import ForeignProcessError, PacsklearnError
@@ -88,12 +89,15 @@ def test_it_has_256_bits_that_nobody_states() -> None:
 
 def test_all_bits_decide_the_subsets() -> None:
     near = [2**256 + (1 << bit) for bit in (0, 64, 127, 128, 192, 255)]
-    packed = {Design(8, seed=number).space(40).packed.tobytes() for number in [2**256, *near]}
+    packed = {
+        Design(8, seed=number).space(np.zeros((40, 1))).packed.tobytes()
+        for number in [2**256, *near]
+    }
     assert len(packed) == 7
 
 
 def test_a_stated_seed_draws_what_it_always_drew() -> None:
-    rows = Design(8, seed=0).space(10).rows(0)
+    rows = Design(8, seed=0).space(np.zeros((10, 1))).rows(0)
     assert rows.tolist() == [0, 1, 3, 5, 7]
 
 

@@ -39,7 +39,7 @@ class DiarySpace(Space):
 
     @classmethod
     def over(cls, X: Any, y: Any, design: Any) -> Self:
-        return cls(X, design.space(len(X.rows)))
+        return cls(X, design.space(X.rows))
 
     @property
     def n_candidates(self) -> int:

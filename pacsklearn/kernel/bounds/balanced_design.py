@@ -97,9 +97,7 @@ def balanced_design(
     included = _integer("included", included, 1, n_subsets - 1)
     seed = _integer("seed", seed, 0, None)
     order, ends = _order_by_stratum(strata, n_units)
-    # A pool of four words would keep 128 bits of a longer seed.
-    pool = 4 if seed < 2**128 else 8
-    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, pool_size=pool)))
+    generator = seeded_generator(seed)
     packed = np.empty((n_units, -(-n_subsets // 8)), dtype=np.uint8)
     start = 0
     for end in ends:
@@ -108,6 +106,13 @@ def balanced_design(
             packed[slice(low, high) if order is None else order[low:high]] = rows
         start = end
     return packed
+
+
+def seeded_generator(seed: int) -> np.random.Generator:
+    """Public stream of a design, from all bits of its seed."""
+    # A pool of four words would keep 128 bits of a longer seed.
+    pool = 4 if seed < 2**128 else 8
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, pool_size=pool)))
 
 
 def unpack_subset(packed: Bytes, i: int) -> NDArray[np.int64]:

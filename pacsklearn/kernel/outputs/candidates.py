@@ -19,6 +19,7 @@ from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.outputs.frame import as_pandas
 from pacsklearn.kernel.outputs.outputs import (
     CHECKED_ROWS,
     CandidateOutputs,
@@ -38,9 +39,12 @@ from pacsklearn.kernel.outputs.subset_fitting import (
 from pacsklearn.kernel.outputs.universe import check_fit_params, check_is_estimator, check_universe
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
+from pacsklearn.kernel.secret.similarity import Similarity
 from pacsklearn.kernel.secret.space import RowSpace, Space, Work
 
 _ABOVE_STATED_SEEDS = 2**64
+# In a pair, who knows one membership knows the other.
+_SMALLEST_BLOCK = 4
 
 
 def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
@@ -83,6 +87,11 @@ class Design:
         Unit of privacy.
     seed : int or SubsetSeed, default=0
         Public, or secret; see :func:`subset_seed`.
+    blocks : int, optional
+        Rows of a block of similar ones, of which every subset holds its share; None deals all rows
+        of a class alike.
+    balance : "moments" or None, default="moments"
+        What subsets hold in equal shares beside their blocks.
     """
 
     n_subsets: int = 128
@@ -90,18 +99,20 @@ class Design:
     stratify: Any = "auto"
     groups: Any = field(default=None, repr=False)
     seed: int | SubsetSeed = field(default=0, repr=False)
+    blocks: int | None = None
+    balance: str | None = "moments"
 
     @classmethod
     def of(cls, model: Any, groups: Any, seed: int | SubsetSeed) -> Self:
         """Design of an estimator with the parameters of :class:`~pacsklearn.PACPrivate`."""
         return cls(model.n_subsets, model.rate, model.stratify, groups, seed)
 
-    def space(self, n_rows: int, y: Any = None, *, classifies: bool = False) -> SecretSpace:
-        """Candidate subsets of ``n_rows`` rows.
+    def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> SecretSpace:
+        """Candidate subsets of the rows of a table.
 
         Parameters
         ----------
-        n_rows : int
+        X : array-like of shape (n_rows, ...)
         y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
         classifies : bool, default=False
             Whether a classifier is fitted: every subset must then see every class.
@@ -111,6 +122,7 @@ class Design:
         DesignError
             When there is no such design: a class too rare for a classifier, for instance.
         """
+        n_rows = X.shape[0]
         strata = self.strata(n_rows, y, classifies=classifies)
         hidden = isinstance(self.seed, SubsetSeed)
         space = SecretSpace.balanced(
@@ -119,6 +131,7 @@ class Design:
             rate=self.rate,
             strata=strata,
             groups=self.groups,
+            similarity=self._similarity(X, y if strata is None else None),
             seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
         )
         return replace(space, is_listed=not hidden)
@@ -126,6 +139,16 @@ class Design:
     def candidates(self, estimator: Any, X: Any, y: Any, options: FitOptions) -> Candidates:
         """Validate the universe, and draw its subsets."""
         return Candidates.prepare(estimator, X, y, self, options)
+
+    def _similarity(self, X: Any, targets: Any) -> Similarity | None:
+        if self.balance not in ("moments", None):
+            raise ValueError(f"balance must be 'moments' or None, got {self.balance!r}.")
+        if self.blocks is None:
+            return None
+        size = check_integer(name="blocks", value=self.blocks, minimum=_SMALLEST_BLOCK)
+        unit_of_row, _ = units_of(self.groups, X.shape[0])
+        balanced = self.balance is not None
+        return Similarity.of(as_pandas(X), targets, unit_of_row, size=size, balanced=balanced)
 
     def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
         """Stratum of each row; None when all rows are one."""
@@ -252,7 +275,7 @@ class Candidates:
         with stage("design"):
             X, y = checked_rows(estimator, X, y, chosen.fit_params)
             if isinstance(design, Design):
-                space = design.space(X.shape[0], y, classifies=is_classifier(estimator))
+                space = design.space(X, y, classifies=is_classifier(estimator))
             else:
                 space = design
         return cls(estimator, X, y, space, chosen)

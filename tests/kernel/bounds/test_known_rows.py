@@ -24,7 +24,7 @@ def plainly(members: Any, prior: Any, known: tuple[int, ...], target: int) -> fl
 
 @pytest.mark.parametrize("even", [True, False])
 def test_the_averages_are_those_of_an_enumeration(even: bool) -> None:
-    members = Design(8, seed=3).space(7).membership()
+    members = Design(8, seed=3).space(np.zeros((7, 1))).membership()
     prior = np.full(8, 1 / 8) if even else np.arange(1, 9) / 36
     uniform, greedy, errors = known_rows_success(members, prior, most=3)
     assert errors[0] == errors[1] == 0 < errors[3]
@@ -120,7 +120,9 @@ def test_nobody_else_is_left() -> None:
 
 def test_stated_figures_of_the_default_design() -> None:
     """128 subsets: three known rows tell little, seven nearly all."""
-    uniform, _, errors = known_rows_success(Design().space(500).membership(), np.full(128, 1 / 128))
+    uniform, _, errors = known_rows_success(
+        Design().space(np.zeros((500, 1))).membership(), np.full(128, 1 / 128)
+    )
     assert uniform[0] == pytest.approx(0.5)
     assert errors.max() < 0.005
     assert 0.57 < uniform[3] < 0.61
@@ -129,7 +131,7 @@ def test_stated_figures_of_the_default_design() -> None:
 
 def test_the_standard_error_is_that_of_other_draws() -> None:
     """Ten public seeds spread as one of them says."""
-    members, prior = Design().space(3000).membership(), np.full(128, 1 / 128)
+    members, prior = Design().space(np.zeros((3000, 1))).membership(), np.full(128, 1 / 128)
     several = [known_rows_success(members, prior, seed=seed) for seed in range(10)]
     spread = np.std([uniform for uniform, _, _ in several], axis=0, ddof=1)
     stated = np.mean([errors for _, _, errors in several], axis=0)

@@ -138,20 +138,20 @@ def shares(space: SecretSpace, y: Any) -> Any:
 
 
 def test_counts_that_every_subset_can_hold_are_shared_evenly() -> None:
-    assert np.ptp(shares(Design(8).space(N, COUNTS), COUNTS), axis=0).max() == 0
-    loose = Design(8, stratify=False).space(N, COUNTS)
+    assert np.ptp(shares(Design(8).space(X, COUNTS), COUNTS), axis=0).max() == 0
+    loose = Design(8, stratify=False).space(X, COUNTS)
     assert np.ptp(shares(loose, COUNTS), axis=0).max() > 0
 
 
 def test_a_rare_class_stops_a_classifier_and_a_rare_count_nothing() -> None:
     rare = np.append(np.zeros(N - 1, dtype=int), 1)
     with pytest.raises(DesignError, match="every"):
-        Design(8).space(N, rare, classifies=True)
-    loose = Design(8).space(N, rare)
-    assert loose.packed.tobytes() == Design(8, stratify=False).space(N, rare).packed.tobytes()
+        Design(8).space(X, rare, classifies=True)
+    loose = Design(8).space(X, rare)
+    assert loose.packed.tobytes() == Design(8, stratify=False).space(X, rare).packed.tobytes()
 
 
 def test_a_design_shows_neither_seed_nor_groups() -> None:
     assert repr(Design(8, groups=GROUPS, seed=987654)) == (
-        "Design(n_subsets=8, rate=0.5, stratify='auto')"
+        "Design(n_subsets=8, rate=0.5, stratify='auto', blocks=None, balance='moments')"
     )

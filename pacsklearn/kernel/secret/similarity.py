@@ -1,0 +1,142 @@
+"""Which units are alike, and what candidates shall have in equal shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.secret.row_encoding import STEPS, Codes, row_encoding
+
+# Principal directions that blocks are cut along, and those whose moments are balanced.
+_PLACES = 8
+_MOMENTS = 32
+_TARGETS = 4
+# Rows that covariances are of, in parts of so many; of fewer where there are more columns.
+_SOME = 2**16
+_PART = 2**14
+_WIDE = 512
+# A difference in the target counts twice.
+_TARGET_WEIGHT = 2
+_FAR = 4 * STEPS
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Units by a public map of their rows: cells of equals, places, moments.
+
+    Parameters
+    ----------
+    cells : ndarray of uint64, shape (n_units,)
+        Equal for units that are equal on the grid of :func:`row_encoding`.
+    places : ndarray of int16, shape (n_units, n_directions)
+        Along the principal directions, the widest first.
+    moments : ndarray of float32, shape (n_units, n_moments), or None
+        Small whole numbers, whose sums candidates shall have in equal shares; None where coins
+        shall be fair.
+    size : int, default=8
+        Units of a block.
+
+    Notes
+    -----
+    Everything is a function of the table's rows and targets and of public constants; no model is
+    fitted. Balancing the gradients of a fitted one would tune every candidate towards the whole
+    table's model.
+    """
+
+    cells: NDArray[np.uint64] = field(repr=False)
+    places: NDArray[np.int16] = field(repr=False)
+    moments: NDArray[np.float32] | None = field(default=None, repr=False)
+    size: int = 8
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        targets: Any = None,
+        unit_of_row: NDArray[np.int64] | None = None,
+        *,
+        size: int = 8,
+        balanced: bool = True,
+    ) -> Self:
+        """Similarity of rows, or of groups of them by their sums and sizes.
+
+        Parameters
+        ----------
+        X : array-like
+        targets : array-like, optional
+            What rows are compared by as well; nothing where classes are strata.
+        unit_of_row : ndarray of shape (n_rows,), optional
+        size : int, default=8
+        balanced : bool, default=True
+            Whether there are moments.
+        """
+        n_rows = X.shape[0]
+        codes = _of_units(row_encoding(X, n_rows), unit_of_row, counted=True)
+        aims = np.zeros((len(codes), 0), dtype=np.int8)
+        if targets is not None:
+            aims = _of_units(row_encoding(targets, n_rows), unit_of_row, counted=False)
+        both = np.hstack([codes, _TARGET_WEIGHT * aims])
+        factors = np.random.default_rng(0).integers(
+            2**64, size=both.shape[1], dtype=np.uint64
+        ) | np.uint64(1)
+        cells = np.zeros(len(both), dtype=np.uint64)
+        for column, factor in zip(both.T, factors, strict=True):
+            cells += column.astype(np.int64).view(np.uint64) * factor
+        moments = _moments(codes, aims) if balanced else None
+        return cls(cells, _principal(both, _PLACES)[0], moments, size)
+
+
+def _of_units(codes: Codes, unit_of_row: NDArray[np.int64] | None, *, counted: bool) -> Codes:
+    """Codes of units: rows themselves, or sums over groups, with how many rows each has."""
+    if unit_of_row is None:
+        return codes
+    sums = np.zeros((int(unit_of_row.max()) + 1, codes.shape[1]))
+    np.add.at(sums, unit_of_row, codes)
+    size = np.bincount(unit_of_row)[:, None]
+    return row_encoding(np.hstack([sums, size]) if counted else sums, len(sums))
+
+
+def _moments(codes: Codes, aims: Codes) -> NDArray[np.float32]:
+    """First and second moments of codes and targets, and products of both."""
+    x, y = _leading(codes, _MOMENTS), _leading(aims, _TARGETS)
+    products = [x * x, y * y, *(x * column[:, None] for column in y.T)]
+    # Squares in units of their first moments, so that all are small.
+    return np.hstack([x, y, *(np.rint(product / STEPS) for product in products)])
+
+
+def _leading(codes: Codes, most: int) -> NDArray[np.float32]:
+    """The columns, or as many principal directions of more of them, in the steps of the grid."""
+    if codes.shape[1] <= most:
+        return codes.astype(np.float32)
+    places, spread = _principal(codes, most)
+    centred = places - np.rint(places.mean(axis=0))
+    steps = np.rint(centred / np.maximum(spread, 1.0))
+    return np.asarray(np.clip(steps, -_FAR, _FAR), dtype=np.float32)
+
+
+def _principal(codes: Codes, most: int) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
+    """Whole-number coordinates along the widest directions, and a step's size in each."""
+    n, d = codes.shape
+    if d == 0:
+        return np.zeros((n, 0), dtype=np.int16), np.zeros(0)
+    some = codes[:: max(1, n // (_SOME if d <= _WIDE else _WIDE))].astype(np.float64)
+    some -= some.mean(axis=0)
+    if d <= _WIDE:
+        spread, directions = np.linalg.eigh(some.T @ some / len(some))
+    else:
+        spread, rows = np.linalg.eigh(some @ some.T / len(some))
+        directions = some.T @ (rows / np.sqrt(np.maximum(spread * len(some), 1.0)))
+    spread, directions = spread[::-1][:most], directions[:, ::-1][:, :most]
+    # Whole numbers from here on, whose sums are the same on every processor.
+    largest = np.abs(directions).argmax(axis=0)
+    signs = np.where(directions[largest, np.arange(directions.shape[1])] < 0, -256.0, 256.0)
+    whole = np.rint(directions * signs).astype(np.float32)
+    places = np.empty((n, whole.shape[1]), dtype=np.int16)
+    for start in range(0, n, _PART):
+        part = slice(start, start + _PART)
+        places[part] = np.rint(codes[part].astype(np.float32) @ whole / 64)
+    return places, np.sqrt(np.maximum(spread, 0.0))
