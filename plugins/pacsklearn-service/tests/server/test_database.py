@@ -63,8 +63,8 @@ def test_two_processes_of_one_database(address: str) -> None:
     first.release()
     assert second.take("second", 60.0)
     assert second.token == 2
-    with pytest.raises(FencedError):
-        first.check_lease()
+    with pytest.raises(FencedError), first.reading() as connection:
+        first.check_lease(connection)
     first.close()
     second.close()
 

@@ -11,9 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from pacsklearn_service.server.answering.batch import Outcome, as_stored
 from pacsklearn_service.server.problem import Problem
 from service_house.house import House, contested_rows, v2
 from service_house.live import Live
@@ -45,7 +43,7 @@ def load(new_house: Any, *, requests: int, keys: int, granted: int, address: str
     assert {each.kind for each in refused} == {"budget-exhausted"}
     assert {each["charged"] for each in answers.values()} == {step}
     assert house.spent == granted * step
-    assert len(house.coordinator.hosted("risk").book) == granted
+    assert house.n_answered == granted
     # A replay is the same reply, byte for byte, and costs nothing.
     for i in list(answers)[:: max(1, granted // 50)]:
         again = house.ask(callers[i % keys], rows[i : i + 1], key=f"k{i}", body=b"%d" % i)
@@ -182,23 +180,10 @@ def test_a_ceiling_for_exactly_a_thousand(
     heir: House = new_house(found=False, address=address, key=secret, requests_per_minute=10**9)
     assert heir.coordinator.wait_until_ready(60)
     assert heir.spent == granted * step
-    assert len(heir.coordinator.hosted("risk").book) == granted
+    assert heir.n_answered == granted
     for i, each in told.items():
         again = heir.ask(heir.user(f"u{i % keys}"), rows[i : i + 1])
         assert again["outputs"]["predict"] == each["outputs"][0]["data"]
         assert again["charged"] == 0
     assert heir.spent == granted * step
     heir.coordinator.catalog.ledger("clinic").verify()
-
-
-def test_an_outcome_survives_its_own_text() -> None:
-    values = [np.float64(0.1), np.asarray([1 / 3, 2 / 3]), 3]
-    from pacsklearn_service.server.answering.answer_book import Answer
-
-    answers = [Answer(value, margin, contested=True) for value, margin in
-               zip(values, (float("inf"), float("-inf"), 1e-300), strict=True)]  # fmt: skip
-    outcome = Outcome([b"1" * 16] * 3, answers, {"a": [b"1" * 16]}, [float("-inf"), 0.1], (1, 2))
-    again = as_stored(outcome)
-    assert [each.value for each in again.answers] == [0.1, [1 / 3, 2 / 3], 3]
-    assert [each.margin for each in again.answers] == [float("inf"), float("-inf"), 1e-300]
-    assert again.belief == outcome.belief

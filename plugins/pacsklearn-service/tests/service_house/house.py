@@ -114,6 +114,12 @@ class House:
         return self.coordinator.infer(caller, "risk", Ask(caller, columns, **more))
 
     @property
+    def n_answered(self) -> int:
+        """Rows of the model that were answered, to whomever."""
+        with self.coordinator.database.reading() as connection:
+            return self.coordinator.hosted("risk").book.size(connection)
+
+    @property
     def spent(self) -> float:
         return float(self.coordinator.catalog.ledger("clinic").spent)
 

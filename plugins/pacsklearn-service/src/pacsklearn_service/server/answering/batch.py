@@ -8,7 +8,7 @@ from typing import Final, final
 
 from pydantic import ConfigDict, TypeAdapter, with_config
 
-from pacsklearn_service.server.answering.answer_book import Answer, AnswerBook
+from pacsklearn_service.server.answering.answer_book import Known
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.vault import Vault
@@ -55,13 +55,13 @@ class Share:
 
 
 def shares_of(
-    book: AnswerBook, asks: Sequence[Ask], names: Mapping[int, list[bytes]]
+    known: Known, asks: Sequence[Ask], names: Mapping[int, list[bytes]]
 ) -> tuple[dict[int, Share], list[int]]:
     """Parts in a batch; what a caller asks in two requests at once is paid by the first.
 
     Parameters
     ----------
-    book : AnswerBook
+    known : Known
     asks : sequence of Ask
     names : mapping of int to list of bytes
         Of the rows of the requests that are answered, by the request's place.
@@ -77,7 +77,7 @@ def shares_of(
     paying: dict[str, set[bytes]] = {}
     for i, own in names.items():
         ask, caller = asks[i], asks[i].caller
-        new = [own[k] for k in book.new_to(caller.user, own)]
+        new = known.new_to(caller.user, own)
         mine = paying.setdefault(caller.user, set())
         # A row that the first of two requests pays for is not charged to the second.
         if not mine.isdisjoint(new):
@@ -119,94 +119,73 @@ class Batch:
 @final
 @with_config(_AS_JSON)
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What was answered, and the belief it left.
+class Learned:
+    """What all answers so far have left behind.
 
     Parameters
     ----------
-    names : list of bytes
-    answers : list of Answer
-    owners : mapping of str to list of bytes
-        What each user has paid for.
     belief : list of float
-        Log-weights after the batch.
+        Log-weights of the candidates.
     counts : (int, int)
-        Rows the responder has answered and charged so far.
+        Rows that the responder has answered and charged.
+    charged : int
+        Events of the session that were charges.
     """
 
-    names: list[bytes] = field(repr=False)
-    answers: list[Answer] = field(repr=False)
-    owners: dict[str, list[bytes]] = field(repr=False)
     belief: list[float] = field(repr=False)
     counts: tuple[int, int]
+    charged: int
 
 
 _BATCH: Final = TypeAdapter(Batch)
-_OUTCOME: Final = TypeAdapter(Outcome)
-
-
-def as_stored(outcome: Outcome) -> Outcome:
-    """Outcome as a reader has it, the same in every bit: JSON holds each double exactly."""
-    return _OUTCOME.validate_json(_OUTCOME.dump_json(outcome))
+_LEARNED: Final = TypeAdapter(Learned)
 
 
 @final
-class WrittenBatches:
-    """What a model has written down before each charge, and after each draw.
+class Progress:
+    """Where a model stands: what it has written down before a charge, and learned by the draws.
 
     Parameters
     ----------
     vault : Vault
     model : str
-
-    Attributes
-    ----------
-    sequence : int
-        Number of the last batch.
     """
 
     def __init__(self, vault: Vault, model: str) -> None:
-        self._vault, self._model, self.sequence = vault, model, 0
+        self._vault, self._model = vault, model
+        self._intent, self._learned = f"intent/{model}", f"learned/{model}"
 
-    def read(self, connection: Connection) -> tuple[list[Outcome], Batch | None]:
-        """What was drawn so far, and a batch that was written down and not finished."""
-        outcomes, pending, self.sequence = [], None, 0
-        question = "SELECT * FROM service_batches WHERE model = ? ORDER BY sequence"
-        for row in connection.ask(question, self._model):
-            self.sequence = row["sequence"]
-            if row["outcome"] is None:
-                pending = _BATCH.validate_json(
-                    self._vault.open(row["intent"], self._place("intent"))
-                )
-            else:
-                content = self._vault.open(row["outcome"], self._place("outcome"))
-                outcomes.append(_OUTCOME.validate_json(content))
-        return outcomes, pending
+    def begin(self, connection: Connection) -> None:
+        """Make the row of a new model."""
+        connection.insert("service_progress", model=self._model)
+
+    def read(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
+        """What was learned so far, and a batch that was written down and not finished."""
+        question = "SELECT intent, learned FROM service_progress WHERE model = ?"
+        (row,) = connection.ask(question, self._model)
+        learned, batch = None, None
+        if row["learned"] is not None:
+            content = self._vault.open(row["learned"], self._learned)
+            learned = _LEARNED.validate_json(content)
+        if row["intent"] is not None:
+            batch = _BATCH.validate_json(self._vault.open(row["intent"], self._intent))
+        return learned, batch
 
     def write(self, connection: Connection, batch: Batch) -> None:
         """Put down what is about to be charged."""
-        self.sequence += 1
-        sealed = self._vault.seal(_BATCH.dump_json(batch), self._place("intent"))
-        connection.insert(
-            "service_batches", model=self._model, sequence=self.sequence, intent=sealed
-        )
+        self._set(connection, intent=self._vault.seal(_BATCH.dump_json(batch), self._intent))
 
-    def finish(self, connection: Connection, outcome: Outcome) -> None:
-        """Put what was drawn in the last batch's place."""
-        sealed = self._vault.seal(_OUTCOME.dump_json(outcome), self._place("outcome"))
+    def finish(self, connection: Connection, learned: Learned) -> None:
+        """Put what the draw has left in the batch's place."""
         # The rows that were asked are not kept longer than a restart could need them.
-        connection.change(
-            "UPDATE service_batches SET outcome = ?, intent = NULL "
-            "WHERE model = ? AND sequence = ?",
-            sealed,
-            self._model,
-            self.sequence,
-        )
+        sealed = self._vault.seal(_LEARNED.dump_json(learned), self._learned)
+        self._set(connection, intent=None, learned=sealed)
 
     def remove(self, connection: Connection) -> None:
-        """Undo the last batch, which was not charged."""
-        statement = "DELETE FROM service_batches WHERE model = ? AND sequence = ?"
-        connection.change(statement, self._model, self.sequence)
+        """Undo the batch, which was not charged."""
+        self._set(connection, intent=None)
 
-    def _place(self, what: str) -> str:
-        return f"{what}/{self._model}/{self.sequence}"
+    def _set(self, connection: Connection, **values: bytes | None) -> None:
+        what = ", ".join(f"{name} = ?" for name in values)
+        statement = f"UPDATE service_progress SET {what} WHERE model = ?"  # noqa: S608
+        connection.change(statement, *values.values(), self._model)

@@ -21,6 +21,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn_service.server.answering.batch import Progress
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.store.database import ServiceDatabase
@@ -183,6 +184,7 @@ class Catalog:
                 state=self._vault.seal(state.getvalue(), f"model/{name}"),
                 created=time_text(),
             )
+            Progress(self._vault, name).begin(connection)
 
     def estimator(self, recipe: dict[str, Any]) -> Any:
         """Estimator that a recipe names."""

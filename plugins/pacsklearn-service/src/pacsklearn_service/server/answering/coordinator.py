@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +13,7 @@ from typing import Any, Final, final
 import numpy as np
 import prometheus_client as prometheus
 
-from pacsklearn.exceptions import LedgerError
+from pacsklearn.exceptions import LedgerError, PacsklearnError
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
@@ -26,6 +23,7 @@ from pacsklearn_service.server.answering.callers import Callers
 from pacsklearn_service.server.answering.catalog import Catalog
 from pacsklearn_service.server.answering.desk import Desk
 from pacsklearn_service.server.answering.hosted_model import HostedModel
+from pacsklearn_service.server.answering.predecessor import end, own_name
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.problem import Problem, problem_of
 from pacsklearn_service.server.rate_limit import RateLimit
@@ -37,6 +35,7 @@ from pacsklearn_service.server.vault import Vault
 
 _LOG: Final = logging.getLogger("pacsklearn_service")
 _FORGET_SECONDS: Final = 3600.0
+_HOLDER: Final = "holder"
 
 
 @final
@@ -70,7 +69,8 @@ class Coordinator:
         self.database = ServiceDatabase(address)
         self.catalog = Catalog(self.database, vault, estimator_of, settings.high_water)
         self.callers = Callers(self.database, vault, settings)
-        self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        # Sealed, because a successor kills whom it names: nobody who can write the database may.
+        self._holder = vault.seal(own_name().encode(), _HOLDER).hex()
         self._requests = RateLimit(settings.requests_per_minute)
         self._previews = RateLimit(settings.previews_per_minute)
         self.metrics = Metrics()
@@ -319,7 +319,7 @@ class Coordinator:
 
     def _keep(self) -> None:
         """Hold the lease longer; where it was just taken, take over everything with it."""
-        if not self.database.take(self._holder, self.settings.lease):
+        if not self.database.take(self._holder, self.settings.lease, self._end):
             if self._ready.is_set():
                 _LOG.error("another process has taken over; standing by")
             self._stand_by()
@@ -328,6 +328,10 @@ class Coordinator:
             return
         # Beside the keeper: loading many models may last longer than the lease, which must be kept.
         threading.Thread(target=self._take_over, name="take over", daemon=True).start()
+
+    def _end(self, holder: str) -> None:
+        if end(self.vault.open(bytes.fromhex(holder), _HOLDER).decode()):
+            _LOG.error("the process that held the lease stood still, and was killed")
 
     def _take_over(self) -> None:
         with self._lock:
@@ -338,7 +342,9 @@ class Coordinator:
                     try:
                         self.load(model["name"])
                     except Exception as error:  # noqa: BLE001 - the others go on
-                        _LOG.error("a model could not be loaded: %s", type(error).__name__)
+                        # An error of ours quotes no rows.
+                        why = error if isinstance(error, PacsklearnError) else type(error).__name__
+                        _LOG.error("the model %r could not be loaded: %s", model["name"], why)
                         if not self.database.is_held:
                             return
             self._ready.set()

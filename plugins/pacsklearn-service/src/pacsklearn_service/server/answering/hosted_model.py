@@ -19,17 +19,16 @@ from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.row_keys import row_keys
 from pacsklearn.estimators.session_document import document_state
 from pacsklearn.estimators.stored_session import caught_up
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerCorruptedError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.secret.home_process import HomeProcess
-from pacsklearn_service.server.answering.answer_book import Answer, AnswerBook
+from pacsklearn_service.server.answering.answer_book import Answer, AnswerBook, Known
 from pacsklearn_service.server.answering.batch import (
     Batch,
-    Outcome,
+    Learned,
+    Progress,
     Share,
-    WrittenBatches,
-    as_stored,
     shares_of,
 )
 from pacsklearn_service.server.answering.evaluated import Evaluated
@@ -84,8 +83,8 @@ class HostedModel:
         self._lock = threading.Lock()
         self._is_stale = True
         self.debited = 0.0
-        self.replies = Replies(database, vault, name)
-        self._batches = WrittenBatches(vault, name)
+        self.replies = Replies(vault, name)
+        self.book, self._progress = AnswerBook(vault, name), Progress(vault, name)
 
     @property
     def responder(self) -> Responder:
@@ -98,42 +97,54 @@ class HostedModel:
         return self._responder.step_budget
 
     def load(self) -> None:
-        """Bring session, belief and answers to what database and ledger say, and finish the rest.
+        """Bring session and belief to what database and ledger say, and finish the rest.
 
         A batch that was charged and never answered is answered now; one that was written down and
-        not charged is undone.
+        not charged is undone. What this takes does not grow with what was answered.
+
+        Raises
+        ------
+        LedgerCorruptedError
+            When the ledger holds other charges than what was stored of the answers.
         """
         self._home.check()
-        # To resume a session takes it from whoever has it: only the holder of the lease may.
-        self._database.check_lease()
         with self._database.reading() as connection:
+            # To resume a session takes it from whoever has it: only the lease's holder may.
+            self._database.check_lease(connection)
             (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
-            outcomes, pending = self._batches.read(connection)
+            learned, pending = self._progress.read(connection)
         self.facts: dict[str, Any] = json.loads(row["facts"])
         self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
         # Sealed by this service: whoever has not its key cannot have put models there.
         stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
         state = document_state(stored["session"], models=True)
-        self.book, belief, counts = AnswerBook(), None, (0, 0)
-        for learned in outcomes:
-            self._learn(learned)
-            belief, counts = learned.belief, learned.counts
         ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
-        now = caught_up(state, ledger, None if belief is None else np.asarray(belief))
+        now = caught_up(state, ledger, None if learned is None else np.asarray(learned.belief))
+        is_charged = pending is not None and pending.event in now.charged
+        self._charged = len(now.charged) - is_charged
+        if learned is not None and learned.charged != self._charged:
+            raise LedgerCorruptedError(
+                0,
+                f"holds {self._charged} charges for the answers of {self.name!r}, and the service "
+                f"has stored those of {learned.charged}: one of them is an older copy",
+            )
         self._session = PrivacySession.resume(now.state, ledger=ledger)
         estimator = self._estimator(stored["recipe"])
         self._responder = self._session.responder(estimator, **stored["options"])
-        self._responder.n_answered, self._responder.n_contested = counts
+        if learned is not None:
+            self._responder.n_answered, self._responder.n_contested = learned.counts
         weights = np.asarray(state.space.weights)
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
         if pending is not None:
-            self._recover(pending, is_charged=pending.event in now.charged)
+            self._recover(pending, is_charged=is_charged)
         self._is_stale = False
 
     def worst_price(self, ask: Ask) -> tuple[int, float]:
         """Rows that are new to the caller, and the most that they can cost."""
-        rows = self._names(ask)
-        count = len(self.book.new_to(ask.caller.user, rows))
+        names = self._names(ask)
+        with self._database.reading() as connection:
+            known = self.book.look_up(connection, {ask.caller.user: names})
+        count = len(known.new_to(ask.caller.user, names))
         return count, count * self.step_budget
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
@@ -141,7 +152,6 @@ class HostedModel:
         self._home.check()
         with self._lock:
             try:
-                self._database.check_lease()
                 if self._is_stale:
                     self.load()
                 return self._answer(asks)
@@ -177,42 +187,51 @@ class HostedModel:
             yield self._session.ledger.spent, self._session.ledger.ceiling
 
     def _answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
-        replies: list[dict[str, Any] | Exception | None] = []
+        replies: dict[int, dict[str, Any] | Exception] = {}
         names: dict[int, list[bytes]] = {}
+        asked: dict[str, list[bytes]] = {}
         for i, ask in enumerate(asks):
             try:
                 names[i] = self._names(ask)
-                replies.append(self._refusal(ask, names[i]))
+                asked.setdefault(ask.caller.user, []).extend(names[i])
             except Problem as problem:
-                replies.append(problem)
-        open_ = {i: names[i] for i, reply in enumerate(replies) if reply is None}
-        shares, later = shares_of(self.book, asks, open_)
-        for i, share in list(shares.items()):
-            if not share.new:
-                replies[i] = self._paid_before(share)
-                del shares[i]
-        for i, reply in self._answer_new(asks, shares).items():
-            replies[i] = reply
-        if later:
-            for i, reply in zip(later, self._answer([asks[i] for i in later]), strict=True):
-                replies[i] = reply
-        return [each or Problem("defect", "Nothing was answered.") for each in replies]
+                replies[i] = problem
+        with self._database.reading() as connection:
+            self._database.check_lease(connection)
+            known = self.book.look_up(connection, asked)
+            for i, own in names.items():
+                try:
+                    told = self.replies.find(connection, asks[i])
+                    told = told or self._refusal(asks[i], known, own)
+                    if told is not None:
+                        replies[i] = told
+                except Problem as problem:
+                    replies[i] = problem
+        open_ = {i: own for i, own in names.items() if i not in replies}
+        shares, later = shares_of(known, asks, open_)
+        new = {i: share for i, share in shares.items() if share.new}
+        for i, share in shares.items():
+            if i not in new:
+                replies[i] = self._paid_before(share, known)
+        replies |= self._answer_new(asks, new, known)
+        replies |= zip(later, self._answer([asks[i] for i in later]), strict=True) if later else {}
+        return [replies[i] for i in range(len(asks))]
 
-    def _paid_before(self, share: Share) -> dict[str, Any] | Exception:
+    def _paid_before(self, share: Share, known: Known) -> dict[str, Any] | Exception:
         """Reply of rows that the caller has paid for."""
         with self._database.reading() as connection:
             try:
                 left = Quotas(connection, self.dataset).standing(share.user).remaining
             except Problem as problem:
                 return problem
-        reply = self._reply(replace(share, remaining=left), {})
+        reply = self._reply(replace(share, remaining=left), known)
         if share.key is not None:
             with self._database.writing() as connection:
                 self.replies.store(connection, share, reply)
         return reply
 
     def _answer_new(
-        self, asks: Sequence[Ask], shares: dict[int, Share]
+        self, asks: Sequence[Ask], shares: dict[int, Share], known: Known
     ) -> dict[int, dict[str, Any] | Exception]:
         """Answer requests that hold rows which are new to their callers."""
         if not shares:
@@ -223,8 +242,8 @@ class HostedModel:
         except Exception as error:  # noqa: BLE001 - its words may quote rows
             if len(shares) > 1:  # what one caller asks is refused to nobody else
                 all_, half = list(shares.items()), len(shares) // 2
-                first = self._answer_new(asks, dict(all_[:half]))
-                return first | self._answer_new(asks, dict(all_[half:]))
+                first = self._answer_new(asks, dict(all_[:half]), known)
+                return first | self._answer_new(asks, dict(all_[half:]), known)
             _LOG.warning("rows could not be evaluated: %s", type(error).__name__)
             return dict.fromkeys(shares, Problem("invalid", _NOT_READ))
         return self._debited(
@@ -233,10 +252,11 @@ class HostedModel:
                 for i, each in shares.items()
             },
             evaluated,
+            known,
         )
 
     def _debited(
-        self, shares: dict[int, Share], evaluated: Evaluated
+        self, shares: dict[int, Share], evaluated: Evaluated, known: Known
     ) -> dict[int, dict[str, Any] | Exception]:
         """Debit, charge, draw and tell; a caller's own quota refuses before anything shared."""
         replies: dict[int, dict[str, Any] | Exception] = {}
@@ -250,10 +270,10 @@ class HostedModel:
                 except Problem as problem:
                     replies[i] = problem
             quotas.flush()
-            batch, rows = self._batch(paid, evaluated)
+            batch, rows = self._batch(paid, evaluated, known)
             if paid:
                 # With the debits, in one transaction: whoever takes over finds both, or neither.
-                self._batches.write(connection, batch)
+                self._progress.write(connection, batch)
         if not paid:
             return replies
         # Only where quotas exceed the budget: else it covers whatever they have let through.
@@ -262,23 +282,20 @@ class HostedModel:
             self._give_back(batch)
             refused = dict.fromkeys(paid.keys() - borne, Problem("budget-exhausted", _NOT_BORNE))
             kept = {i: share for i, share in shares.items() if i in borne}
-            return replies | refused | (self._debited(kept, evaluated) if kept else {})
+            return replies | refused | (self._debited(kept, evaluated, known) if kept else {})
         try:
             # Charged while no transaction is open: the ledger has its own, in the same database.
-            outcome = self._drawn(batch, rows, self._charge(rows))
+            fresh = self._drawn(batch, rows, self._charge(rows))
         except BudgetExhaustedError:
             self._give_back(batch)
             return replies | {i: Problem("budget-exhausted", _NOT_BORNE) for i in paid}
-        made = self._store(outcome, batch.shares)
+        made = self._store(fresh, batch.shares, known)
         self.debited += sum(share.price for share in batch.shares)
         return replies | dict(zip(paid, made, strict=True))
 
-    def _refusal(self, ask: Ask, names: list[bytes]) -> dict[str, Any] | None:
-        """What is known before anything is computed: a reply given before, or a refusal."""
-        reply = self.replies.find(ask)
-        if reply is not None:
-            return reply
-        count = len(self.book.new_to(ask.caller.user, names))
+    def _refusal(self, ask: Ask, known: Known, names: list[bytes]) -> dict[str, Any] | None:
+        """What is told before anything is computed: the most it can cost, or a refusal."""
+        count = len(known.new_to(ask.caller.user, names))
         worst = count * self.step_budget
         if ask.dry_run:
             return {
@@ -303,11 +320,13 @@ class HostedModel:
             raise Problem("invalid", _NOT_READ) from None
         return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
 
-    def _batch(self, shares: dict[int, Share], evaluated: Evaluated) -> tuple[Batch, NDArray[Any]]:
+    def _batch(
+        self, shares: dict[int, Share], evaluated: Evaluated, known: Known
+    ) -> tuple[Batch, NDArray[Any]]:
         """What is written down, and what candidates say of the rows that nobody has asked."""
         new = dict.fromkeys(name for share in shares.values() for name in share.new)
         # What was answered to anybody has its answer: asked again it costs the data set nothing.
-        fresh = [name for name in new if self.book.get(name) is None]
+        fresh = [name for name in new if name not in known.answers]
         places = np.asarray([evaluated.place[name] for name in fresh], dtype=np.intp)
         rows = {name: column[places] for name, column in evaluated.columns.items()}
         flags = [bool(evaluated.flags[k]) for k in places]
@@ -324,44 +343,54 @@ class HostedModel:
         predictions = self._responder.predictions(self._responder.models.checked(rows))
         engine, belief = self._responder.kind.engine, self._responder.log_belief
         contested = engine.contested(predictions, belief)
+        asked: dict[str, list[bytes]] = {}
+        for share in batch.shares:
+            asked.setdefault(share.user, []).extend(share.names)
+        with self._database.reading() as connection:
+            known = self.book.look_up(connection, asked)
+        self._charged += 1
         # Under their keys the requests get the reply that they have paid for, when they come again.
-        self._store(
-            self._drawn(batch, predictions, int(contested.sum())),
-            batch.shares,
-        )
+        self._store(self._drawn(batch, predictions, int(contested.sum())), batch.shares, known)
 
     def _charge(self, predictions: NDArray[Any]) -> int:
-        return self._responder.charge(predictions) if len(predictions) else 0
+        before = self._responder.next_event
+        contested = self._responder.charge(predictions) if len(predictions) else 0
+        self._charged += self._responder.next_event - before
+        return contested
 
-    def _drawn(self, batch: Batch, predictions: NDArray[Any], contested: int) -> Outcome:
+    def _drawn(
+        self, batch: Batch, predictions: NDArray[Any], contested: int
+    ) -> dict[bytes, Answer]:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
         if not self._database.is_held:
             raise FencedError(_NOT_IN_CHARGE)
-        drawn: list[tuple[Any, float]] = []
-        if batch.names:
-            drawn = list(zip(*self._responder.draw(predictions, contested), strict=True))
-        owners: dict[str, list[bytes]] = {}
-        for share in batch.shares:
-            owners.setdefault(share.user, []).extend(share.new)
-        outcome = Outcome(
-            batch.names,
-            [Answer(*each, flag) for each, flag in zip(drawn, batch.flags, strict=True)],
-            owners,
+        values = self._responder.draw(predictions, contested)[0] if batch.names else []
+        return {
+            name: Answer(value.tolist() if hasattr(value, "tolist") else value, flag)
+            for name, value, flag in zip(batch.names, values, batch.flags, strict=True)
+        }
+
+    def _store(
+        self, fresh: dict[bytes, Answer], shares: Sequence[Share], known: Known
+    ) -> list[dict[str, Any]]:
+        """Put answers and replies on disk; from then on the replies may be told."""
+        paid: dict[str, list[bytes]] = {}
+        for share in shares:
+            paid.setdefault(share.user, []).extend(share.new)
+        # From here on nobody's answer to one of these rows is drawn again, whatever fails.
+        known.answers |= fresh
+        made = [self._reply(share, known) for share in shares]
+        learned = Learned(
             [float(each) for each in self._responder.log_belief],
             (self._responder.n_answered, self._responder.n_contested),
+            self._charged,
         )
-        return as_stored(outcome)
-
-    def _store(self, outcome: Outcome, shares: Sequence[Share]) -> list[dict[str, Any]]:
-        """Put answers and replies on disk; from then on the replies may be told."""
-        fresh = dict(zip(outcome.names, outcome.answers, strict=True))
-        made = [self._reply(share, fresh) for share in shares]
         with self._database.writing() as connection:
-            self._batches.finish(connection, outcome)
+            self._progress.finish(connection, learned)
+            self.book.add(connection, fresh, paid)
             for share, reply in zip(shares, made, strict=True):
                 self.replies.store(connection, share, reply)
-        self._learn(outcome)
         return made
 
     def _give_back(self, batch: Batch) -> None:
@@ -371,19 +400,12 @@ class HostedModel:
             for share in batch.shares:
                 quotas.refund(share.user, share.project, share.price, share.reservation)
             quotas.flush()
-            self._batches.remove(connection)
+            self._progress.remove(connection)
 
-    def _learn(self, outcome: Outcome) -> None:
-        self.book.add(outcome.names, outcome.answers)
-        for user, names in outcome.owners.items():
-            self.book.give(user, names)
-
-    def _reply(self, share: Share, fresh: dict[bytes, Answer]) -> dict[str, Any]:
-        answers = {name: fresh.get(name) or self.book.get(name) for name in share.names}
-        values, kind = [answers[name] for name in share.names], self._responder.kind
-        decoded = kind.decoded([each.value for each in values if each is not None])
-        new = [answers[name] for name in share.new]
-        contested = sum(each is not None and each.contested for each in new)
+    def _reply(self, share: Share, known: Known) -> dict[str, Any]:
+        kind, answers = self._responder.kind, known.answers
+        decoded = kind.decoded([answers[name].value for name in share.names])
+        contested = sum(answers[name].contested for name in share.new)
         outputs = {"predict": kind.predicted(decoded).tolist()}
         if kind.answers == "probabilities":
             outputs["predict_proba"] = decoded.tolist()

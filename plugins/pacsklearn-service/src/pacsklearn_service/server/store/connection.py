@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
@@ -52,6 +53,17 @@ class Connection(ABC):
     def _run(self, statement: str, values: tuple[Any, ...]) -> Any:
         """Cursor of a statement that was executed; ``?`` stands for each value."""
 
+    @abstractmethod
+    def _run_all(self, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
+        """Execute a statement with the values of each line."""
+
+    @abstractmethod
+    def end_frozen(self, seconds: float) -> None:
+        """End transactions of a process that has stood still for so long, where they lock us out.
+
+        Only for who takes the lease: whoever had it has let it end.
+        """
+
     def ask(self, question: str, *values: Any) -> list[dict[str, Any]]:
         """Rows that a question gives; ``?`` stands for each value."""
         rows: list[dict[str, Any]] = self._run(question, values).fetchall()
@@ -63,6 +75,13 @@ class Connection(ABC):
 
     def insert(self, table: str, **values: Any) -> None:
         """Insert one row."""
-        names = ", ".join(f'"{name}"' for name in values)
-        marks = ", ".join("?" * len(values))
-        self.change(f"INSERT INTO {table} ({names}) VALUES ({marks})", *values.values())  # noqa: S608
+        self.insert_all(table, tuple(values), [tuple(values.values())])
+
+    def insert_all(
+        self, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    ) -> None:
+        """Insert rows."""
+        names = ", ".join(f'"{name}"' for name in columns)
+        marks = ", ".join("?" * len(columns))
+        if rows:
+            self._run_all(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608

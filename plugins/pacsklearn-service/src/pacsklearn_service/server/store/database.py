@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, final
@@ -19,7 +19,8 @@ from pacsklearn_service.server.store.file_connection import FileConnection
 
 _TABLES: Final = Path(__file__).with_name("tables")
 _PATIENCE: Final = 30.0
-_LEASE: Final = "SELECT token, until FROM service_leases WHERE name = 'coordinator'"
+_LEASE: Final = "SELECT holder, token, until FROM service_leases WHERE name = 'coordinator'"
+_HOLD: Final = "UPDATE service_leases SET holder = ?, token = ?, until = ?"
 _TAKEN: Final = (
     "Another process has taken over this service: this one neither draws nor answers any more."
 )
@@ -52,11 +53,12 @@ class ServiceDatabase:
         self._until = 0.0
         self._is_file = self.address.startswith(SQLITE)
         self._make_ledgers()
-        self._connection = _connection(self.address)
+        self._connection, self._lease = _connection(self.address), _connection(self.address)
+        self._lease_lock = threading.Lock()
         try:
             self._make_tables()
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
 
     @contextmanager
@@ -91,39 +93,52 @@ class ServiceDatabase:
         """Whether the lease certainly lasts now, by this process's own clock."""
         return self._token is not None and time.monotonic() < self._until
 
-    def check_lease(self) -> None:
+    def check_lease(self, connection: Connection) -> None:
         """Refuse when the lease has ended, or when the database says that another one has it.
 
         Raises
         ------
         FencedError
         """
-        with self.reading() as connection:
-            (lease,) = connection.ask(_LEASE)
+        (lease,) = connection.ask(_LEASE)
         if not self.is_held or lease["token"] != self._token:
             raise FencedError(_TAKEN)
 
-    def take(self, holder: str, seconds: float) -> bool:
+    def take(self, holder: str, seconds: float, end: Callable[[str], None] | None = None) -> bool:
         """Take the lease if nobody holds it, or hold it longer.
 
         Each new holder gets a larger token. The local end is counted from before the database was
-        asked, so it is never after the one that others see.
+        asked, so it is never after the one that others see. All this is done on a connection of its
+        own, which no other work in this process keeps waiting.
+
+        Parameters
+        ----------
+        holder : str
+        seconds : float
+        end : callable, optional
+            Called with the name of a holder who has let the lease end without giving it back: it
+            may have stopped within a transaction, which locks everybody out.
         """
-        requested = time.monotonic()
-        with self._to_write() as connection:
-            (lease,) = connection.ask(_LEASE + connection.locked)
-            now, token = connection.now(), lease["token"]
-            if token != self._token:
-                if lease["until"] > now:
-                    self._token = None
+        requested, own = time.monotonic(), self._lease
+        with self._lease_lock:
+            with own.transaction(write=False):
+                (lease,) = own.ask(_LEASE)
+                is_over = lease["until"] <= own.now()
+            if lease["token"] != self._token:
+                self._token = None
+                if not is_over:
                     return False
-                token += 1
-            connection.change(
-                "UPDATE service_leases SET holder = ?, token = ?, until = ?",
-                holder,
-                token,
-                now + seconds,
-            )
+                if end is not None and lease["holder"]:
+                    end(lease["holder"])
+                own.end_frozen(seconds / 2)
+            with own.transaction(write=True):
+                (lease,) = own.ask(_LEASE + own.locked)
+                now, token = own.now(), lease["token"]
+                if token != self._token:
+                    if lease["until"] > now:  # somebody else was faster
+                        return False
+                    token += 1
+                own.change(_HOLD, holder, token, now + seconds)
         self._token, self._until = token, requested + seconds
         return True
 
@@ -132,13 +147,14 @@ class ServiceDatabase:
         if self._token is None:
             return
         with self.writing() as connection:
-            connection.change("UPDATE service_leases SET until = 0")
+            connection.change("UPDATE service_leases SET holder = '', until = 0")
         self._token = None
 
     def close(self) -> None:
-        """Close the connection."""
-        with self._lock:
+        """Close the connections."""
+        with self._lock, self._lease_lock:
             self._connection.close()
+            self._lease.close()
 
     @contextmanager
     def _to_write(self) -> Iterator[Connection]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, final
 
@@ -52,6 +52,13 @@ class FileConnection(Connection):
     def _run(self, statement: str, values: tuple[Any, ...]) -> Any:
         with self._errors():
             return self._raw.execute(statement, values)
+
+    def _run_all(self, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
+        with self._errors():
+            self._raw.executemany(statement, lines)
+
+    def end_frozen(self, seconds: float) -> None:
+        return None  # the file's locks end with the process that has them
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -11,7 +11,6 @@ from pacsklearn_service.server.answering.batch import Share
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
-from pacsklearn_service.server.store.database import ServiceDatabase
 from pacsklearn_service.server.vault import Vault
 
 _KEPT: Final = 86400.0
@@ -24,13 +23,12 @@ class Replies:
 
     Parameters
     ----------
-    database : ServiceDatabase
     vault : Vault
     model : str
     """
 
-    def __init__(self, database: ServiceDatabase, vault: Vault, model: str) -> None:
-        self._database, self._vault, self._model = database, vault, model
+    def __init__(self, vault: Vault, model: str) -> None:
+        self._vault, self._model = vault, model
         self._lock = threading.Lock()
         self._under_way: set[tuple[str, str]] = set()
 
@@ -59,7 +57,7 @@ class Replies:
             with self._lock:
                 self._under_way.discard((ask.caller.user, ask.key))
 
-    def find(self, ask: Ask) -> dict[str, Any] | None:
+    def find(self, connection: Connection, ask: Ask) -> dict[str, Any] | None:
         """Reply that was given for the key, None for a new one.
 
         Raises
@@ -69,14 +67,10 @@ class Replies:
         """
         if ask.key is None:
             return None
-        with self._database.reading() as connection:
-            rows = connection.ask(
-                "SELECT body, reply FROM service_requests "
-                'WHERE model = ? AND "user" = ? AND key = ?',
-                self._model,
-                ask.caller.user,
-                ask.key,
-            )
+        question = (
+            'SELECT body, reply FROM service_requests WHERE model = ? AND "user" = ? AND key = ?'
+        )
+        rows = connection.ask(question, self._model, ask.caller.user, ask.key)
         if not rows:
             return None
         # The body's name under the key, not the body: what was asked is on no disk.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, final
 
@@ -14,6 +14,7 @@ from pacsklearn.kernel.ledger.log import hide, without_password
 from pacsklearn_service.server.store.connection import Connection
 
 _SCHEMA: Final = "pacsklearn_service"
+_PATIENCE: Final = 30
 
 
 @final
@@ -55,6 +56,15 @@ class ServerConnection(Connection):
             with suppress(psycopg.Error):
                 raw.close()
 
+    def end_frozen(self, seconds: float) -> None:
+        # Of this login in this database: a service's own sessions, and those of its ledgers.
+        question = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user "
+            "AND datname = current_database() AND state LIKE 'idle in transaction%%' "
+            "AND clock_timestamp() - state_change > make_interval(secs => ?)"
+        )
+        self.ask(question, seconds)
+
     def _begin(self, statement: str) -> None:
         if self._raw is not None:
             try:
@@ -72,7 +82,7 @@ class ServerConnection(Connection):
                 self.address, autocommit=True, client_encoding="utf8", row_factory=dict_row
             )
             self._raw = raw
-            raw.execute(f"SET search_path = {_SCHEMA}")
+            raw.execute(f"SET search_path = {_SCHEMA}; SET lock_timeout = '{_PATIENCE}s'")
             if raw.execute("SHOW synchronous_commit").fetchall()[0]["synchronous_commit"] == "off":
                 # A server that answers before it has written could lose charges of answers that
                 # left.
@@ -83,6 +93,12 @@ class ServerConnection(Connection):
             raise self._error("it was lost")
         with self._errors():
             return self._raw.execute(statement.replace("?", "%s"), values or None)
+
+    def _run_all(self, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
+        if self._raw is None:
+            raise self._error("it was lost")
+        with self._errors(), self._raw.cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s"), lines)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import ctypes
 import logging
 import resource
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
@@ -27,6 +29,7 @@ from pacsklearn_service.server.web.app import new_app
 from pacsklearn_service.server.web.bounded_http import MOST_CONNECTIONS, BoundedHttp
 from pacsklearn_service.server.web.slot import Slot
 
+_PR_SET_PDEATHSIG: Final = 1
 _MOST_MEMORY: Final = 3 * 2**30
 
 
@@ -38,6 +41,9 @@ def main() -> None:
     parser.add_argument("--control", type=int, required=True)
     parser.add_argument("--settings", required=True)
     given = parser.parse_args()
+    if sys.platform == "linux":
+        # With the coordinator, also where both are stopped: the address must be free then.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator says when it is over
     logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
     # A body that needs more than a worker may have is an error of its own request.

@@ -21,13 +21,24 @@ CREATE TABLE service_models (
     state bytea,
     created text NOT NULL
 );
--- One row a group of requests: what is about to be charged, then what was answered.
-CREATE TABLE service_batches (
-    model text NOT NULL,
-    sequence bigint NOT NULL,
+-- One row a model: what is about to be charged, and what all answers so far have left.
+CREATE TABLE service_progress (
+    model text PRIMARY KEY,
     intent bytea,
-    outcome bytea,
-    PRIMARY KEY (model, sequence)
+    learned bytea
+);
+CREATE TABLE service_answers (
+    model text NOT NULL,
+    name bytea NOT NULL,
+    answer bytea NOT NULL,
+    PRIMARY KEY (model, name)
+);
+-- Names here are each user's own, so that two users' rows cannot be compared.
+CREATE TABLE service_paid (
+    model text NOT NULL,
+    "user" text NOT NULL,
+    name bytea NOT NULL,
+    PRIMARY KEY (model, "user", name)
 );
 CREATE TABLE service_requests (
     model text NOT NULL,

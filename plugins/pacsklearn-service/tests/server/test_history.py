@@ -1,0 +1,217 @@
+"""What was answered is looked up and not loaded, and nobody who stands still keeps others out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pacsklearn_service.server.answering import predecessor
+from pacsklearn_service.server.answering.answer_book import Answer, AnswerBook
+from pacsklearn_service.server.answering.batch import Learned, Progress
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.store.connection import Connection
+from pacsklearn_service.server.store.database import ServiceDatabase
+from pacsklearn_service.server.vault import Vault
+from service_house.house import STEP, House, contested_rows
+
+from pacsklearn.kernel.ledger.open_ledger import close_ledgers
+from tests.kernel.ledger.postgres_server import PostgresServer
+
+VAULT = Vault(bytes(32))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    found = PostgresServer()
+    yield found
+    found.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'service.db'}"
+    else:
+        yield request.getfixturevalue("server").database()
+    close_ledgers()
+
+
+@pytest.fixture
+def database(address: str) -> Iterator[ServiceDatabase]:
+    found = ServiceDatabase(address)
+    found.take("", 600.0)
+    yield found
+    found.close()
+
+
+def test_answers_are_found_by_the_names_of_rows(database: ServiceDatabase) -> None:
+    book = AnswerBook(VAULT, "risk")
+    names = [i.to_bytes(16) for i in range(2000)]
+    values: list[Any] = [0.1, [1 / 3, 2 / 3], 3, "a"]
+    told = {name: Answer(values[i % 4], bool(i % 3)) for i, name in enumerate(names[:1500])}
+    with database.writing() as connection:
+        book.add(connection, told, {"ann": names[:1000], "bob": names[500:1500]})
+        AnswerBook(VAULT, "other").add(connection, dict.fromkeys(names, Answer(7, True)), {})
+    with database.reading() as connection:
+        known = book.look_up(connection, {"ann": names, "bob": names[::-1], "eve": names[:1]})
+        assert known.answers == told
+        assert known.paid == {"ann": {*names[:1000]}, "bob": {*names[500:1500]}, "eve": set()}
+        assert known.new_to("ann", [names[1], names[1200], names[5], names[1200]]) == [names[1200]]
+        assert book.look_up(connection, {}).answers == {}
+        assert book.size(connection) == 1500
+        # The tables do not tell that two users have asked the same.
+        paid = connection.ask("SELECT name FROM service_paid")
+        assert len({bytes(row["name"]) for row in paid}) == 2000
+        stored = connection.ask("SELECT answer FROM service_answers WHERE model = 'risk'")
+        assert len({bytes(row["answer"]) for row in stored}) == 1500
+
+
+def test_what_was_learned_is_the_same_in_every_bit(database: ServiceDatabase) -> None:
+    progress = Progress(VAULT, "risk")
+    learned = Learned([float("-inf"), 0.1, -1e-300], (5, 2), 3)
+    with database.writing() as connection:
+        progress.begin(connection)
+        assert progress.read(connection) == (None, None)
+        progress.finish(connection, learned)
+        again, batch = progress.read(connection)
+    assert batch is None
+    assert again is not None
+    assert (again.belief, again.counts, again.charged) == ([float("-inf"), 0.1, -1e-300], (5, 2), 3)
+
+
+def rows_read_by_a_heir(new_house: Any, monkeypatch: pytest.MonkeyPatch) -> int:
+    read = []
+    real = Connection.ask
+
+    def ask(connection: Any, question: str, *values: Any) -> Any:
+        rows = real(connection, question, *values)
+        read.append(0 if "service_leases" in question else len(rows))
+        return rows
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "ask", ask)
+        heir: House = new_house(found=False)
+        assert heir.coordinator.wait_until_ready(60)
+        told = sum(read)
+    heir.close()
+    return told
+
+
+def test_taking_over_reads_no_more_of_a_long_history(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: House = new_house()
+    first.ask(first.user("ann"), contested_rows(2))
+    first.close()
+    few = rows_read_by_a_heir(new_house, monkeypatch)
+    second: House = new_house()
+    ann, free = second.user("ann"), contested_rows(300, seed=4) + 50.0
+    for at in range(0, 300, 30):
+        second.ask(ann, free[at : at + 30])
+    assert second.n_answered == 302
+    second.close()
+    assert rows_read_by_a_heir(new_house, monkeypatch) == few
+
+
+def test_the_lease_is_kept_while_the_database_is_used(database: ServiceDatabase) -> None:
+    kept = threading.Event()
+
+    def keep() -> None:
+        assert database.take("", 600.0)
+        kept.set()
+
+    with database.reading() as connection:
+        connection.ask("SELECT * FROM service_leases")
+        threading.Thread(target=keep, daemon=True).start()
+        assert kept.wait(60)
+
+
+def frozen_holder(address: str, name: str | None, is_inside: bool) -> tuple[int, ServiceDatabase]:
+    """A process that holds the lease and stands still, and who would take its place."""
+    ServiceDatabase(address).close()
+    close_ledgers()
+    go, gone = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            frozen = ServiceDatabase(address)
+            os.read(go, 1)
+            frozen.take(predecessor.own_name() if name is None else name, 0.1)
+            if is_inside:
+                with frozen.writing() as connection:
+                    connection.insert("service_users", kind="user", name="late", facts="{}")
+                    os.kill(os.getpid(), signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGSTOP)
+        finally:
+            os._exit(1)
+    heir = ServiceDatabase(address)
+    os.write(gone, b".")
+    assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1])
+    for each in (go, gone):
+        os.close(each)
+    return child, heir
+
+
+def take(heir: ServiceDatabase, end: Any) -> None:
+    waited = threading.Event()
+    while not heir.take("heir", 0.2, end):
+        waited.wait(0.05)
+    assert heir.token == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_a_holder_that_stands_still_is_replaced(address: str, is_inside: bool) -> None:
+    child, heir = frozen_holder(address, None, is_inside)
+    ended = []
+    take(heir, lambda name: ended.append(predecessor.end(name)))
+    assert ended[0]
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    with heir.reading() as connection:
+        assert connection.ask("SELECT * FROM service_users") == []
+    heir.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_session_that_stands_still_on_another_machine_is_ended(server: PostgresServer) -> None:
+    child, heir = frozen_holder(server.database(), "its-boot pid:[1] 5 1", True)
+    take(heir, predecessor.end)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    heir.close()
+    close_ledgers()
+
+
+def test_nobody_else_is_killed() -> None:
+    own = predecessor.own_name()
+    boot, space, began, number = own.split()
+    for name in ("", own, f"{boot} {space} 0 {os.getppid()}", f"{boot} other {began} {number}"):
+        assert not predecessor.end(name)
+
+
+def test_answers_of_an_older_copy_are_refused(
+    new_house: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The ledger has charged more than what was stored of the answers: they would be drawn anew."""
+    house: House = new_house()
+    ann, rows = house.user("ann"), contested_rows(2)
+    house.ask(ann, rows[:1])
+    with house.coordinator.database.reading() as connection:
+        (before,) = connection.ask("SELECT learned FROM service_progress")
+    house.ask(ann, rows[1:])
+    with house.coordinator.database.writing() as connection:
+        connection.change("UPDATE service_progress SET learned = ?", before["learned"])
+        connection.change("DELETE FROM service_answers")
+    house.close()
+    heir: House = new_house(found=False)
+    assert heir.coordinator.wait_until_ready(60)
+    with pytest.raises(Problem, match="published"):
+        heir.coordinator.hosted("risk")
+    assert "older copy" in caplog.text
+    assert np.isclose(heir.spent, 2 * STEP)
