@@ -216,3 +216,29 @@ def test_a_curators_key_asks_nothing_and_a_callers_curates_nothing(house: House)
     caller = {"authorization": f"Bearer {house.key('ann')}"}
     for path in ("/v1/users", "/v1/audit", "/metrics", "/v1/datasets", "/v1/keys"):
         assert house.call("GET", path, headers=caller, curator=True).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        (INFER, {"paramaters": {"max_charge": 0.0}}),
+        (INFER, {"outputs": [{"name": "predict", "parameter": {}}]}),
+        (f"{INFER}?max_charge=0", {}),
+        ("/v1/models/risk/preview?max_charge=0", {}),
+        ("/v1/models/risk/jobs", {"parameters": {"dry_run": True}}),
+        ("/v1/models/risk/jobs", {"parameters": {"reservation": "mine"}}),
+        ("/v1/models/risk/jobs?max_charge=0", {}),
+        ("/invocations?model=risk&max_charge=0", None),
+    ],
+)
+def test_what_nothing_reads_is_refused_before_it_costs_anything(
+    house: House, path: str, change: Any
+) -> None:
+    rows = contested_rows(2, seed=91)
+    before = house.spent
+    body = {"instances": rows.tolist()} if change is None else v2(rows) | change
+    refused = house.call("POST", path, user="mia", json=body)
+    assert refused.status_code == 422, refused.text
+    assert refused.json()["error"] == refused.json()["detail"]
+    assert house.call("GET", "/v1/models/risk/budget", user="mia").json()["spent"] == 0.0
+    assert house.spent == before

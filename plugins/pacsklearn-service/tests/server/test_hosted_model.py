@@ -53,6 +53,22 @@ def test_quota_is_the_callers_own(house: House) -> None:
     assert unknown.value.kind == "forbidden"
 
 
+@pytest.mark.parametrize(("ceiling", "left"), [(4.0, 5), (0.25, 2)])
+def test_the_rows_that_are_left_are_those_that_are_answered(
+    new_house: Any, ceiling: float, left: int
+) -> None:
+    """Of the session's 0.6875 nats, or of the data set's where these are fewer."""
+    house: House = new_house(ceiling=ceiling, step=0.125)
+    ann, rows = house.user("ann"), contested_rows(left + 1)
+    model = house.coordinator.hosted("risk")
+    for k in range(left):
+        assert model.rows_left() == left - k
+        assert house.ask(ann, rows[k : k + 1])["contested"] == 1
+    assert model.rows_left() == 0
+    with pytest.raises(Problem):
+        house.ask(ann, rows[left:])
+
+
 def test_requests_that_arrive_together_share_a_charge(new_house: Any) -> None:
     house = new_house(ceiling=10 * STEP)
     callers = [house.user(f"u{i}") for i in range(4)]

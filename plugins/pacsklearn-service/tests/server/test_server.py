@@ -89,7 +89,7 @@ def test_the_printed_key_signs_the_statements(live: Live) -> None:
 
     printed = live.text().split("statements are signed by ")[1].split()[0]
     model = PrivateModel(live.url, live.key, public_key=printed)  # type: ignore[attr-defined]
-    assert model.guarantee_.budget == 0.25
+    assert model.guarantee_.budget == 1 / 16
     assert model.guarantee_.for_release
 
 

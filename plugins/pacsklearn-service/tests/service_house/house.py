@@ -106,7 +106,7 @@ class House:
 
     def ask(self, caller: Caller, rows: Any, **more: Any) -> dict[str, Any]:
         """Reply, past HTTP."""
-        return self.begin(caller, rows, **more).result(60)
+        return self.begin(caller, rows, **more).result(240)  # compiled code may be made first
 
     def begin(self, caller: Caller, rows: Any, **more: Any) -> Any:
         signature = self.coordinator.signature("risk")

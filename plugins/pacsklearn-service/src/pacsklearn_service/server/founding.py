@@ -60,8 +60,8 @@ def register_demo(coordinator: Coordinator) -> str:
             "name": "demo",
             "dataset": "demo",
             "estimator": "StandardScaler+LinearSVC",
-            "budget": 0.25,
-            "query_budget": 2.0**-10,
+            "budget": 1 / 16,
+            "query_budget": 2.0**-12,
             "n_subsets": 64,
         }
         catalog.fit(recipe, lambda _: None)
@@ -71,5 +71,5 @@ def register_demo(coordinator: Coordinator) -> str:
         members = Members(connection)
         if members.get("user", "demo") is None:
             members.add("user", "demo", {"note": "a demonstration"})
-            Quotas(connection, "demo").set_ceiling("user", "demo", 0.25)
+            Quotas(connection, "demo").set_ceiling("user", "demo", 1 / 16)
         return ApiKeys(connection, coordinator.vault).issue("demo", None, ["ask"], 1.0)[1]

@@ -265,6 +265,12 @@ class Coordinator:
         """Model that is answering."""
         return self._desk(name).model
 
+    def rows_left(self, name: str) -> int | None:
+        """Contested rows that a model can still answer; None for one that does not answer."""
+        with self._lock:
+            desk = self._desks.get(name)
+        return None if desk is None else desk.model.rows_left()
+
     def _count(self, name: str, ask: Ask, done: Future[dict[str, Any]]) -> None:
         if done.cancelled():
             self.metrics.requests.labels(name, "gone").inc()

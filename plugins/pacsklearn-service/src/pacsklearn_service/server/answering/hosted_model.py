@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -146,6 +147,13 @@ class HostedModel:
             known = self.book.look_up(connection, {ask.caller.user: names})
         count = len(known.new_to(ask.caller.user, names))
         return count, count * self.step_budget
+
+    def rows_left(self) -> int:
+        """Contested rows that the session and the data set can still bear."""
+        with self.at_rest() as (spent, ceiling):
+            most = int((ceiling - spent) / self.step_budget)
+            affords = self._responder.affords
+            return bisect_left(range(1, most + 1), True, key=lambda n: not affords(n))
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         """Answer requests that arrived together; a refusal stands in the place of its answer."""

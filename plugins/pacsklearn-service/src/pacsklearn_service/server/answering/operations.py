@@ -195,7 +195,10 @@ class Operations:
             return {"name": facts["key"]}
 
     def curator_all_models(self, curator: Caller, facts: Facts, content: bytes) -> Any:
-        return self._coordinator.catalog.models(facts.get("model"))
+        return [
+            model | {"rows_left": self._coordinator.rows_left(model["name"])}
+            for model in self._coordinator.catalog.models(facts.get("model"))
+        ]
 
     def curator_fit(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         recipe = facts["recipe"]

@@ -15,6 +15,8 @@ class Connection(ABC):
     ----------
     address : str
         As ledgers in the database are opened with.
+    patience : float
+        Seconds to wait for others' locks.
 
     Attributes
     ----------
@@ -24,8 +26,8 @@ class Connection(ABC):
 
     locked: ClassVar[str]
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, address: str, patience: float) -> None:
+        self.address, self._patience = address, patience
 
     @abstractmethod
     def transaction(self, *, write: bool) -> AbstractContextManager[None]:

@@ -53,7 +53,9 @@ class ServiceDatabase:
         self._until = 0.0
         self._is_file = self.address.startswith(SQLITE)
         self._make_ledgers()
-        self._connection, self._lease = _connection(self.address), _connection(self.address)
+        self._connection = _connection(self.address, _PATIENCE)
+        # Asked again before long: a lock that stands still is taken from who has it only then.
+        self._lease = _connection(self.address, 1.0)
         self._lease_lock = threading.Lock()
         try:
             self._make_tables()
@@ -199,9 +201,9 @@ class ServiceDatabase:
         return f"ServiceDatabase({'file' if self._is_file else 'server'}, pid={os.getpid()})"
 
 
-def _connection(address: str) -> Connection:
+def _connection(address: str, patience: float) -> Connection:
     if address.startswith(SQLITE):
-        return FileConnection(address)
+        return FileConnection(address, patience)
     from pacsklearn_service.server.store.server_connection import ServerConnection
 
-    return ServerConnection(address)
+    return ServerConnection(address, patience)

@@ -6,13 +6,11 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final, final
+from typing import Any, final
 
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE, connect
 from pacsklearn_service.server.store.connection import Connection
-
-_PATIENCE: Final = 30_000
 
 
 @final
@@ -21,11 +19,11 @@ class FileConnection(Connection):
 
     locked = ""  # a transaction that writes has locked the whole file
 
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
+    def __init__(self, address: str, patience: float) -> None:
+        super().__init__(address, patience)
         with self._errors():
             self._raw = connect(address.removeprefix(SQLITE), "rw")
-            self._raw.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+            self._raw.execute(f"PRAGMA busy_timeout = {1000 * patience:.0f}")
             self._raw.row_factory = _as_dict
 
     @contextmanager

@@ -14,7 +14,6 @@ from pacsklearn.kernel.ledger.log import hide, without_password
 from pacsklearn_service.server.store.connection import Connection
 
 _SCHEMA: Final = "pacsklearn_service"
-_PATIENCE: Final = 30
 
 
 @final
@@ -23,8 +22,8 @@ class ServerConnection(Connection):
 
     locked = " FOR UPDATE"
 
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
+    def __init__(self, address: str, patience: float) -> None:
+        super().__init__(address, patience)
         self._raw: psycopg.Connection[dict[str, Any]] | None = None
 
     @contextmanager
@@ -82,7 +81,7 @@ class ServerConnection(Connection):
                 self.address, autocommit=True, client_encoding="utf8", row_factory=dict_row
             )
             self._raw = raw
-            raw.execute(f"SET search_path = {_SCHEMA}; SET lock_timeout = '{_PATIENCE}s'")
+            raw.execute(f"SET search_path = {_SCHEMA}; SET lock_timeout = '{self._patience}s'")
             if raw.execute("SHOW synchronous_commit").fetchall()[0]["synchronous_commit"] == "off":
                 # A server that answers before it has written could lose charges of answers that
                 # left.

@@ -110,6 +110,7 @@ async def invocations(request: Request, model: str | None = None) -> Response:
         return await _table(request, facts, kind)
     if kind != JSON:
         raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
+    check_address(request, "model")
     signature, body = Signature.from_facts(facts["signature"]), await request.body()
     columns, parameters = await decoded(
         request, mlflow_table, body, signature, request.app.state.settings.most_rows
@@ -167,9 +168,16 @@ async def v2_request(request: Request, facts: dict[str, Any]) -> V2Request:
     """What a request of tensors asks of a model."""
     if content_kind(request) not in (JSON, _BINARY, ""):
         raise Problem("unsupported-media-type", f"Content-Type must be {JSON} or {ARROW}.")
+    check_address(request)
     length = request.headers.get("inference-header-content-length")
     most = request.app.state.settings.most_rows
     return await decoded(request, read_v2, await request.body(), length, facts, most)
+
+
+def check_address(request: Request, *known: str) -> None:
+    """Refuse parameters that stand where nothing reads them: max_charge might be among them."""
+    if not set(request.query_params) <= set(known):
+        raise Problem("invalid", "The parameters of a JSON request stand in its body.")
 
 
 async def _need_ready(request: Request) -> None:

@@ -87,6 +87,8 @@ async def release(request: Request, model: str, reservation: str) -> dict[str, A
 async def begin_job(request: Request, model: str) -> dict[str, Any]:
     """Begin to answer a long batch."""
     facts, columns, parameters = await _rows(request, model)
+    if parameters != Parameters(max_charge=parameters.max_charge):
+        raise Problem("invalid", "Of the parameters a job takes max_charge alone.")
     return await ask(
         request,
         "answer_job",

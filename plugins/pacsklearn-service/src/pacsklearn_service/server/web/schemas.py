@@ -28,7 +28,7 @@ DTYPES: Final = {
 
 
 class _Strict(BaseModel):
-    # A misspelt max_charge must not be a request without one.
+    # A misspelt max_charge, or parameters, must not be a request without one.
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
@@ -47,10 +47,9 @@ class TensorParameters(_Strict):
     binary_data_size: Annotated[int, Field(ge=0)] | None = None
 
 
-class Tensor(BaseModel):
+class Tensor(_Strict):
     """One input of the Open Inference Protocol."""
 
-    model_config = ConfigDict(strict=True)
     name: str
     shape: Annotated[list[Annotated[int, Field(ge=0, lt=2**40)]], Field(min_length=1, max_length=2)]
     datatype: Datatype
@@ -64,18 +63,16 @@ class OutputParameters(_Strict):
     binary_data: bool = False
 
 
-class Output(BaseModel):
+class Output(_Strict):
     """One output that is wanted."""
 
-    model_config = ConfigDict(strict=True)
     name: Literal["predict", "predict_proba"]
     parameters: OutputParameters = OutputParameters()
 
 
-class V2Body(BaseModel):
+class V2Body(_Strict):
     """Request of the Open Inference Protocol."""
 
-    model_config = ConfigDict(strict=True)
     id: Annotated[str, Field(max_length=200)] = ""
     inputs: Annotated[list[Tensor], Field(min_length=1, max_length=10_000)]
     outputs: list[Output] = []
