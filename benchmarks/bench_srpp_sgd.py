@@ -15,7 +15,13 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import scale
 
 from pacsklearn.kernel.noise.sampler import SecureSampler
-from pacsklearn.srpp import DifferingRows, DiscrepancyCap, SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.srpp import (
+    DifferingRows,
+    DiscrepancyCap,
+    NoiseMultiplier,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
+)
 from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
@@ -139,7 +145,11 @@ def accuracy(figures: Figures) -> None:
                 )
                 theirs = SGDClassifier(loss=loss, random_state=seed).fit(train, y_train)
                 ours = SRPPSGDClassifier(
-                    loss=loss, noise_multiplier=0, clip_norm=100, batch_size=16, random_state=seed
+                    loss=loss,
+                    budget=NoiseMultiplier(0),
+                    clipping=100,
+                    batches=16,
+                    random_state=seed,
                 ).fit(train, y_train)
                 scores["theirs"].append(100 * theirs.score(test, y_test))
                 scores["ours"].append(100 * ours.score(test, y_test))
@@ -151,7 +161,12 @@ def accuracy(figures: Figures) -> None:
     X, y = scale(X), (y - 150) / 75
     theirs = SGDRegressor(random_state=0).fit(X, y).score(X, y)
     ours = SRPPSGDRegressor(
-        noise_multiplier=0, clip_norm=100, batch_size=16, eta0=0.03, max_iter=50, random_state=0
+        budget=NoiseMultiplier(0),
+        clipping=100,
+        batches=16,
+        learning_rate=0.03,
+        epochs=50,
+        random_state=0,
     ).fit(X, y)
     rows.append(("diabetes (R2), squared", f"{100 * theirs:.2f}", f"{100 * ours.score(X, y):.2f}"))
     print_table("without noise, ten splits", ("data", "SGD of scikit-learn", "ours"), rows)

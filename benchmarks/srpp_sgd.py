@@ -39,7 +39,15 @@ from sklearn.model_selection import train_test_split
 
 from pacsklearn.audit.row_losses import membership_auc, row_losses
 from pacsklearn.datasets import load_adult
-from pacsklearn.srpp import DifferingRows, DiscrepancyCap, SRPPSGDClassifier
+from pacsklearn.srpp import (
+    Batches,
+    DifferingRows,
+    DiscrepancyCap,
+    LearningRate,
+    NoiseMultiplier,
+    Renyi,
+    SRPPSGDClassifier,
+)
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 
@@ -175,19 +183,16 @@ def sampling(line: str) -> str:
 def accuracy(study: Study, batch: int, noise: float, line: str = "SRPP") -> float:
     scores = []
     for seed in range(study.n_runs):
-        options: dict[str, Any] = {"eta0": 0.2, "momentum": 0.9}
+        rate = LearningRate(0.2, momentum=0.9)
         if study.model is SRPPSGDClassifier:
-            options = {"eta0": 1.0}
+            rate = LearningRate(1.0)
         model = study.model(
-            noise_multiplier=noise,
-            accounting="worst-case",
-            order=ORDER,
+            budget=NoiseMultiplier(noise, ORDER),
             scenario=DifferingRows(study.n_differing),
-            batch_size=batch,
-            sampling=sampling(line),
-            max_iter=study.epochs,
+            batches=Batches(batch, sampling(line), "worst-case"),
+            learning_rate=rate,
+            epochs=study.epochs,
             random_state=seed,
-            **options,
         )
         scores.append(model.fit(study.X, study.y).score(study.X_test, study.y_test))
     return 100 * float(np.mean(scores))
@@ -238,20 +243,17 @@ def overfitted(figures: Figures) -> list[tuple[float, ...]]:
     inside, outside = kept[:200], kept[200:]
     rows, points = [], []
     for epsilon in (2, 8, 20, 50, 70, 100, 200, 300, 500, math.inf):
-        noise = {"noise_multiplier": 0.0} if epsilon == math.inf else {"epsilon": epsilon}
+        budget = NoiseMultiplier(0.0) if epsilon == math.inf else Renyi(epsilon, ORDER)
         areas, losses, scores = [], [], []
         for seed in range(2):
             model = deep(
-                accounting="subsampling-aware",
-                order=ORDER,
+                budget=budget,
                 scenario=DifferingRows(1),
-                batch_size=50,
-                max_iter=100,
-                eta0=0.2,
-                momentum=0.9,
+                batches=Batches(50, accounting="subsampling-aware"),
+                learning_rate=LearningRate(0.2, momentum=0.9),
+                epochs=100,
                 clip_norm=5.0,
                 random_state=seed,
-                **noise,
             ).fit(images[inside], y[inside])
             pair = [row_losses(model, images[part], y[part]) for part in (inside, outside)]
             areas.append(membership_auc(*pair))

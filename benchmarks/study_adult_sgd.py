@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from srpp_sgd import adult
 
 from pacsklearn import SRPPPrivate
-from pacsklearn.srpp import DifferingRows, PrevalenceScenario, SRPPSGDClassifier
+from pacsklearn.srpp import Clipping, DifferingRows, PrevalenceScenario, SRPPSGDClassifier
 
 RUNS, SIZE, SHARE = 3, 25_000, 0.24
 BATCHES = ((1_500, 5), (SIZE, 20), (SIZE, 60))  # rows of a batch, epochs
@@ -32,11 +32,11 @@ def descents(n_features: int) -> list[tuple[str, dict[str, Any]]]:
     """Settings by name: clipped to a ball, or to the box of the columns (a matrix cap)."""
     found: list[tuple[str, dict[str, Any]]] = []
     for (batch, epochs), eta0 in product(BATCHES, (8.0, 30.0)):
-        run = {"batch_size": batch, "max_iter": epochs}
+        run = {"batches": batch, "epochs": epochs}
         name = f"{batch:,} rows, {epochs} epochs, eta0 {eta0:g}"
-        found.append((f"ball, {name}", run | {"eta0": eta0 * 2, "clip_norm": 0.5}))
-        box = {"feature_bounds": np.ones(n_features), "clip_norm": 0.5 / np.sqrt(n_features + 1)}
-        found.append((f"box, {name}", run | box | {"eta0": eta0}))
+        found.append((f"ball, {name}", run | {"learning_rate": eta0 * 2, "clipping": 0.5}))
+        box = Clipping(0.5 / np.sqrt(n_features + 1), np.ones(n_features))
+        found.append((f"box, {name}", run | {"clipping": box, "learning_rate": eta0}))
     return found
 
 
@@ -59,7 +59,7 @@ def main() -> None:
     def descent(scenario: Any, n_rows: int) -> tuple[str, ...]:
         best: dict[str, tuple[float, str]] = {}
         for name, settings in descents(X.shape[1]):
-            model = SRPPSGDClassifier(epsilon=1.0, scenario=scenario, classes=[0, 1], **settings)
+            model = SRPPSGDClassifier(budget=1.0, scenario=scenario, classes=[0, 1], **settings)
             shape, rest = name.split(", ", 1)
             best[shape] = max(best.get(shape, (0.0, "")), (measured(model, n_rows)[0], rest))
         return *(f"{best[shape][0]:.3f}" for shape in ("ball", "box")), max(best.values())[1]
@@ -67,7 +67,7 @@ def main() -> None:
     rows: list[tuple[str, ...]] = []
     for shift in (0.001, 0.003, 0.01, 0.02, 0.03):
         scenario = PrevalenceScenario(shares=(SHARE - shift, SHARE), value=1, size=SIZE, n_draws=1)
-        whole = SRPPPrivate(LogisticRegression(max_iter=1000), epsilon=1.0, scenario=scenario)
+        whole = SRPPPrivate(LogisticRegression(max_iter=1000), budget=1.0, scenario=scenario)
         score, seconds = measured(whole, len(X))
         found = descent(scenario, len(X))
         rows.append((f"shares {shift:.1%} apart", f"{score:.3f}", f"{seconds:.1f} s", *found))

@@ -24,10 +24,11 @@ from sklearn.utils._param_validation import StrOptions as StrOptions  # noqa: PL
 from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: Any, within: str = "") -> None:
     """Hold an estimator's parameters against the ``_parameter_constraints`` of its class.
 
-    They are written as in scikit-learn; a boolean is no number here.
+    They are written as in scikit-learn; a boolean is no number here. ``within`` stands before the
+    message: the argument that a value object was given as.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def check_parameters(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not any(_satisfies(constraint, value) for constraint in allowed):
             expected = " or ".join(map(_expected, allowed))
-            raise InvalidParameterError(f"{name} must be {expected}, got {value!r}.")
+            raise InvalidParameterError(f"{within}{name} must be {expected}, got {value!r}.")
 
 
 def check_tags(estimator: Any) -> None:

@@ -180,7 +180,7 @@ def test_statements_of_every_kind() -> None:
     numbers = X[["age"]].to_numpy()
     private = PACPrivate(LinearSVC(), n_subsets=16).fit(numbers, y)
     statements = [
-        SRPPPrivate(LogisticRegression(), epsilon=1.0).fit(numbers, y).guarantee_.to_json(),
+        SRPPPrivate(LogisticRegression(), budget=1.0).fit(numbers, y).guarantee_.to_json(),
         run_audit(private, numbers, y, attacks=["identification"], n_trials=20).to_json(),
         release_sampled(
             lambda rows: rows.mean(axis=0), lambda generator: generator.normal(size=(5, 2)),

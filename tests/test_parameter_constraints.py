@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from numbers import Integral, Real
 from typing import Any
 
@@ -66,7 +67,8 @@ def test_an_error_names_parameter_expected_and_given(
 )
 def test_constraints_are_of_parameters_there_are_and_allow_their_defaults(name: str) -> None:
     kind = PUBLIC[name]
-    known = set(kind._get_param_names())
+    known = set(inspect.signature(kind).parameters)
     assert set(kind._parameter_constraints) <= known
     needed = {"estimator": None, "schema": None, "url": "http://localhost"}
+    needed |= {"epsilon": 1.0, "multiplier": 1.0}
     check_parameters(kind(**{key: value for key, value in needed.items() if key in known}))

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from pacsklearn import SRPPPrivate
-from pacsklearn.srpp import PrevalenceScenario, SliceProfile
+from pacsklearn.srpp import PrevalenceScenario, SliceProfile, Slices
 from pacsklearn.srpp.divergence.world_distances import slice_distances
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
@@ -52,10 +52,9 @@ plt.show()
 for aggregation in ("average", "joint", "full"):
     released = SRPPPrivate(
         summary,
-        epsilon=1.0,
-        aggregation=aggregation,
+        budget=1.0,
+        slices=Slices(profile=SliceProfile(directions[:-1]), aggregation=aggregation),
         scenario=scenario,
-        slices=SliceProfile(directions[:-1]),
     ).fit(X, y, secret=large)
     costs = released.guarantee_.costs
     views = f"average {costs.average:.2f}, joint {costs.joint:.2f}, full {costs.full:.2f}"

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import SRPPPrivate
-from pacsklearn.srpp import PrevalenceScenario
+from pacsklearn.srpp import PrevalenceScenario, Renyi
 
 table = pd.read_csv(Path(os.environ["PACSKLEARN_DATA"]) / "german_credit.csv")
 bad = table["target"].to_numpy(dtype=object)
@@ -43,7 +43,7 @@ for ax, epsilon in zip(axes, (16.0, 4.0, 1.0), strict=True):
     for share in scenario.shares:
         means = []
         for _ in range(5):
-            private = SRPPPrivate(scores, epsilon=epsilon, order=4, scenario=scenario)
+            private = SRPPPrivate(scores, budget=Renyi(epsilon, order=4), scenario=scenario)
             private.fit(X, bad, secret=bad, realized=share)
             told = private.predict_proba(X)[:, list(private.classes_).index("bad")]
             means.append(100 * told.mean())

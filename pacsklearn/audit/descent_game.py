@@ -17,9 +17,11 @@ from pacsklearn.audit.game import Game, Round
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.srpp.descent.base import LinearSGD, Problem
-from pacsklearn.srpp.descent.clipped_gradient import LinearLoss, clipped_sum
+from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
+from pacsklearn.srpp.descent.linear_parameters import LinearChoices
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.divergence.discrepancy import largest_discrepancy, second_moment
+from pacsklearn.srpp.parameters.noise_multiplier import NoiseMultiplier
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
 
@@ -77,7 +79,7 @@ class DescentGame(Game):
     >>> from pacsklearn.audit import run_audit
     >>> from pacsklearn.srpp import SRPPSGDClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = SRPPSGDClassifier(batch_size=200, max_iter=2, classes=[0, 1]).fit(X, y)
+    >>> model = SRPPSGDClassifier(batches=200, epochs=2, classes=[0, 1]).fit(X, y)
     >>> run_audit(model, n_trials=100, attacks=["map"]).passed
     True
     """
@@ -90,30 +92,35 @@ class DescentGame(Game):
             )
         self._guarantee, secret = guarantee, _batches(guarantee)
         count = _differing(secret)
+        choices = LinearChoices.of(model)
+        together = {"discrepancy": None, "charged_together": record.n_steps}
+        budget, epochs = (
+            choices.run.budget,
+            record.n_steps // math.ceil(secret.n_rows / secret.batch_size),
+        )
         changes = {
             "scenario": DifferingRows(count),
-            "discrepancy": None,
-            "noise_multiplier": record.noise_multiplier,
-            "max_iter": max(1, record.n_steps // math.ceil(secret.n_rows / secret.batch_size)),
-            "early_stopping": False,
+            "batches": choices.run.batches.set_params(**together),
+            "budget": NoiseMultiplier(record.noise_multiplier, budget.order, budget.delta),
+            "epochs": choices.epochs.set_params(n=max(1, epochs), early_stopping=False),
             "ledger": None,
-            "steps_per_charge": record.n_steps,
         }
         if is_classifier(model):
             changes |= {"class_weight": None, "classes": model.classes_}
         self._model = clone(model).set_params(**changes)
         self._rows = np.zeros((secret.n_rows, model.n_features_in_))
         self._rows[:count, 0] = _ENTRY
-        if model.feature_bounds is not None:
-            self._rows *= np.asarray(model.feature_bounds, dtype=np.float64)
+        if choices.clipping.feature_bounds is not None:
+            self._rows *= np.asarray(choices.clipping.feature_bounds, dtype=np.float64)
+        self._loss, self._shown = choices.loss, choices.run.batches.accounting != "secret-batches"
         self._weights = np.where(np.arange(secret.n_rows) < count, _WEIGHT, 0.0)
         self.prior = np.full(2, 0.5)
         self.prior.flags.writeable = False
         # A rehearsal of both: what pulls, and what its run is worth.
         rehearsed = [self._trained(secret, seed=0)[1:] for secret in range(2)]
         self._problems = [problem for problem, *_ in rehearsed]
-        _, self._loss, self._accountant, n_steps = rehearsed[0]
-        noise = float(record.noise_multiplier)
+        _, self._accountant, n_steps = rehearsed[0]
+        noise = self._noise = float(record.noise_multiplier)
         costs = [self._accountant.costs(noise, n_steps, delta) for delta in _DELTAS]
         pairs = [(each.full_epsilon, each.delta) for each in (guarantee.costs, *costs)]
         # Of a mean over batches that are known, information alone bounds what is seen here.
@@ -135,7 +142,7 @@ class DescentGame(Game):
 
     def _trained(
         self, secret: int, seed: int
-    ) -> tuple[Transcript, Problem, LinearLoss, SRPPSGDAccountant, int]:
+    ) -> tuple[Transcript, Problem, SRPPSGDAccountant, int]:
         """One run of the estimator's own code on a table, watched from inside."""
         model: Any = clone(self._model).set_params(random_state=seed)
         targets = np.zeros(len(self._rows))
@@ -146,9 +153,10 @@ class DescentGame(Game):
         met: list[Any] = []
         descend = model._descend
 
-        def watched(run: Any, problem: Problem, loss: LinearLoss, *rest: Any) -> None:
-            met.extend((problem, loss, run.accountant))
-            descend(_WatchedRun(run, model, seen, self._weights > 0), problem, loss, *rest)
+        def watched(run: Any, problem: Problem, *rest: Any, **more: Any) -> None:
+            met.extend((problem, run.accountant))
+            pulls = self._weights > 0 if self._shown else None
+            descend(_WatchedRun(run, model, seen, pulls), problem, *rest, **more)
 
         model._descend = watched
         with warnings.catch_warnings():
@@ -159,7 +167,7 @@ class DescentGame(Game):
     def _log_likelihood(self, seen: Transcript, problem: Problem) -> float:
         """Of everything released, if the table had been this one; up to a constant."""
         cap, (norm,) = self._accountant.cap, self._accountant.clipping.norms
-        deviation = norm * self._model.noise_multiplier
+        deviation = norm * self._noise
         counts = np.arange(cap.largest + 1)
         total = 0.0
         log_law = cap.log_law
@@ -182,11 +190,10 @@ class _WatchedRun:
 
     def __init__(self, run: Any, model: Any, seen: Transcript, pulls: Any) -> None:
         self._run, self._model, self._seen, self._pulls = run, model, seen, pulls
-        self._shown = model.accounting != "secret-batches"
 
     def next_batch(self) -> Any:
         rows = self._run.next_batch()
-        self._seen.held.append(int(np.sum(self._pulls[rows])) if self._shown else None)
+        self._seen.held.append(None if self._pulls is None else int(np.sum(self._pulls[rows])))
         return rows
 
     def noised_mean(self, total: Floats) -> Floats:

@@ -1,9 +1,19 @@
 # Public names, a line each, with the module that defines them: the module beside it reads them too.
 # fmt: off
 from pacsklearn.srpp.descent.classifier import SRPPSGDClassifier as SRPPSGDClassifier
+from pacsklearn.srpp.descent.clipped_gradient import HuberLoss as HuberLoss
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap as DiscrepancyCap
 from pacsklearn.srpp.descent.regressor import SRPPSGDRegressor as SRPPSGDRegressor
 from pacsklearn.srpp.laws.slice_profile import SliceProfile as SliceProfile
+from pacsklearn.srpp.parameters.batches import Batches as Batches
+from pacsklearn.srpp.parameters.clipping import Clipping as Clipping
+from pacsklearn.srpp.parameters.epochs import Epochs as Epochs
+from pacsklearn.srpp.parameters.learning_rate import LearningRate as LearningRate
+from pacsklearn.srpp.parameters.noise import Noise as Noise
+from pacsklearn.srpp.parameters.noise_multiplier import NoiseMultiplier as NoiseMultiplier
+from pacsklearn.srpp.parameters.penalty import Penalty as Penalty
+from pacsklearn.srpp.parameters.renyi import Renyi as Renyi
+from pacsklearn.srpp.parameters.slices import Slices as Slices
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee as PufferfishGuarantee
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows as DifferingRows
 from pacsklearn.srpp.scenarios.group_scenario import GroupScenario as GroupScenario

@@ -1,10 +1,10 @@
-"""The kind of plugin that this ring declares: Pufferfish scenarios."""
+"""The kind of plugin that this ring declares, Pufferfish scenarios, and its own budget."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pacsklearn.kernel.plugins.kinds import kind
+from pacsklearn.kernel.plugins.kinds import hookimpl, kind
 
 
 @kind("scenario", "pacsklearn.srpp.scenarios.scenario:Scenario")
@@ -20,3 +20,9 @@ def pacsklearn_scenarios() -> Iterable[type | str]:
         "pacsklearn.srpp.scenarios.differing_rows:DifferingRows",
         "pacsklearn.srpp.scenarios.group_scenario:GroupScenario",
     )
+
+
+@hookimpl
+def pacsklearn_budgets() -> Iterable[str]:
+    """Renyi divergence, for secrets that are properties of the table."""
+    return ("pacsklearn.srpp.parameters.renyi:Renyi",)

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from numbers import Integral, Real
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
-from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
-from pacsklearn.exceptions import BudgetError, ScenarioError
+from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.outputs.candidates import checked_rows
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.srpp.laws.slice_profile import SliceProfile
-from pacsklearn.srpp.laws.sliced_law import AGGREGATIONS
-from pacsklearn.srpp.release.release import CONFIDENCE, SlicedOptions, StatedRows
-from pacsklearn.srpp.release.renyi_unit import LARGEST_EPSILON, LARGEST_ORDER
+from pacsklearn.srpp.parameters.noise import Noise
+from pacsklearn.srpp.parameters.renyi import as_renyi
+from pacsklearn.srpp.parameters.slices import Slices
+from pacsklearn.srpp.parameters.stated import stated
+from pacsklearn.srpp.release.release import SlicedOptions, StatedRows
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, Query
 from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
-
-_INSIDE = Interval(Real, 0, 1, closed="neither")
-
-CONSTRAINTS: Final[dict[str, list[Any]]] = {
-    "allow_exact": ["boolean"],
-    "aggregation": [StrOptions(set(AGGREGATIONS))],
-    "noise": [StrOptions({"isotropic", "anisotropic", "worst-case"})],
-    "order": [Interval(Real, 1, LARGEST_ORDER, closed="right")],
-    "delta": [_INSIDE],
-    "confidence": [None, _INSIDE],
-    "n_slices": [Interval(Integral, 1, None, closed="left")],
-    "slice_seed": [Interval(Integral, 0, None, closed="left")],
-}
-"""Of SRPPPrivate's plain parameters."""
 
 
 def is_function(estimator: Any) -> bool:
@@ -53,24 +37,15 @@ def sliced_options(model: Any) -> SlicedOptions:
             f"{'the class' if isinstance(model.estimator, type) else 'an object of type'} "
             f"{kind.__name__}."
         )
-    check_parameters(model)
-    if model.noise == "anisotropic" and model.aggregation == "full":
+    options = SlicedOptions(
+        as_renyi(model.budget),
+        stated(Slices, model.slices, "slices"),
+        stated(Noise, model.noise, "noise"),
+    )
+    if options.noise.shape == "anisotropic" and options.slices.aggregation == "full":
         raise ValueError(
-            "noise='anisotropic' is calibrated along slices; use aggregation='average' or "
+            "noise='anisotropic' is calibrated along slices; give Slices(aggregation='average') or "
             "'joint', or noise='isotropic'."
-        )
-    named = isinstance(model.slices, str) and model.slices in ("uniform", "orthogonal")
-    if not named and not isinstance(model.slices, SliceProfile):
-        raise ValueError(
-            "slices must be 'uniform', 'orthogonal' or a SliceProfile, got an object of type "
-            f"{type(model.slices).__name__}."
-            if not isinstance(model.slices, str)
-            else f"slices must be 'uniform', 'orthogonal' or a SliceProfile, got {model.slices!r}."
-        )
-    if not named and (model.n_slices, model.slice_seed) != (200, 0):
-        raise ValueError(
-            "n_slices and slice_seed are for slices='uniform' or 'orthogonal', and the directions "
-            "of a SliceProfile are given: they would be ignored. Leave them out."
         )
     if is_function(model.estimator) and not (
         isinstance(model.canonicalizer, str) and model.canonicalizer == "auto"
@@ -79,17 +54,7 @@ def sliced_options(model: Any) -> SlicedOptions:
             "canonicalizer is for models, and a function's numbers are released as they are: it "
             "would be ignored. Leave it out."
         )
-    return SlicedOptions(
-        epsilon=checked_epsilon(model.epsilon),
-        order=float(model.order),
-        aggregation=model.aggregation,
-        noise=model.noise,
-        profile=partial(_profile, model),
-        delta=float(model.delta),
-        metric=model.metric,
-        confidence=CONFIDENCE if model.confidence is None else float(model.confidence),
-        allow_exact=model.allow_exact,
-    )
+    return options
 
 
 def sliced_query(
@@ -144,31 +109,3 @@ def _secret_column(
         getattr(X, "columns", None),
         lambda: SecretColumn(np.asarray(X[secret]), secret),
     )
-
-
-def checked_epsilon(epsilon: Any) -> float:
-    """Positive, finite epsilon that the lattice can bear."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
-        raise BudgetError(
-            f"epsilon must be a positive number, got {epsilon!r} of type {type(epsilon).__name__}."
-        )
-    value = float(epsilon)
-    # Beyond it nothing is hidden, and the arithmetic of noise so small overflows.
-    if not 1e-9 <= value <= LARGEST_EPSILON:
-        raise BudgetError(
-            f"epsilon must be a number of at least 1e-9 and at most {LARGEST_EPSILON:g}, got "
-            f"{epsilon!r}; give for instance epsilon=1.0."
-        )
-    return value
-
-
-def _profile(model: Any, dimension: int) -> SliceProfile:
-    if not isinstance(model.slices, SliceProfile):
-        make = getattr(SliceProfile, model.slices)
-        return make(dimension, n_slices=model.n_slices, seed=model.slice_seed)
-    if model.slices.dimension != dimension:
-        raise ValueError(
-            f"slices are directions in {model.slices.dimension} dimensions, and {dimension} "
-            "numbers are released; give directions of that length."
-        )
-    return model.slices

@@ -21,13 +21,8 @@ from pacsklearn.kernel.outputs.universe import check_names, check_wrapped
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import sampler_for
 from pacsklearn.srpp.release.release import sliced_release
-from pacsklearn.srpp.release.renyi_unit import check_secret_name, renyi_unit
-from pacsklearn.srpp.srpp_parameters import (
-    CONSTRAINTS,
-    is_function,
-    sliced_options,
-    sliced_query,
-)
+from pacsklearn.srpp.release.renyi_unit import check_secret_name
+from pacsklearn.srpp.srpp_parameters import is_function, sliced_options, sliced_query
 
 _DEFAULT_SCENARIO = "prevalence"
 
@@ -52,36 +47,16 @@ class SRPPPrivate(PrivateEstimator):
     estimator : estimator or callable
         An estimator with a canonicalizer; preprocessing and searches belong inside it. Or a
         function ``f(X, y)`` that returns numbers, whose value is released.
-    epsilon : float, default=1.0
-        Allowed Renyi divergence, in nats.
-    order : float, default=4.0
-        Its order, above 1.
+    budget : float or Renyi, default=1.0
+        Allowed Renyi divergence, in nats: a number is ``Renyi(number, 4)``.
     scenario : str or Scenario, optional
         What is secret. ``PrevalenceScenario(shift=0.1)`` when not given.
-    aggregation : {"full", "joint", "average"}, default="full"
-        Bound the whole release, or the log-moment or the mean over slices of it. All three are
-        reported for the noise that results; whoever holds the release is bounded by the first
-        only.
-    noise : {"isotropic", "anisotropic", "worst-case"}, default="isotropic"
-        Shape of the noise: the same in every direction; of least power; or a baseline for the
-        largest distance between any two data sets that the scenario lists; data sets that it does
-        not list may be further apart.
-    slices : {"uniform", "orthogonal"} or SliceProfile, default="uniform"
-        Public directions.
-    n_slices : int, default=200
-        How many.
-    slice_seed : int, default=0
-        Public seed of the directions.
+    noise : str or Noise, default="isotropic"
+        Shape of the noise, and what noise costs in each direction.
+    slices : int or Slices, default=200
+        Public directions in which the release is looked at, and what is bounded over them.
     canonicalizer : "auto", str or Canonicalizer, default="auto"
         How a fitted model becomes a vector.
-    delta : float, default=1e-5
-        For which (epsilon, delta) bounds are reported.
-    metric : "auto", None, array-like or Metric, default="auto"
-        What noise costs in each direction, as in :class:`PACPrivate`: "auto" lets a model's
-        canonicalizer say how much each number matters to its predictions.
-    confidence : float, optional
-        Of promises about tables drawn from stated laws (a ``reference``, a simulator);
-        1 - 1e-6 when not given. Listed training sets need none.
     secret_name : str, optional
         What you call the secret, say "clinic 2026: diagnosis". Needed with a ledger, which adds up
         releases about one secret only; the same for all of them.
@@ -93,10 +68,6 @@ class SRPPPrivate(PrivateEstimator):
         them reproducible: it warns, and the guarantee says "not for release".
     n_jobs : int, optional
         Workers fitting the worlds.
-    allow_exact : bool, default=False
-        Whether a release may hide nothing: one on which the best attack tells a pair of secrets
-        apart in 99.99 % of cases or more. It is charged as stated, and never published; without
-        this, it is refused before anything is charged.
 
     Attributes
     ----------
@@ -120,7 +91,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     Notes
     -----
     *Guarantee.* For every pair of secrets of the scenario and every prior, the Renyi divergence
-    between what would be released under either is at most ``epsilon``: exact for the training
+    between what would be released under either is at most the budget: exact for the training
     sets that the scenario lists; with the confidence printed for tables drawn from stated laws.
 
     *Edge cases.* Where no protected pair of secrets differs in the output, nothing is noised.
@@ -139,32 +110,23 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     >>> from pacsklearn import SRPPPrivate
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
-    >>> private = SRPPPrivate(model, epsilon=2.0).fit(X, y, secret=X[:, 0] > 14)
+    >>> private = SRPPPrivate(model, budget=2.0).fit(X, y, secret=X[:, 0] > 14)
     >>> private.guarantee_.spent == private.guarantee_.costs.full <= 2.0
     True
     """
 
     estimator: Any
+    budget: Any = 1.0
     _: KW_ONLY
-    epsilon: float = 1.0
-    order: float = 4.0
     scenario: Any = None
-    aggregation: str = "full"
-    noise: str = "isotropic"
-    slices: Any = "uniform"
-    n_slices: int = 200
-    slice_seed: int = 0
+    noise: Any = "isotropic"
+    slices: Any = 200
     canonicalizer: Any = "auto"
-    delta: float = 1e-5
-    metric: Any = "auto"
-    confidence: float | None = None
     secret_name: str | None = None
     ledger: Any = None
     random_state: Any = None
     n_jobs: int | None = None
-    allow_exact: bool = False
 
-    _parameter_constraints = CONSTRAINTS
     _learned = (
         "classes_",
         "feature_names_in_",
@@ -205,11 +167,6 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         plugins = registry()
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
         scenario = plugins.make("scenario", named)
-        if self.confidence is not None and scenario.redrawn:
-            raise ValueError(
-                f"confidence is about tables drawn from stated laws; what {type(scenario).__name__}"
-                " lists is known exactly, and it would be ignored. Leave confidence out."
-            )
         provenance = [plugins.provenance("scenario", named)]
         routed = self._routed(fit_params)
         features: dict[str, Any] = {}
@@ -261,13 +218,8 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         """
         options = sliced_options(self)
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
-        return renyi_unit(
-            order=options.order,
-            aggregation=options.aggregation,
-            profile=options.profile(n_numbers),
-            scenario=registry().make("scenario", named),
-            secret_name=self.secret_name,
-        )
+        scenario = registry().make("scenario", named)
+        return options.unit(options.slices.of(n_numbers), scenario, self.secret_name)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Where metadata goes: ``secret`` and ``realized`` stay here, the rest is passed on."""

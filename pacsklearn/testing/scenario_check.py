@@ -6,7 +6,6 @@ import copy
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.parameters.renyi import Renyi
+from pacsklearn.srpp.parameters.slices import Slices
 from pacsklearn.srpp.release.release import (
     CalibratedWorlds,
     SlicedOptions,
@@ -88,9 +88,7 @@ def check_scenario(
     _check_texts(scenario)
     column = None if secret is None else SecretColumn(np.asarray(secret))
     released = FunctionQuery(_column_means) if query is None else query
-    options = SlicedOptions(
-        1.0, 4.0, "full", "isotropic", partial(SliceProfile.uniform, n_slices=20), 1e-5
-    )
+    options = SlicedOptions(Renyi(1.0), Slices(20))
     first = _calibrated(scenario, released, StatedRows(X, y, column), options)
     reference: str | None = None
     for secret_index, position in _forced(first.worlds):

@@ -11,23 +11,34 @@ from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.exceptions import AuditViolationError
-from pacsklearn.srpp import DifferingRows, PrevalenceScenario, SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.srpp import (
+    Batches,
+    Clipping,
+    DifferingRows,
+    Epochs,
+    LearningRate,
+    NoiseMultiplier,
+    PrevalenceScenario,
+    Renyi,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
+)
 from pacsklearn.srpp.release.run import PrivateRun
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 Y = np.arange(60) % 2
-KNOWN = {"sampling": "without-replacement", "accounting": "worst-case", "batch_size": 60}
+KNOWN = {"batches": Batches(60, sampling="without-replacement", accounting="worst-case")}
 
 
 def fitted(kind=SRPPSGDClassifier, **params):
     declared = {"classes": [0, 1]} if kind is SRPPSGDClassifier else {}
-    return kind(**{"batch_size": 20, "max_iter": 1} | declared | params).fit(X, Y)
+    return kind(**{"batches": 20, "epochs": 1} | declared | params).fit(X, Y)
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_the_attack_is_the_optimal_one(count):
     """Of all rows in every batch: two Gaussians, ``2 k`` norms apart in each of 3 steps."""
-    model = fitted(scenario=DifferingRows(count), noise_multiplier=4.0, max_iter=3, **KNOWN)
+    model = fitted(scenario=DifferingRows(count), budget=NoiseMultiplier(4.0), epochs=3, **KNOWN)
     game, generator = DescentGame(model), np.random.default_rng(1)
     rounds = [game.play(generator) for _ in range(256)]
     assert {tuple(each.released.held) for each in rounds} == {(count,) * 3}
@@ -45,23 +56,39 @@ def test_the_attack_is_the_optimal_one(count):
     [
         (SRPPSGDClassifier, {}),
         (SRPPSGDClassifier, {"loss": "hinge", "fit_intercept": False}),
-        (SRPPSGDClassifier, {"scenario": DifferingRows(5), "feature_bounds": [1e-9, 1, 1e9, 3]}),
+        (
+            SRPPSGDClassifier,
+            {"scenario": DifferingRows(5), "clipping": Clipping(feature_bounds=[1e-9, 1, 1e9, 3])},
+        ),
         (SRPPSGDClassifier, {"scenario": PrevalenceScenario(shares=(0.4, 0.5), n_draws=1)}),
-        (SRPPSGDClassifier, {"class_weight": {0: 0.0, 1: 2.0}, "accounting": "subsampling-aware"}),
+        (
+            SRPPSGDClassifier,
+            {
+                "class_weight": {0: 0.0, 1: 2.0},
+                "batches": Batches(20, accounting="subsampling-aware"),
+            },
+        ),
         (SRPPSGDRegressor, {}),
-        (SRPPSGDRegressor, {"loss": "huber", "momentum": 0.9, "average": True}),
+        (
+            SRPPSGDRegressor,
+            {
+                "loss": "huber",
+                "learning_rate": LearningRate(momentum=0.9),
+                "epochs": Epochs(1, average=True),
+            },
+        ),
     ],
 )
 def test_every_estimator_is_played(kind, params):
     """Budgets that hide little are seen through, and no more than they allow is found."""
     audit = run_audit(
-        fitted(kind, epsilon=60.0, order=2.0, **params), n_trials=100, attacks=["map"]
+        fitted(kind, budget=Renyi(60.0, 2.0), **params), n_trials=100, attacks=["map"]
     )
     (result,) = audit.results
     assert audit.passed
     assert result.success > 0.7
     assert result.prior == 0.5
-    if params.get("accounting") != "subsampling-aware":
+    if "class_weight" not in params:
         assert 0 < audit.epsilon_refuted < audit.divergence <= 60.0
         assert Audit.from_json(audit.to_json()) == audit
         assert "is promised" in str(audit)
@@ -69,7 +96,7 @@ def test_every_estimator_is_played(kind, params):
 
 def test_noise_that_is_too_small_is_refuted(monkeypatch):
     """A run whose noise is a tenth of what is stated: by success, and by the divergence."""
-    model = fitted(epsilon=1.0, **KNOWN)
+    model = fitted(budget=1.0, **KNOWN)
     assert run_audit(model, n_trials=100, attacks=["map"]).passed
     honest = PrivateRun.noised_mean
 
@@ -87,6 +114,6 @@ def test_noise_that_is_too_small_is_refuted(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 def test_what_was_not_fitted_with_noise_is_not_audited():
-    for model in (SRPPSGDClassifier(), fitted(noise_multiplier=0.0)):
+    for model in (SRPPSGDClassifier(), fitted(budget=NoiseMultiplier(0.0))):
         with pytest.raises(NotFittedError, match="guarantee"):
             run_audit(model)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from pacsklearn.audit.map_attack import MapAttack
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
-from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SliceProfile
+from pacsklearn.srpp import GroupScenario, Noise, PrevalenceScenario, Renyi, Slices
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
@@ -34,9 +34,7 @@ def calibrated(data, scenario, epsilon, aggregation="average", noise="isotropic"
     query = FunctionQuery(lambda X: X.mean(axis=0))
     if model is not None:
         query = ModelQuery(model, registry().canonicalizer_for(model))
-    options = SlicedOptions(
-        epsilon, 4.0, aggregation, noise, lambda d: SliceProfile.uniform(d, n_slices=50), 1e-5
-    )
+    options = SlicedOptions(Renyi(epsilon), Slices(50, aggregation=aggregation), Noise(noise))
     return calibrated_worlds(query, scenario, StatedRows(X, y, SecretColumn(group)), options)
 
 

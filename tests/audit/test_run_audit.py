@@ -175,7 +175,7 @@ def test_nothing_is_charged_and_the_secret_is_not_read(audited, tmp_path):
 
 @pytest.mark.parametrize("scenario", [None, GroupScenario(n_draws=4)])
 def test_a_sliced_release_is_replayed(scenario):
-    model = SRPPPrivate(Ridge(), epsilon=1.0, scenario=scenario)
+    model = SRPPPrivate(Ridge(), budget=1.0, scenario=scenario)
     model.fit(X[:, :3], X[:, 3], secret=y, realized=None if scenario is None else 1)
     audit = run_audit(model, X[:, :3], X[:, 3], secret=y, n_trials=150)
     assert {"identification", "map"} <= {result.attack for result in audit.results}

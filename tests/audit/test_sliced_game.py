@@ -13,7 +13,7 @@ from pacsklearn.audit import run_audit
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.exceptions import AuditViolationError
 from pacsklearn.plugins import registry
-from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Scenario, SliceProfile
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Renyi, Scenario, SliceProfile, Slices
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from pacsklearn.srpp.scenarios.data_world import DataWorld
@@ -35,9 +35,7 @@ def mean(X: Any) -> Any:
 
 def calibrated(data, scenario, epsilon=4.0):
     X, group = data
-    options = SlicedOptions(
-        epsilon, 4.0, "full", "isotropic", lambda d: SliceProfile.uniform(d, n_slices=50), 1e-5
-    )
+    options = SlicedOptions(Renyi(epsilon), Slices(50))
     rows = StatedRows(X, None, SecretColumn(group))
     return calibrated_worlds(FunctionQuery(mean), scenario, rows, options)
 
@@ -105,7 +103,7 @@ def test_a_leak_between_the_attack_and_the_information_is_caught(data):
 
 def test_an_audit_holds_the_attack_against_what_the_release_states(data):
     X, group = data
-    model = SRPPPrivate(mean, epsilon=4.0, scenario=GroupScenario(n_draws=3))
+    model = SRPPPrivate(mean, budget=4.0, scenario=GroupScenario(n_draws=3))
     model.fit(X, secret=group, realized="a")
     stated = model.guarantee_.success
     given = {"secret": group, "attacks": ["identification"], "n_trials": 2000}
@@ -146,7 +144,7 @@ class Biased(Scenario):
 
 
 def test_a_declared_prior_is_drawn_from_and_stated():
-    weak = SRPPPrivate(lambda X: X[0, 0], epsilon=0.01, scenario=Biased())
+    weak = SRPPPrivate(lambda X: X[0, 0], budget=0.01, scenario=Biased())
     found = weak.fit(np.zeros((2, 1))).guarantee_.success
     assert found.secret_blind == 0.9
     assert found.secret == pytest.approx(0.9, abs=1e-6)
@@ -154,7 +152,7 @@ def test_a_declared_prior_is_drawn_from_and_stated():
     game = SlicedGame(
         calibrated_worlds(
             FunctionQuery(lambda X: X[0, 0]), Biased(), StatedRows(np.zeros((2, 1))),
-            SlicedOptions(0.01, 4.0, "full", "isotropic", SliceProfile.uniform, 1e-5),
+            SlicedOptions(Renyi(0.01)),
         )
     )  # fmt: skip
     generator = np.random.default_rng(0)

@@ -301,7 +301,7 @@ def test_what_was_fitted_outside_the_subsets(model: Any) -> None:
     "fit",
     [
         lambda model: PACPrivate(model).fit(X, Y),
-        lambda model: SRPPPrivate(model, epsilon=1.0).fit(X, Y, secret=Y),
+        lambda model: SRPPPrivate(model, budget=1.0).fit(X, Y, secret=Y),
         lambda model: PrivacySession(X, Y, budget=Nats(1.0)).release(model),
     ],
     ids=["PACPrivate", "SRPPPrivate", "PrivacySession"],

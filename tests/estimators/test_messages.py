@@ -19,6 +19,7 @@ from sklearn.utils import get_tags
 
 from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV, SRPPPrivate
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, NoCanonicalizerError
+from pacsklearn.srpp import Renyi
 from pacsklearn.tabular import distill
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -44,7 +45,7 @@ def test_answers_are_advised_where_they_can_be_had():
 
 def test_srpp_has_no_answers_to_advise():
     with pytest.raises(NoCanonicalizerError) as caught:
-        SRPPPrivate(SVC(), epsilon=1.0, order=2).fit(*IRIS, secret=IRIS[0][:, 0] > 5)
+        SRPPPrivate(SVC(), budget=Renyi(1.0, order=2)).fit(*IRIS, secret=IRIS[0][:, 0] > 5)
     assert "responses" not in str(caught.value)
 
 

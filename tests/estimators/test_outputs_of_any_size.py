@@ -49,7 +49,7 @@ class Numbers(Scenario):
 
 
 def released(numbers: tuple[float, ...], true: int, epsilon: float = 0.01) -> SRPPPrivate:
-    model = SRPPPrivate(lambda X: X[0, 0], epsilon=epsilon, scenario=Numbers(numbers))
+    model = SRPPPrivate(lambda X: X[0, 0], budget=epsilon, scenario=Numbers(numbers))
     return model.fit(np.zeros((2, 1)), realized=f"s{true}")
 
 
@@ -87,7 +87,7 @@ def test_a_product_of_400_densities_hides_its_group() -> None:
     hits = 0
     for trial in range(60):
         true = trial % 3
-        model = SRPPPrivate(likelihood, epsilon=0.01, scenario=GroupScenario(n_draws=1))
+        model = SRPPPrivate(likelihood, budget=0.01, scenario=GroupScenario(n_draws=1))
         model.fit(rows, secret=group, realized="abc"[true])
         assert 0.0099 < model.guarantee_.spent <= 0.01
         hits += int(np.argmin(np.abs(model.released_value_ - np.array(own)))) == true
@@ -112,7 +112,7 @@ def test_tables_that_may_have_been_drawn_otherwise(exponent: int) -> None:
 
     scenario = SimulatorScenario(sample, [0.0, 0.1], n_draws=200)
     table = DRAW.normal(size=(20, 1))
-    model = SRPPPrivate(lambda X: np.ldexp(X.mean(), exponent), scenario=scenario, epsilon=2.0)
+    model = SRPPPrivate(lambda X: np.ldexp(X.mean(), exponent), scenario=scenario, budget=2.0)
     model.fit(table)
     assert 0.1 < model.guarantee_.spent <= 2.0
     assert 1e-9 < abs(np.ldexp(model.released_value_, -exponent) - table.mean()) < 100

@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate
-from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
-from pacsklearn.srpp import SliceProfile
+from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, ScenarioError
+from pacsklearn.srpp import PrevalenceScenario, SliceProfile, Slices
 
 IRIS = load_iris(return_X_y=True)
 ABOUT_ANSWERS = {
@@ -81,13 +81,13 @@ def test_a_prior_reaches_the_teacher() -> None:
 
 def test_directions_that_are_given_have_no_seed() -> None:
     profile = SliceProfile.uniform(4, n_slices=5, seed=0)
-    for argument in ({"n_slices": 10}, {"slice_seed": 1}):
+    for argument in ({"n": 10}, {"seed": 1}):
         with pytest.raises(ValueError, match="ignored"):
-            SRPPPrivate(MODEL, slices=profile, **argument).fit(*IRIS)
+            SRPPPrivate(MODEL, slices=Slices(profile=profile, **argument)).fit(*IRIS)
     with pytest.raises(ValueError, match="canonicalizer"):
         SRPPPrivate(lambda X, y: X.mean(), canonicalizer="linear_classifier").fit(*IRIS)
-    with pytest.raises(ValueError, match="confidence"):
-        SRPPPrivate(MODEL, confidence=0.9).fit(*IRIS)
+    with pytest.raises(ScenarioError, match="confidence"):
+        PrevalenceScenario(confidence=0.9)
 
 
 def test_auto_says_what_it_chose_and_why() -> None:

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp import PrevalenceScenario, Scenario
+from pacsklearn.srpp import PrevalenceScenario, Renyi, Scenario
 from pacsklearn.srpp.scenarios.row_world import RowWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 from tests.scikit_learn_checks import Checks, checks_of, run
@@ -62,7 +62,7 @@ pytestmark = [
 
 
 def every_check(wrapped: list[Any], random_state: int | None) -> Checks:
-    options = {"epsilon": 1e6, "n_slices": 20, "random_state": random_state, "allow_exact": True}
+    options = {"budget": Renyi(1e6, allow_exact=True), "slices": 20, "random_state": random_state}
     return checks_of(
         {
             type(model).__name__: SRPPPrivate(model, scenario=scenario, **options)

@@ -64,7 +64,7 @@ def enumerated(model: Any, scenario: Any, data: Any) -> tuple[Worlds, Any]:
 @pytest.mark.parametrize("model", [LogisticRegression(), Ridge()], ids=["logistic", "ridge"])
 def test_nothing_secret_is_in_what_leaves(model, scenario, realized, data):
     X, y, group = data
-    private = SRPPPrivate(model, scenario=scenario, epsilon=2.0)
+    private = SRPPPrivate(model, scenario=scenario, budget=2.0)
     private.fit(X, y, secret=group, realized=realized)
     worlds, vectors = enumerated(model, scenario, data)
     leaving = {
@@ -190,7 +190,7 @@ def test_a_group_release_draws_its_data_set_in_secret(data, monkeypatch):
     monkeypatch.setattr(SlicedLaw, "observe", watching)
     scenario = GroupScenario(n_draws=4)
     for _ in range(24):
-        private = SRPPPrivate(lambda X, y: X.mean(axis=0), scenario=scenario, n_slices=5)
+        private = SRPPPrivate(lambda X, y: X.mean(axis=0), scenario=scenario, slices=5)
         private.fit(X, y, secret=group, realized="Zinnober")
     # Secrets are in alphabetical order; the second has the worlds 4 to 7.
     assert set(worlds) == {4, 5, 6, 7}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,13 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.srpp import (
     GroupScenario,
+    Noise,
     PrevalenceScenario,
+    Renyi,
     Scenario,
     SimulatorScenario,
     SliceProfile,
+    Slices,
 )
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
@@ -69,7 +73,10 @@ class TestReleases:
     def test_within_the_budget(self, data, aggregation, scenario):
         X, y, group = data
         model = SRPPPrivate(
-            LogisticRegression(), epsilon=0.7, scenario=scenario, aggregation=aggregation
+            LogisticRegression(),
+            budget=0.7,
+            scenario=scenario,
+            slices=Slices(aggregation=aggregation),
         )
         realized = {"realized": "a"} if scenario == "group" else {}
         guarantee = model.fit(X, y, secret=group, **realized).guarantee_
@@ -81,7 +88,9 @@ class TestReleases:
     def test_at_a_huge_budget_the_release_is_the_model_of_a_training_set(self, data):
         X, y, group = data
         scenario = PrevalenceScenario(n_draws=1)
-        model = SRPPPrivate(LogisticRegression(), epsilon=1e9, allow_exact=True, scenario=scenario)
+        model = SRPPPrivate(
+            LogisticRegression(), budget=Renyi(1e9, allow_exact=True), scenario=scenario
+        )
         model.fit(X, y, secret=group, realized="as in the table")
         worlds = scenario.worlds(X, y, SecretColumn(group))
         plain = LogisticRegression().fit(*worlds.worlds[0].data(X, y))
@@ -97,7 +106,7 @@ class TestReleases:
         X, y, group = data
         scenario = GroupScenario(n_draws=1)
         for name in "abc":
-            model = SRPPPrivate(moments, epsilon=1e9, allow_exact=True, scenario=scenario)
+            model = SRPPPrivate(moments, budget=Renyi(1e9, allow_exact=True), scenario=scenario)
             found = model.fit(X, y, secret=group, realized=name).released_value_
             np.testing.assert_allclose(
                 found, moments(X[group == name], y[group == name]), rtol=0.02
@@ -108,8 +117,8 @@ class TestReleases:
         scores = [
             SRPPPrivate(
                 LogisticRegression(),
-                epsilon=1e-6,
-                aggregation="full",
+                budget=1e-6,
+                slices=Slices(aggregation="full"),
                 scenario=GroupScenario(n_draws=1),
             )
             .fit(X, y, secret=group, realized="a")
@@ -167,8 +176,10 @@ class TestReleases:
 
     def test_a_reference(self, data):
         X, y, group = data
-        scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=150, size=60)
-        model = SRPPPrivate(LogisticRegression(), scenario=scenario, confidence=0.99)
+        scenario = PrevalenceScenario(
+            reference=(X, y, group == "a"), n_draws=150, size=60, confidence=0.99
+        )
+        model = SRPPPrivate(LogisticRegression(), scenario=scenario)
         model.fit(X[::2], y[::2])
         assert model.guarantee_.confidence == 0.99
         assert model.predict(X).shape == (120,)
@@ -191,7 +202,7 @@ class TestReleases:
         for first in (7.0, 8.0):
             table = X.copy()
             table[0, 0] = first
-            model = SRPPPrivate(delicate, scenario=scenario, epsilon=1e9, allow_exact=True)
+            model = SRPPPrivate(delicate, scenario=scenario, budget=Renyi(1e9, allow_exact=True))
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 centres.append(model.fit(table, y).released_value_)
@@ -202,7 +213,7 @@ class TestReleases:
     def test_a_table_far_from_the_reference_is_clipped(self, data):
         X, y, group = data
         scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=100)
-        model = SRPPPrivate(moments, scenario=scenario, epsilon=1e9, allow_exact=True)
+        model = SRPPPrivate(moments, scenario=scenario, budget=Renyi(1e9, allow_exact=True))
         far = model.fit(X + 1e6, y).released_value_
         np.testing.assert_allclose(far, moments(X, y), atol=1.0)
 
@@ -218,7 +229,7 @@ class TestReleases:
         scenario = PrevalenceScenario(shares=(0.2, 0.4, 0.6), value="a", n_draws=3)
         table = np.column_stack([X[:, :2], group == "a"])
         model = SRPPPrivate(
-            lambda X: np.mean(X[:, 2]), epsilon=1e9, allow_exact=True, scenario=scenario
+            lambda X: np.mean(X[:, 2]), budget=Renyi(1e9, allow_exact=True), scenario=scenario
         )
         for stated in (0.2, 0.6):
             value = model.fit(table, y, secret=group, realized=stated).released_value_
@@ -230,7 +241,11 @@ class TestReleases:
         """The average view, which was the default, says little about who has the whole vector."""
         X, y, group = data
         full = SRPPPrivate(moments).fit(X, y, secret=group).guarantee_
-        view = SRPPPrivate(moments, aggregation="average").fit(X, y, secret=group).guarantee_
+        view = (
+            SRPPPrivate(moments, slices=Slices(aggregation="average"))
+            .fit(X, y, secret=group)
+            .guarantee_
+        )
         assert full.aggregation == "full"
         assert full.costs.full <= 1.0
         assert view.costs.average <= 1.0
@@ -244,8 +259,8 @@ class TestReleases:
             for metric in ("auto", None):
                 model = SRPPPrivate(
                     make_pipeline(StandardScaler(), LogisticRegression()),
-                    epsilon=64.0,
-                    metric=metric,
+                    budget=64.0,
+                    noise=Noise(metric=metric),
                     random_state=0,
                 )
                 rows = X * [1.0, unit, 1.0]
@@ -257,13 +272,13 @@ class TestReleases:
 
     def test_functions(self, data):
         X, y, group = data
-        model = SRPPPrivate(moments, epsilon=5.0).fit(X, y, secret=group)
+        model = SRPPPrivate(moments, budget=5.0).fit(X, y, secret=group)
         assert model.released_value_.shape == (4,)
         assert not hasattr(model, "predict")
         assert not hasattr(model, "released_estimator_")
-        alone = SRPPPrivate(lambda X: X.mean(), epsilon=5.0).fit(X, secret=group)
+        alone = SRPPPrivate(lambda X: X.mean(), budget=5.0).fit(X, secret=group)
         assert isinstance(alone.released_value_, float)
-        matrix = SRPPPrivate(lambda X, y: X.T @ X, epsilon=5.0).fit(X, y, secret=group)
+        matrix = SRPPPrivate(lambda X, y: X.T @ X, budget=5.0).fit(X, y, secret=group)
         assert matrix.released_value_.shape == (3, 3)
 
     def test_nothing_depends_on_the_secret(self, data):
@@ -276,10 +291,12 @@ class TestReleases:
     def test_given_slices(self, data):
         X, y, group = data
         profile = SliceProfile(np.eye(5))
-        model = SRPPPrivate(LogisticRegression(), slices=profile, aggregation="joint")
+        model = SRPPPrivate(
+            LogisticRegression(), slices=Slices(profile=profile, aggregation="joint")
+        )
         model.fit(X, y, secret=group)
         assert profile.digest in model.guarantee_.slices
-        orthogonal = SRPPPrivate(LogisticRegression(), slices="orthogonal", n_slices=8)
+        orthogonal = SRPPPrivate(LogisticRegression(), slices=Slices(8, profile="orthogonal"))
         assert "orthogonal" in orthogonal.fit(X, y, secret=group).guarantee_.slices
 
     def test_anisotropic_noise_has_less_power(self, data, monkeypatch):
@@ -292,7 +309,7 @@ class TestReleases:
 
         monkeypatch.setattr(SlicedLaw, "observe", watching)
         for noise in ("isotropic", "anisotropic", "worst-case"):
-            model = SRPPPrivate(moments, noise=noise, aggregation="average")
+            model = SRPPPrivate(moments, noise=noise, slices=Slices(aggregation="average"))
             model.fit(X * [10.0, 1.0, 0.1], y, secret=group)
             assert model.guarantee_.spent <= 1.0
         isotropic, anisotropic, worst = (law.noise_power for law in laws)
@@ -317,7 +334,7 @@ class TestReleases:
             warnings.simplefilter("error")
             scenario = PrevalenceScenario(n_draws=1)
             model = SRPPPrivate(
-                LogisticRegression(), epsilon=1e9, allow_exact=True, scenario=scenario
+                LogisticRegression(), budget=Renyi(1e9, allow_exact=True), scenario=scenario
             )
             realized = "as in the table"
             model.fit(X, y, secret=group, realized=realized, sample_weight=weights)
@@ -339,25 +356,27 @@ class TestSearch:
     def test_over_epsilon(self, data):
         X, y, group = data
         grid = GridSearchCV(
-            SRPPPrivate(
-                LogisticRegression(), scenario=PrevalenceScenario(n_draws=2), allow_exact=True
-            ),
-            {"epsilon": [0.1, 1e6]},
+            SRPPPrivate(LogisticRegression(), scenario=PrevalenceScenario(n_draws=2)),
+            {"budget": [0.1, Renyi(1e6, allow_exact=True)]},
             cv=3,
         )
         grid.fit(X, y, secret=group)
-        assert grid.best_params_ == {"epsilon": 1e6}
+        assert grid.best_params_ == {"budget": Renyi(1e6, allow_exact=True)}
         assert grid.best_estimator_.guarantee_.budget == 1e6
 
     def test_the_true_group_goes_along(self, data):
         X, y, group = data
         grid = GridSearchCV(
-            SRPPPrivate(LogisticRegression(), scenario=GroupScenario(n_draws=2), allow_exact=True),
-            {"epsilon": [0.1, 1e6], "estimator__C": [0.1, 1.0]},
+            SRPPPrivate(
+                LogisticRegression(),
+                scenario=GroupScenario(n_draws=2),
+                budget=Renyi(1.0, allow_exact=True),
+            ),
+            {"budget__epsilon": [0.1, 1e6], "estimator__C": [0.1, 1.0]},
             cv=2,
         )
         grid.fit(X, y, secret=group, realized="b")
-        assert grid.best_params_["epsilon"] == 1e6
+        assert grid.best_params_["budget__epsilon"] == 1e6
         assert "realized" not in vars(grid.best_estimator_)
 
     def test_routing(self, data):
@@ -367,7 +386,7 @@ class TestSearch:
                 LogisticRegression().set_fit_request(sample_weight=True),
                 scenario=GroupScenario(n_draws=2),
             ).set_fit_request(secret=True, realized=True)
-            grid = GridSearchCV(model, {"epsilon": [1.0, 2.0]}, cv=2)
+            grid = GridSearchCV(model, {"budget": [1.0, 2.0]}, cv=2)
             grid.fit(X, y, secret=group, realized="a")
             assert grid.best_estimator_.guarantee_.secret.n_secrets == 3
             model.fit(X, y, secret=group, realized="a", sample_weight=np.ones(120))
@@ -381,7 +400,7 @@ class TestSearch:
 class TestLedger:
     def test_releases_add_up(self, data):
         X, y, group = data
-        model = SRPPPrivate(LogisticRegression(), epsilon=1.0, secret_name="group")
+        model = SRPPPrivate(LogisticRegression(), budget=1.0, secret_name="group")
         model.ledger = MemoryLedger(2.5, unit=model.ledger_unit(5))
         for expected in (1, 2):
             guarantee = model.fit(X, y, secret=group).guarantee_
@@ -401,7 +420,7 @@ class TestLedger:
             called.append(1)
             return X.mean(axis=0)
 
-        model = SRPPPrivate(spy, epsilon=1.0, secret_name="group")
+        model = SRPPPrivate(spy, budget=1.0, secret_name="group")
         model.ledger = MemoryLedger(0.5, unit=model.ledger_unit(3))
         with pytest.raises(BudgetExhaustedError):
             model.fit(X, y, secret=group)
@@ -410,14 +429,14 @@ class TestLedger:
 
     def test_what_does_not_add_up_is_refused(self, data):
         X, y, group = data
-        model = SRPPPrivate(moments, aggregation="average", secret_name="group")
+        model = SRPPPrivate(moments, slices=Slices(aggregation="average"), secret_name="group")
         ledger = MemoryLedger(9.0, unit=model.ledger_unit(4))
         model.set_params(ledger=ledger).fit(X, y, secret=group)
         for change, named in [
-            ({"order": 8.0}, "order"),
-            ({"aggregation": "joint"}, "aggregation"),
-            ({"slice_seed": 1}, "slice profile"),
-            ({"n_slices": 100}, "slice profile"),
+            ({"budget": Renyi(1.0, order=8.0)}, "order"),
+            ({"slices": Slices(aggregation="joint")}, "aggregation"),
+            ({"slices": Slices(seed=1, aggregation="average")}, "slice profile"),
+            ({"slices": Slices(100, aggregation="average")}, "slice profile"),
             ({"scenario": PrevalenceScenario(shift=0.2)}, "scenario"),
             ({"secret_name": "another column"}, "secret"),
         ]:
@@ -429,7 +448,7 @@ class TestLedger:
         """Of their sum nothing follows about both columns together; a name tells them apart."""
         X, y, group = data
         other = np.where(X[:, 0] > 0, "a", "b")
-        model = SRPPPrivate(moments, aggregation="full", secret_name="clinic: group")
+        model = SRPPPrivate(moments, slices=Slices(aggregation="full"), secret_name="clinic: group")
         ledger = MemoryLedger(2.0, unit=model.ledger_unit(4))
         model.set_params(ledger=ledger).fit(X, y, secret=group)
         second = clone(model).set_params(secret_name="clinic: sign", ledger=ledger)
@@ -459,15 +478,15 @@ class TestLedger:
             called.append(1)
             return moments(X, y)
 
-        model = SRPPPrivate(spy, epsilon=1.0, ledger=address, secret_name="group")
+        model = SRPPPrivate(spy, budget=1.0, ledger=address, secret_name="group")
         SharedLedger.found(address, 1.0, unit=model.ledger_unit(4))
         model.fit(X, y, secret=group)
         called.clear()
         with pytest.raises(BudgetExhaustedError):
-            clone(model).set_params(epsilon=0.5).fit(X, y, secret=group)
+            clone(model).set_params(budget=0.5).fit(X, y, secret=group)
         assert not called
         with pytest.raises(LedgerMismatchError, match="order"):
-            clone(model).set_params(order=5.0, epsilon=1e-8).fit(X, y, secret=group)
+            clone(model).set_params(budget=Renyi(1e-8, order=5.0)).fit(X, y, secret=group)
         assert len(SharedLedger(address, unit=None).events) == 1
 
     def test_releases_of_one_table_do_not_add_up(self, data):
@@ -491,28 +510,26 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("parameters", "error", "message"),
         [
-            ({"epsilon": 0}, BudgetError, "epsilon"),
-            ({"epsilon": -1.0}, BudgetError, "epsilon"),
-            ({"epsilon": np.inf}, BudgetError, "epsilon"),
-            ({"epsilon": "1"}, BudgetError, "epsilon"),
-            ({"order": 1.0}, ValueError, "order"),
-            ({"order": 0.5}, ValueError, "order"),
-            ({"order": np.inf}, ValueError, "order"),
-            ({"order": None}, ValueError, "order"),
+            ({"budget": 0}, BudgetError, "budget"),
+            ({"budget": -1.0}, BudgetError, "epsilon"),
+            ({"budget": np.inf}, BudgetError, "epsilon"),
+            ({"budget": "1"}, BudgetError, "budget"),
+            ({"budget": Renyi(1.0, order=1.0)}, ValueError, "order"),
+            ({"budget": Renyi(1.0, order=0.5)}, ValueError, "order"),
+            ({"budget": Renyi(1.0, order=np.inf)}, ValueError, "order"),
+            ({"budget": Renyi(1.0, order=None)}, ValueError, "order"),
             ({"scenario": "unheard of"}, UnknownNameError, "group"),
             ({"scenario": GroupScenario}, UnknownNameError, "instance"),
-            ({"aggregation": "median"}, ValueError, "aggregation"),
+            ({"slices": Slices(aggregation="median")}, ValueError, "aggregation"),
             ({"noise": "pink"}, ValueError, "noise"),
-            ({"noise": "anisotropic", "aggregation": "full"}, ValueError, "along"),
-            ({"slices": "diagonal"}, ValueError, "slices"),
-            ({"slices": np.eye(4)}, ValueError, "slices"),
-            ({"slices": SliceProfile(np.eye(3))}, ValueError, "directions"),
-            ({"n_slices": 0}, ValueError, "n_slices"),
-            ({"slice_seed": -1}, ValueError, "slice_seed"),
-            ({"delta": 0.0}, ValueError, "delta"),
-            ({"confidence": 0.0}, ValueError, "confidence"),
-            ({"confidence": 1.0}, ValueError, "confidence"),
-            ({"metric": "best"}, ValueError, "metric"),
+            ({"noise": "anisotropic", "slices": Slices(aggregation="full")}, ValueError, "along"),
+            ({"slices": Slices(profile="diagonal")}, ValueError, "slices"),
+            ({"slices": Slices(profile=np.eye(4))}, ValueError, "slices"),
+            ({"slices": Slices(profile=SliceProfile(np.eye(3)))}, ValueError, "directions"),
+            ({"slices": 0}, ValueError, "slices: n must"),
+            ({"slices": Slices(seed=-1)}, ValueError, "slices: seed"),
+            ({"budget": Renyi(1.0, delta=0.0)}, ValueError, "delta"),
+            ({"noise": Noise(metric="best")}, ValueError, "metric"),
             ({"ledger": "postgres://", "secret_name": "s"}, ValueError, "ledger"),
         ],
     )
@@ -539,6 +556,10 @@ class TestBadInput:
             model.fit(X[:, :2], y)
         with pytest.raises(ScenarioError, match="tuple"):
             PrevalenceScenario(reference=X)
+        for wrong in (0.0, 1.0):
+            surest = replace(scenario, confidence=wrong)
+            with pytest.raises(ValueError, match="confidence"):
+                clone(model).set_params(scenario=surest).fit(X, y)
 
     def test_secrets(self, data):
         X, y, group = data
@@ -628,12 +649,18 @@ def test_a_table_that_the_scenario_does_not_draw_is_refused(data):
 
 
 @pytest.mark.parametrize("aggregation", ["full", "joint", "average"])
-@pytest.mark.parametrize(("name", "value"), [
-    ("epsilon", 1e300), ("epsilon", 1e10), ("order", 1e300), ("order", 1e7),
-])  # fmt: skip
-def test_numbers_that_no_noise_can_hide_are_refused_by_name(data, name, value, aggregation):
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [
+        ("epsilon", 1e300),
+        ("epsilon", 1e10),
+        ("order", Renyi(1.0, 1e300)),
+        ("order", Renyi(1.0, 1e7)),
+    ],
+)
+def test_numbers_that_no_noise_can_hide_are_refused_by_name(data, name, budget, aggregation):
     X, y, group = data
-    model = SRPPPrivate(moments, **{name: value}, aggregation=aggregation)
+    model = SRPPPrivate(moments, budget, slices=Slices(aggregation=aggregation))
     with pytest.raises((BudgetError, ValueError), match=name):
         model.fit(X, y, secret=group)
 
@@ -641,7 +668,11 @@ def test_numbers_that_no_noise_can_hide_are_refused_by_name(data, name, value, a
 @pytest.mark.parametrize("aggregation", ["full", "joint", "average"])
 def test_the_largest_numbers_that_are_taken_give_finite_costs(data, aggregation):
     X, y, group = data
-    most = SRPPPrivate(moments, aggregation=aggregation, epsilon=1e9, allow_exact=True, order=1e6)
+    most = SRPPPrivate(
+        moments,
+        slices=Slices(aggregation=aggregation),
+        budget=Renyi(1e9, order=1e6, allow_exact=True),
+    )
     guarantee = most.fit(X, y, secret=group).guarantee_
     assert np.isfinite([guarantee.costs.full, guarantee.costs.full_epsilon]).all()
 
@@ -676,15 +707,21 @@ def test_a_law_that_hides_nothing_needs_consent(data, aggregation):
     """Read off the law: the best attack tells a pair of groups apart in 99.99 % of cases."""
     X, y, group = data
     scenario = GroupScenario(n_draws=1)
-    given = {"scenario": scenario, "aggregation": aggregation, "secret_name": "clinic: group"}
-    model = SRPPPrivate(moments, epsilon=1e6, **given)
+    given = {
+        "scenario": scenario,
+        "slices": Slices(aggregation=aggregation),
+        "secret_name": "clinic: group",
+    }
+    model = SRPPPrivate(moments, budget=1e6, **given)
     ledger = MemoryLedger(2e6, unit=model.ledger_unit(4))
     asked = model.set_params(ledger=ledger)
     with pytest.raises(BudgetError, match="allow_exact=True"):
         asked.fit(X, y, secret=group, realized="a")
     assert not ledger.events
     assert not hasattr(asked, "released_value_")
-    exact = asked.set_params(allow_exact=True).fit(X, y, secret=group, realized="a")
+    exact = asked.set_params(budget=Renyi(1e6, allow_exact=True)).fit(
+        X, y, secret=group, realized="a"
+    )
     guarantee = exact.guarantee_
     assert guarantee.status.kind == Reliance.HIDES_NOTHING
     assert not guarantee.for_release

@@ -373,6 +373,10 @@ def _pufferfish(released: str, scenario: str, **params: Any) -> Figures:
         secret = None
     estimator = FUNCTIONS["mean"] if released == "mean" else Ridge()
     realized = {"realized": True} if scenario == "group" else {}
+    params["budget"] = srpp.Renyi(params.pop("epsilon"), params.pop("order", 4.0))
+    params["slices"] = srpp.Slices(
+        params.pop("n_slices", 200), aggregation=params.pop("aggregation", "full")
+    )
     private = ps.SRPPPrivate(estimator, scenario=what, random_state=0, **params).fit(
         X, y, secret=secret, **realized
     )
@@ -389,12 +393,12 @@ def _descent(rows: int, loss: str, model: str = "classifier", **params: Any) -> 
     more = {"classes": [0, 1]} if model == "classifier" else {}
     trained = kind(
         loss=loss,
+        budget=params.pop("epsilon"),
         scenario=srpp.DifferingRows(rows),
-        max_iter=3,
-        batch_size=32,
+        epochs=3,
+        batches=srpp.Batches(32, **params),
         random_state=0,
         **more,
-        **params,
     ).fit(X, y if model == "classifier" else y / 100)
     yield from _promise(trained.guarantee_)
     yield from _array("coef", trained.coef_)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from pacsklearn import SRPPPrivate
 from pacsklearn.plots.guarantee_document import guarantee_document
 from pacsklearn.plots.published_schema import check_document
-from pacsklearn.srpp import GroupScenario, PufferfishGuarantee
+from pacsklearn.srpp import GroupScenario, PufferfishGuarantee, Slices
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,9 @@ def guarantee():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(40, 2))
     scenario = GroupScenario(n_draws=4)
-    model = SRPPPrivate(LinearRegression(), epsilon=1.5, scenario=scenario, aggregation="average")
+    model = SRPPPrivate(
+        LinearRegression(), budget=1.5, scenario=scenario, slices=Slices(aggregation="average")
+    )
     return model.fit(X, X[:, 0], secret=X[:, 1] > 0, realized=True).guarantee_
 
 

@@ -92,7 +92,7 @@ def test_pages_and_data_are_saved(guarantee, tmp_path):
 
 
 def test_a_limit_on_membership_needs_membership_to_be_the_secret():
-    model = SRPPPrivate(Ridge(), epsilon=1.0).fit(X[:, :3], X[:, 3], secret=y)
+    model = SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
     assert output_checklist(model, title="x").passed
     with pytest.raises(ValueError, match="secret"):
         output_checklist(model, title="x", largest_success=0.9)
@@ -107,7 +107,7 @@ def test_the_registry_is_told_that_it_is_not_differential_privacy(guarantee):
     assert parameters["bound"] == guarantee.spent
     assert "epsilon" not in parameters
     assert record["privacy_loss"]["privacy_unit"] == "row"
-    model = SRPPPrivate(Ridge(), epsilon=1.0).fit(X[:, :3], X[:, 3], secret=y)
+    model = SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
     record = deployment_record(model, **about)["deployment"]
     costs = model.guarantee_.costs
     assert record["privacy_loss"]["privacy_parameters"]["epsilon"] == costs.full_epsilon

@@ -58,13 +58,11 @@ def drawn():
 
 
 def sliced():
-    return SRPPPrivate(Ridge(), epsilon=1.0).fit(X[:, :3], X[:, 3], secret=y)
+    return SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
 
 
 def descent():
-    return SRPPSGDClassifier(
-        epsilon=4.0, max_iter=1, batch_size=32, classes=[0, 1, 2]
-    ).fit(X, y)  # fmt: skip
+    return SRPPSGDClassifier(budget=4.0, epochs=1, batches=32, classes=[0, 1, 2]).fit(X, y)
 
 
 KINDS = {

@@ -61,7 +61,7 @@ def test_a_law_costs_what_it_says():
 
 def test_an_estimator_is_replayed():
     X, y = load_iris(return_X_y=True)
-    model = SRPPPrivate(Ridge(), scenario=PrevalenceScenario(n_draws=4), n_slices=20)
+    model = SRPPPrivate(Ridge(), scenario=PrevalenceScenario(n_draws=4), slices=20)
     model.fit(X[:, :3], X[:, 3], secret=y == 1)
     display = SliceProfileDisplay.from_estimator(model, X[:, :3], X[:, 3], secret=y == 1)
     assert display.average == pytest.approx(model.guarantee_.costs.average, rel=1e-4)

@@ -11,11 +11,16 @@ from scipy.optimize import linprog
 
 from benchmarks.baselines.update_cap import box_matrix_cap, matrix_cap_divergence
 from pacsklearn.srpp import (
+    Batches,
+    Clipping,
     DiscrepancyCap,
     GroupScenario,
+    HuberLoss,
+    LearningRate,
+    NoiseMultiplier,
     PrevalenceScenario,
+    Renyi,
     SimulatorScenario,
-    SliceProfile,
     SRPPSGDRegressor,
 )
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
@@ -47,11 +52,15 @@ def test_a_matrix_caps_step_as_it_comes_out(sides):
     for number, (rows, targets) in enumerate(((X, y), (other, z))):
         for seed in range(releases if number == 0 else 1):
             model = SRPPSGDRegressor(
-                loss="huber", huber_width=1.0, noise_multiplier=2.0, order=ORDER, max_iter=1,
-                batch_size=n, sampling="without-replacement", accounting="worst-case",
-                learning_rate="constant", eta0=1.0, penalty=None, feature_bounds=bounds,
+                loss=HuberLoss(1.0),
+                budget=NoiseMultiplier(2.0, order=ORDER),
+                epochs=1,
+                batches=Batches(n, sampling="without-replacement", accounting="worst-case"),
+                learning_rate=LearningRate(1.0, schedule="constant"),
+                penalty=None,
+                clipping=Clipping(feature_bounds=bounds),
                 random_state=seed,
-            ).fit(rows, targets)  # fmt: skip
+            ).fit(rows, targets)
             found[number].append(np.append(model.coef_.ravel(), model.intercept_))
             spent = model.guarantee_.spent
     shift = found[1][0] - found[0][0]  # of one seed: the noise is the same
@@ -138,9 +147,10 @@ def test_a_run_states_the_caps_of_its_simulated_tables():
     scenario = SimulatorScenario(flipped, secrets=(0, 1), n_draws=m)
     X, y = flipped(0, "prior", np.random.default_rng(9))
     model = SRPPSGDRegressor(
-        scenario=scenario, batch_size=BATCH, sampling="without-replacement", max_iter=1,
-        accounting="subsampling-aware",
-    ).fit(X, y)  # fmt: skip
+        scenario=scenario,
+        batches=Batches(BATCH, sampling="without-replacement", accounting="subsampling-aware"),
+        epochs=1,
+    ).fit(X, y)
     stated = model.guarantee_.secret
     _, _, moment = algorithm_4(m, 0.1, 0.5e-6, seed=2)
     assert exact_moment() <= stated.second_moment <= moment
@@ -170,7 +180,7 @@ def test_the_distribution_aware_mechanism_by_linear_programming(scenario, epsilo
     X = generator.normal(size=(90, 3))
     group = np.array(["a", "b"])[generator.integers(0, 2, 90)]
     X[group == "a"] += 0.5
-    options = SlicedOptions(epsilon, ORDER, "full", "isotropic", SliceProfile.uniform, 1e-5)
+    options = SlicedOptions(Renyi(epsilon, ORDER))
     query = FunctionQuery(lambda X: X.mean(axis=0))
     found = calibrated_worlds(query, scenario, StatedRows(X, None, SecretColumn(group)), options)
     released = found.law.centres / found.law.scale

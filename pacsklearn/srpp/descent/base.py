@@ -21,10 +21,12 @@ from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.srpp.descent.checked import LinearParameters, check_run
-from pacsklearn.srpp.descent.clipped_gradient import LinearLoss, clipped_sum, loss_named
-from pacsklearn.srpp.descent.descent import ColumnScales, Descent, Penalty, StepSize
+from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
+from pacsklearn.srpp.descent.descent import ColumnScales, Descent
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.descent.linear_parameters import LinearChoices, LinearParameters
+from pacsklearn.srpp.parameters.epochs import Epochs
+from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
 from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.training_rows import training_rows
@@ -48,7 +50,7 @@ class LinearSGD(LinearParameters):
     draws_its_own_secret: ClassVar[bool] = True
 
     @abstractmethod
-    def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
+    def _targets(self, y: Any, classes: Any, hides: bool) -> tuple[Floats, Floats | None]:
         """Targets of shape (n, k) and weights of the rows; learns what is public about them."""
 
     @abstractmethod
@@ -90,29 +92,24 @@ class LinearSGD(LinearParameters):
             Fitted.
         """
         warn_of_steps_before(self)
-        check_run(self)
+        choices = LinearChoices.of(self)
         self._forget()
         return self._train(
-            X,
-            y,
-            sample_weight,
-            secret,
-            realized,
-            validation=public_validation,
+            choices, X, y, sample_weight, (secret, realized), validation=public_validation
         )
 
     @property
     def ledger_unit(self) -> str:
         """Unit of a ledger that can bear runs like this one."""
-        return planned_unit(self)
+        return planned_unit(RunChoices.of(self))
 
     def _train(
         self,
+        choices: LinearChoices,
         X: Any,
         y: Any,
         sample_weight: Any,
-        secret: Any,
-        realized: Any,
+        stated: tuple[Any, Any],
         *,
         goes_on: bool = False,
         validation: Any = None,
@@ -135,18 +132,18 @@ class LinearSGD(LinearParameters):
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-        targets, weights = self._targets(y, classes)
+        targets, weights = self._targets(y, classes, choices.run.budget.hides)
         if sample_weight is not None:
             weights = sample_weight if weights is None else sample_weight * weights
-        held_out = self._checked_validation(validation)
-        column = secret_column(self, X, y, given, secret, names)
+        held_out = self._checked_validation(choices.epochs, validation)
+        column = secret_column(self, X, y, given, stated[0], names)
         record = getattr(self, "_record", None)
         rows = training_rows(
-            self,
+            choices.run,
             X,
             y,
             column,
-            realized,
+            stated[1],
             sample_weight=sample_weight,
             record=record,
             goes_on=goes_on,
@@ -154,43 +151,42 @@ class LinearSGD(LinearParameters):
         table, X, targets = X, rows.of(X), rows.of(targets)
         weights = None if weights is None else rows.of(weights)
         k, width = targets.shape[1], X.shape[1] + 1
-        norm = float(self.clip_norm)
+        norm = float(choices.clipping.norm)
         if first:
             self._scales = ColumnScales.of(
-                self.feature_bounds, X.shape[1], norm, intercept=self.fit_intercept
+                choices.clipping.feature_bounds, X.shape[1], norm, intercept=self.fit_intercept
             )
         if self._scales is not None:
             X, norm = self._scales.scaled(X), self._scales.clip_norm
-        steps = -(-rows.n_rows // rows.batch_size)
+        steps, epochs = -(-rows.n_rows // rows.batch_size), choices.epochs
+        n_planned = epochs.n * steps
         if first:
             descent = Descent(
                 # A public start: one that looked at the rows would leave with the first step.
                 parameters=np.zeros((k, width)),
-                step_size=StepSize(
-                    self.learning_rate, self.eta0, self.power_t, self.max_iter * steps, self.warmup
-                ),
-                penalty=Penalty(self.penalty, self.alpha, self.l1_ratio),
-                momentum=self.momentum,
-                average_from=(None if self.average is False else int(self.average)),
+                learning_rate=choices.learning_rate,
+                n_planned=n_planned,
+                penalty=choices.penalty,
+                average_from=None if epochs.average is False else int(epochs.average),
                 fits_intercept=self.fit_intercept,
             )
-            descent.check_reach(self.max_iter * steps, norm * rows.n_rows)
+            descent.check_reach(norm * rows.n_rows)
         run = opened_run(
-            self,
+            choices.run,
             rows,
             clipping=GradientClipping((norm,), (k * width,)),
-            n_steps=self.max_iter * steps,
+            n_steps=n_planned,
             record=record,
         )
         if first:
             self._descent, self.n_iter_ = descent, 0
         problem = Problem(X, targets, weights, norm)
-        loss = loss_named(self.loss, self.huber_width)
         before = self._descent.n_steps
         try:
             if first and isinstance(run, PrivateRun):
                 RELEASED.add(table, run.ceiling, run.unit, run.account.shared)
-            self._descend(run, problem, loss, 1 if goes_on else self.max_iter, steps, held_out)
+            taken = 1 if goes_on else epochs.n
+            self._descend(run, problem, choices, epochs=taken, steps=steps, held_out=held_out)
         finally:
             run.close()
             # Also after an interrupt or a spent budget: steps taken are out, and are stated.
@@ -199,21 +195,22 @@ class LinearSGD(LinearParameters):
                 self.n_steps_ = self._descent.n_steps
                 self._publish(self._result())
                 self.guarantee_ = run.guarantee(
-                    self.delta,
+                    choices.run.budget.delta,
                     f"{k * width} coefficients and intercepts, at every step"
                     + ("" if self._scales is None else ", in units of feature_bounds"),
                     self._public(),
                     leaks=self._leaks(),
                 )
                 if self.guarantee_ is not None:
-                    self.released_estimator_ = released_linear_model(self, self.guarantee_)
+                    self.released_estimator_ = released_linear_model(self, choices, self.guarantee_)
         return self
 
     def _descend(
         self,
         run: PrivateRun | PlainRun,
         problem: Problem,
-        loss: LinearLoss,
+        choices: LinearChoices,
+        *,
         epochs: int,
         steps: int,
         held_out: tuple[Any, Any] | None,
@@ -227,7 +224,7 @@ class LinearSGD(LinearParameters):
                     problem.X[rows],
                     problem.targets[rows],
                     descent.parameters,
-                    loss,
+                    choices.loss,
                     problem.clip_norm,
                     None if problem.weights is None else problem.weights[rows],
                     intercept=self.fit_intercept,
@@ -242,19 +239,21 @@ class LinearSGD(LinearParameters):
                 continue
             self._publish(self._result())
             score = self.score(*held_out)
-            stale = 0 if score > best + self.tol else stale + 1
+            stale = 0 if score > best + choices.epochs.tol else stale + 1
             best = max(best, score)
-            if stale >= self.n_iter_no_change:
+            if stale >= choices.epochs.n_iter_no_change:
                 return
 
     def _result(self) -> Floats:
         result = self._descent.result
         return result if self._scales is None else self._scales.restored(result)
 
-    def _checked_validation(self, validation: Any) -> tuple[Any, Any] | None:
-        if not self.early_stopping:
+    def _checked_validation(self, epochs: Epochs, validation: Any) -> tuple[Any, Any] | None:
+        if not epochs.early_stopping:
             if validation is not None:
-                raise ValueError("public_validation is for early_stopping=True; leave it out.")
+                raise ValueError(
+                    "public_validation is for Epochs(early_stopping=True); leave it out."
+                )
             return None
         if validation is None:
             raise ValueError(
@@ -323,13 +322,14 @@ def secret_column(
     return stated_column(secret, y, given, names, column)
 
 
-def released_linear_model(model: Any, guarantee: Any) -> Any:
+def released_linear_model(model: Any, choices: LinearChoices, guarantee: Any) -> Any:
     """scikit-learn's own counterpart with the noised coefficients, marked as released.
 
     Parameters
     ----------
     model : SRPPSGDClassifier or SRPPSGDRegressor
         Fitted.
+    choices : LinearChoices
     guarantee : PufferfishGuarantee
 
     Returns
@@ -342,12 +342,12 @@ def released_linear_model(model: Any, guarantee: Any) -> Any:
 
     classes = getattr(model, "classes_", None)
     made = (SGDRegressor if classes is None else SGDClassifier)(
-        loss=model.loss,
-        penalty=model.penalty,
-        alpha=float(model.alpha),
-        l1_ratio=float(model.l1_ratio),
+        loss=choices.loss.name,
+        penalty=choices.penalty.kind,
+        alpha=float(choices.penalty.alpha),
+        l1_ratio=float(choices.penalty.l1_ratio),
         fit_intercept=bool(model.fit_intercept),
-        epsilon=float(model.huber_width),
+        epsilon=float(choices.loss.width),
     )
     made.coef_ = np.array(model.coef_, dtype=np.float64)
     made.intercept_ = np.array(model.intercept_, dtype=np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,19 +13,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn._sklearn_compat import Interval, StrOptions
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.base import LinearSGD
-from pacsklearn.srpp.descent.checked import (
-    LINEAR_CONSTRAINTS,
-    check_run,
-    checked_class_weight,
-)
-from pacsklearn.srpp.descent.clipped_gradient import LOSSES
+from pacsklearn.srpp.descent.clipped_gradient import LOSSES, HuberLoss
+from pacsklearn.srpp.descent.linear_parameters import LinearChoices
+from pacsklearn.srpp.parameters.run_choices import SCENARIO
 
+_WEIGHT = Interval(Real, 0, None, closed="left")
 _READ_OFF = (
     "classes_: they were read off the private labels, so that a label which a single row has is "
     "published. Give classes=, all labels there may be."
@@ -41,7 +40,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
 
     Parameters
     ----------
-    loss : {"log_loss", "hinge", "squared_error", "huber"}, default="log_loss"
+    loss : {"log_loss", "hinge", "squared_error", "huber"} or HuberLoss, default="log_loss"
         The last two take labels as targets of -1 and 1.
     {parameters}
     class_weight : dict, optional
@@ -66,19 +65,19 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
     >>> from sklearn.preprocessing import scale
     >>> from pacsklearn.srpp import SRPPSGDClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = SRPPSGDClassifier(epsilon=4.0, batch_size=128, classes=[0, 1]).fit(scale(X), y)
+    >>> model = SRPPSGDClassifier(budget=4.0, batches=128, classes=[0, 1]).fit(scale(X), y)
     >>> model.guarantee_.spent <= 4.0
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "loss": [StrOptions(set(LOSSES))],
-        **LINEAR_CONSTRAINTS,
+        "loss": [StrOptions(set(LOSSES)), HuberLoss],
+        **SCENARIO,
     }
 
-    loss: str = "log_loss"
+    loss: Any = "log_loss"
     _: KW_ONLY
-    eta0: float = 0.5
+    learning_rate: Any = 0.5
     class_weight: dict[Any, float] | None = None
     classes: Any = None
 
@@ -94,8 +93,8 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
     ) -> SRPPSGDClassifier:
         """One more epoch, on the account of the run so far.
 
-        The first call calibrates the noise for ``max_iter`` epochs of its number of rows; calls go
-        on until ``epsilon`` is spent.
+        The first call calibrates the noise for all ``epochs`` of its number of rows; calls go on
+        until the budget is spent.
 
         Parameters
         ----------
@@ -110,8 +109,15 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         BudgetExhaustedError
             When another step does not fit; steps taken before stay charged and are kept.
         """
-        check_run(self)
-        return self._train(X, y, sample_weight, secret, realized, goes_on=True, classes=classes)
+        return self._train(
+            LinearChoices.of(self),
+            X,
+            y,
+            sample_weight,
+            (secret, realized),
+            goes_on=True,
+            classes=classes,
+        )
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distances, up to the length of the coefficients.
@@ -159,7 +165,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         even = np.full_like(likely, 1 / likely.shape[1])
         return np.divide(likely, total, out=even, where=total > 0)
 
-    def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
+    def _targets(self, y: Any, classes: Any, hides: bool) -> tuple[Floats, Floats | None]:
         check_classification_targets(y)
         classes = self.classes if classes is None else classes
         if hasattr(self, "classes_"):
@@ -169,7 +175,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
                 )
         else:
             self.classes_: NDArray[Any] = np.unique(y if classes is None else classes)
-            self._read_off = classes is None and self.noise_multiplier != 0
+            self._read_off = classes is None and hides
             if self._read_off:
                 warn_user(
                     f"{_READ_OFF} The guarantee says 'not for release' until then.",
@@ -203,3 +209,27 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
 
     def _leaks(self) -> tuple[str, ...]:
         return (_READ_OFF,) if self._read_off else ()
+
+
+def checked_class_weight(class_weight: Any, classes: Any) -> dict[Any, float] | None:
+    """Weights of the classes that a user gave."""
+    if class_weight is None:
+        return None
+    if class_weight == "balanced":
+        raise ValueError(
+            "class_weight='balanced' counts the labels, which are private, and would be released "
+            "without noise. Give a dictionary of weights that you chose without looking at them, "
+            "class_weight={label: weight}."
+        )
+    if not isinstance(class_weight, dict):
+        raise TypeError(
+            "class_weight must be None or a dictionary {label: weight}, got an object of type "
+            f"{type(class_weight).__name__}."
+        )
+    weights = dict.fromkeys(classes, 1.0)
+    for label, weight in class_weight.items():
+        if isinstance(weight, bool) or not _WEIGHT.is_satisfied_by(weight):
+            raise ValueError(f"class_weight must hold numbers in [0, inf), got {weight!r}.")
+        if label in weights:
+            weights[label] = float(weight)
+    return weights

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Final, final
+from numbers import Real
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
+from sklearn.base import BaseEstimator
 
+from pacsklearn._sklearn_compat import Interval
 from pacsklearn.kernel.bounds.arrays import Floats
 
 
@@ -19,7 +22,17 @@ class LinearLoss(ABC):
 
     The gradient of a row's loss is the slope times the row, so that its norm is known without
     computing it.
+
+    Attributes
+    ----------
+    name : str
+        As in scikit-learn's SGDClassifier.
+    width : float
+        Error up to which ``"huber"`` is squared.
     """
+
+    name: ClassVar[str]
+    width: float = 0.5
 
     @abstractmethod
     def slopes(self, decisions: Floats, targets: Floats) -> Floats:
@@ -30,6 +43,8 @@ class LinearLoss(ABC):
 class LogisticLoss(LinearLoss):
     """``ln(1 + exp(-t z))`` for targets of -1 and 1."""
 
+    name = "log_loss"
+
     def slopes(self, decisions: Floats, targets: Floats) -> Floats:
         return np.asarray(-targets * expit(-targets * decisions))
 
@@ -37,6 +52,8 @@ class LogisticLoss(LinearLoss):
 @final
 class HingeLoss(LinearLoss):
     """``max(0, 1 - t z)`` for targets of -1 and 1."""
+
+    name = "hinge"
 
     def slopes(self, decisions: Floats, targets: Floats) -> Floats:
         return np.where(targets * decisions < 1, -targets, 0.0)
@@ -46,32 +63,37 @@ class HingeLoss(LinearLoss):
 class SquaredLoss(LinearLoss):
     """``(z - t)^2 / 2``."""
 
+    name = "squared_error"
+
     def slopes(self, decisions: Floats, targets: Floats) -> Floats:
         return np.asarray(decisions - targets)
 
 
 @final
-@dataclass(frozen=True)
-class HuberLoss(LinearLoss):
-    """Squared up to an error of ``width``, linear beyond."""
+@dataclass(repr=False)
+class HuberLoss(BaseEstimator, LinearLoss):
+    """Squared up to an error of ``width``, linear beyond.
 
-    width: float = 0.1
+    Parameters
+    ----------
+    width : float, default=0.5
+    """
+
+    width: float = 0.5
+
+    name = "huber"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "width": [Interval(Real, 0, None, closed="neither")],
+    }
 
     def slopes(self, decisions: Floats, targets: Floats) -> Floats:
         return np.clip(decisions - targets, -self.width, self.width)
 
 
-LOSSES: Final = ("log_loss", "hinge", "squared_error", "huber")
-"""Names of the losses; the last two are for regression too."""
-
-
-def loss_named(name: str, width: float) -> LinearLoss:
-    """Loss of a name."""
-    if name == "huber":
-        return HuberLoss(width)
-    if name == "squared_error":
-        return SquaredLoss()
-    return HingeLoss() if name == "hinge" else LogisticLoss()
+LOSSES: Final[dict[str, type[LinearLoss]]] = {
+    each.name: each for each in (LogisticLoss, HingeLoss, SquaredLoss, HuberLoss)
+}
+"""By name; the last two are for regression too."""
 
 
 def clipped_sum(

@@ -1,7 +1,4 @@
-"""One linear model on its way down: scales, step sizes, penalties, and what a noised gradient does.
-
-Penalties are added after the noise, so that they cost nothing.
-"""
+"""One linear model on its way down: its scales, and what a noised gradient does."""
 
 from __future__ import annotations
 
@@ -13,6 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.srpp.parameters.learning_rate import LearningRate
+from pacsklearn.srpp.parameters.penalty import Penalty
 
 # Bounds from here to its inverse: no coefficient overflows when it is put back in its own unit.
 _SMALLEST: Final = 1e-50
@@ -81,102 +80,8 @@ class ColumnScales:
         return parameters / np.append(self.bounds, 1.0)
 
 
-PENALTIES: Final = ("l2", "l1", "elasticnet", None)
-"""Names of the penalties."""
-
-
-@final
-@dataclass(frozen=True)
-class Penalty:
-    """Penalty on the coefficients, never on the intercepts.
-
-    The squared part enters by its gradient, the absolute part by its proximal map. Neither looks at
-    rows, so they stay outside the clipping; and neither makes an update react more strongly to the
-    gradient: its Lipschitz constant is the step size with or without them (srpp, appendix C).
-
-    Parameters
-    ----------
-    kind : str or None
-        One of :data:`PENALTIES`.
-    strength : float
-        ``alpha`` of scikit-learn's SGDClassifier.
-    l1_ratio : float
-        Share of the absolute part, for ``"elasticnet"``.
-    """
-
-    kind: str | None
-    strength: float
-    l1_ratio: float
-
-    @property
-    def l1_share(self) -> float:
-        """Share of the absolute part."""
-        return {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio, None: 0.0}[self.kind]
-
-    def gradient(self, parameters: Floats) -> Floats | float:
-        """Gradient of the squared part."""
-        factor = 0.0 if self.kind is None else self.strength * (1 - self.l1_share)
-        if factor == 0:
-            return 0.0
-        gradient = factor * parameters
-        # Intercepts are not drawn toward zero, as scikit-learn's are not.
-        gradient[:, -1] = 0.0
-        return gradient
-
-    def shrink(self, parameters: Floats, step_size: float) -> None:
-        """Proximal map of the absolute part, in place."""
-        amount = step_size * self.strength * self.l1_share
-        if amount > 0:
-            inner = parameters[:, :-1]
-            inner[:] = np.sign(inner) * np.maximum(np.abs(inner) - amount, 0.0)
-
-
 # Of the largest parameter that a run may reach: noise, far above a gradient, has room beyond.
 _LARGEST_LOG: Final = 460.0
-
-SCHEDULES: Final = ("constant", "invscaling", "cosine")
-"""Names of the schedules."""
-
-
-@final
-@dataclass(frozen=True)
-class StepSize:
-    """Step size of every step.
-
-    Parameters
-    ----------
-    schedule : str
-        One of :data:`SCHEDULES`.
-    first : float
-        Step size at the beginning.
-    power : float
-        Of ``"invscaling"``: ``first / step**power``.
-    n_steps : int
-        Length of the run, for ``"cosine"``, which falls to zero at its end, and for the warm-up.
-    warmup : float
-        Share of the run in which the step size rises linearly.
-
-    Examples
-    --------
-    >>> [round(StepSize("cosine", 1.0, 0.5, 4)(t), 3) for t in range(4)]
-    [1.0, 0.854, 0.5, 0.146]
-    """
-
-    schedule: str
-    first: float
-    power: float
-    n_steps: int
-    warmup: float = 0.0
-
-    def __call__(self, step: int) -> float:
-        """Size of a step, counted from 0."""
-        rising = self.warmup * self.n_steps
-        size = self.first * min(1.0, (step + 1) / rising if rising > 1 else 1.0)
-        if self.schedule == "invscaling":
-            return size / (step + 1) ** self.power
-        if self.schedule == "cosine":
-            return size * (1 + math.cos(math.pi * min(step / self.n_steps, 1.0))) / 2
-        return size
 
 
 @final
@@ -188,10 +93,10 @@ class Descent:
     ----------
     parameters : ndarray of shape (k, n_features + 1)
         Changed in place.
-    step_size : StepSize
+    learning_rate : LearningRate
+    n_planned : int
+        Steps of the whole run.
     penalty : Penalty
-    momentum : float
-        Share of the last velocity that is kept.
     average_from : int or None
         Step from which on the parameters are averaged; None for no averaging.
     fits_intercept : bool, default=True
@@ -202,21 +107,20 @@ class Descent:
     """
 
     parameters: Floats = field(repr=False)
-    step_size: StepSize
+    learning_rate: LearningRate
+    n_planned: int
     penalty: Penalty
-    momentum: float
     average_from: int | None
     fits_intercept: bool = True
     n_steps: int = 0
     velocity: Floats | None = field(default=None, repr=False)
     mean: Floats | None = field(default=None, repr=False)
 
-    def check_reach(self, n_steps: int, largest: float) -> None:
+    def check_reach(self, largest: float) -> None:
         """Refuse, before a step is charged, a descent whose parameters may overflow.
 
         Parameters
         ----------
-        n_steps : int
         largest : float
             Length of a mean gradient, but for its noise.
 
@@ -229,8 +133,8 @@ class Descent:
         Without rows a step is a linear map of parameter and velocity, the same for each number; its
         spectral radius is the factor by which both may grow, and each gradient enters once.
         """
-        first, kept = self.step_size.first, self.momentum
-        pull = self.penalty.strength * (1 - self.penalty.l1_share) * (self.penalty.kind is not None)
+        first, kept = self.learning_rate.eta0, self.learning_rate.momentum
+        pull, n_steps = self.penalty.l2_strength, self.n_planned
         with np.errstate(over="ignore", invalid="ignore"):
             turn = np.array([[1 - first * pull, -first * kept], [pull, kept]])
             finite = bool(np.isfinite(turn).all())
@@ -238,17 +142,18 @@ class Descent:
         reach = math.log(first) + math.log(largest * n_steps / (1 - kept))
         if n_steps * math.log(max(radius, 1.0)) + reach > _LARGEST_LOG:
             raise ValueError(
-                f"eta0={first!r} with alpha={self.penalty.strength!r} and momentum={kept!r} lets "
+                f"eta0={first!r} with alpha={self.penalty.alpha!r} and momentum={kept!r} lets "
                 f"the parameters grow beyond what a double can hold within {n_steps:,} steps; give "
                 "a smaller eta0, below 1 / alpha."
             )
 
     def step(self, gradient: Floats) -> None:
         """Take a step along the noised mean of the clipped gradients."""
-        size = self.step_size(self.n_steps)
+        size = self.learning_rate.size(self.n_steps, self.n_planned)
         direction = gradient + self.penalty.gradient(self.parameters)
-        if self.momentum > 0:
-            before = 0.0 if self.velocity is None else self.momentum * self.velocity
+        if self.learning_rate.momentum > 0:
+            kept = self.learning_rate.momentum
+            before = 0.0 if self.velocity is None else kept * self.velocity
             self.velocity = direction = before + direction
         self.parameters -= size * direction
         if not self.fits_intercept:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.base import LinearSGD
-from pacsklearn.srpp.descent.checked import LINEAR_CONSTRAINTS, check_run
+from pacsklearn.srpp.descent.linear_parameters import LinearChoices
 
 
 class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
@@ -22,7 +21,8 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
 
     Parameters
     ----------
-    loss : {"squared_error", "huber"}, default="squared_error"
+    loss : {"squared_error", "huber"} or HuberLoss, default="squared_error"
+        ``"huber"`` is squared up to an error of 0.5.
     {parameters}
 
     Attributes
@@ -39,23 +39,18 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
     >>> from sklearn.preprocessing import scale
     >>> from pacsklearn.srpp import SRPPSGDRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = SRPPSGDRegressor(epsilon=4.0, batch_size=128).fit(scale(X), (y - 150) / 75)
+    >>> model = SRPPSGDRegressor(budget=4.0, batches=128).fit(scale(X), (y - 150) / 75)
     >>> model.guarantee_.spent <= 4.0
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "loss": [StrOptions({"squared_error", "huber"})],
-        **LINEAR_CONSTRAINTS,
-    }
 
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, secret: Any = None, realized: Any = None
     ) -> SRPPSGDRegressor:
         """One more epoch, on the account of the run so far.
 
-        The first call calibrates the noise for ``max_iter`` epochs of its number of rows; calls go
-        on until ``epsilon`` is spent.
+        The first call calibrates the noise for all ``epochs`` of its number of rows; calls go on
+        until the budget is spent.
 
         Parameters
         ----------
@@ -68,8 +63,8 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
         BudgetExhaustedError
             When another step does not fit; steps taken before stay charged and are kept.
         """
-        check_run(self)
-        return self._train(X, y, sample_weight, secret, realized, goes_on=True)
+        choices = LinearChoices.of(self)
+        return self._train(choices, X, y, sample_weight, (secret, realized), goes_on=True)
 
     def predict(self, X: Any) -> Floats:
         """Values.
@@ -80,7 +75,7 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
         """
         return self._decisions(X)[:, 0]
 
-    def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
+    def _targets(self, y: Any, classes: Any, hides: bool) -> tuple[Floats, Floats | None]:
         return np.asarray(y, dtype=np.float64)[:, None], None
 
     def _publish(self, parameters: Floats) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.laws.batch_sampler import BatchSampler
+from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.run import Charging, PrivateRun, RunRecord, run_unit
 from pacsklearn.srpp.release.training_rows import TrainingRows
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
@@ -56,7 +57,7 @@ class PlainRun:
 
 
 def opened_run(
-    model: Any,
+    choices: RunChoices,
     rows: TrainingRows,
     *,
     clipping: GradientClipping,
@@ -67,65 +68,51 @@ def opened_run(
 
     Parameters
     ----------
-    model : estimator
-        With ``epsilon``, ``noise_multiplier``, ``order``, ``accounting``, ``sampling``,
-        ``secret_name``, ``ledger`` and ``steps_per_charge``, all checked.
+    choices : RunChoices
     rows : TrainingRows
     clipping : GradientClipping
     n_steps : int
-        Planned: what ``epsilon`` has to suffice for.
+        Planned: what a budget has to suffice for.
     record : RunRecord, optional
         Of a run to go on with, whose noise is kept.
     """
-    if model.noise_multiplier == 0:
+    budget, batches = choices.budget, choices.batches
+    if not budget.hides:
         warn_user(
-            "noise_multiplier=0 adds no noise: the model is NOT private and has no guarantee.",
+            "NoiseMultiplier(0) adds no noise: the model is NOT private and has no guarantee.",
             PrivacyLeakWarning,
         )
-        batches = BatchSampler.beside(rows.sampler, rows.n_rows, rows.batch_size, model.sampling)
-        return PlainRun(batches, rows.batch_size)
-    accountant = SRPPSGDAccountant(rows.cap, clipping, float(model.order), model.accounting)
-    if record is not None:
-        multiplier = record.noise_multiplier
-    elif model.noise_multiplier is None:
-        multiplier = accountant.noise_multiplier(float(model.epsilon), n_steps)
-    else:
-        multiplier = float(model.noise_multiplier)
-    ceiling = (
-        float(model.epsilon)
-        if model.noise_multiplier is None
-        else _planned(accountant, multiplier, n_steps, record)
+        plain = BatchSampler.beside(rows.sampler, rows.n_rows, rows.batch_size, batches.sampling)
+        return PlainRun(plain, rows.batch_size)
+    accountant = SRPPSGDAccountant(rows.cap, clipping, float(budget.order), batches.accounting)
+    before = [] if record is None else [price * count for price, count, _ in record.prices]
+    multiplier = (
+        budget.noise_for(accountant, n_steps) if record is None else record.noise_multiplier
     )
-    unit = run_unit(accountant, rows.scenario, model.secret_name)
+    planned = math.fsum([*before, n_steps * accountant.cost(multiplier)]) * _ROOM
+    unit = run_unit(accountant, rows.scenario, choices.secret_name)
     shared = None
-    if model.ledger is not None:
-        shared = open_ledger(model.ledger, ceiling=None, unit=unit)
+    if choices.ledger is not None:
+        shared = open_ledger(choices.ledger, ceiling=None, unit=unit)
     return PrivateRun(
         accountant,
         rows.scenario,
         multiplier,
-        charging=Charging(ceiling, shared, record, model.steps_per_charge),
+        charging=Charging(budget.ceiling(planned), shared, record, batches.charged_together),
         sampler=rows.sampler,
         differences=rows.differences,
-        secret_name=model.secret_name,
+        secret_name=choices.secret_name,
         provenance=(rows.provenance,),
     )
 
 
-def planned_unit(model: Any) -> str:
+def planned_unit(choices: RunChoices) -> str:
     """Unit of a ledger that can bear the runs of an estimator."""
     scenario = registry().make(
-        "scenario", DifferingRows() if model.scenario is None else model.scenario
+        "scenario", DifferingRows() if choices.scenario is None else choices.scenario
     )
     cap = DiscrepancyCap.differing(1, 1, 1)
     clipping = GradientClipping((1.0,), (1,))
-    accountant = SRPPSGDAccountant(cap, clipping, float(model.order), model.accounting)
-    return run_unit(accountant, scenario, model.secret_name)
-
-
-def _planned(
-    accountant: SRPPSGDAccountant, multiplier: float, n_steps: int, record: RunRecord | None
-) -> float:
-    """Ceiling of a run whose noise was given: what all its steps cost."""
-    before = [] if record is None else [price * count for price, count, _ in record.prices]
-    return math.fsum([*before, n_steps * accountant.cost(multiplier)]) * _ROOM
+    order = float(choices.budget.order)
+    accountant = SRPPSGDAccountant(cap, clipping, order, choices.batches.accounting)
+    return run_unit(accountant, scenario, choices.secret_name)

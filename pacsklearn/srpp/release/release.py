@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import as_inner_share
 from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.exceptions import BudgetError, ScenarioError
 from pacsklearn.kernel.guarantee.model_digest import mark_released
@@ -25,6 +26,9 @@ from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.parameters.noise import Noise
+from pacsklearn.srpp.parameters.renyi import Renyi
+from pacsklearn.srpp.parameters.slices import Slices
 from pacsklearn.srpp.release.bayes_success import BayesSuccess
 from pacsklearn.srpp.release.best_attack import bayes_success
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
@@ -42,9 +46,6 @@ from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 
 Integers = NDArray[np.int64]
 
-CONFIDENCE = 1 - 1e-6
-"""Of promises about laws that are known by draws, unless stated otherwise."""
-
 _NOISE = {
     "isotropic": "the same in every direction",
     "anisotropic": "shaped by direction (least power)",
@@ -54,39 +55,42 @@ _NOISE = {
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SlicedOptions:
-    """How much noise, and of what shape.
+    """What is promised about a release, along which slices, and the shape of its noise.
 
     Parameters
     ----------
-    epsilon, order : float
-        Allowed Renyi divergence and its order.
-    aggregation : str
-        ``"average"``, ``"joint"`` or ``"full"``.
-    noise : str
-        ``"isotropic"``, ``"anisotropic"`` or ``"worst-case"``.
-    profile : callable
-        Slice profile for a number of outputs.
-    delta : float
-        Of the (epsilon, delta) conversions.
-    metric : "auto", None, array-like or Metric
-        What noise costs in each direction.
-    confidence : float, default=0.999999
-        Of promises about laws that are known by draws.
-    allow_exact : bool, default=False
-        Whether the curator consents to a release that hides nothing.
+    budget : Renyi
+    slices : Slices, optional
+    noise : Noise, optional
     """
 
-    epsilon: float
-    order: float
-    aggregation: str
-    noise: str
-    profile: Callable[[int], SliceProfile]
-    delta: float
-    metric: Any = "auto"
-    confidence: float = CONFIDENCE
-    allow_exact: bool = False
+    budget: Renyi
+    slices: Slices = field(default_factory=Slices)
+    noise: Noise = field(default_factory=Noise)
+
+    def target(self, profile: SliceProfile) -> SlicedTarget:
+        """What the noise has to achieve."""
+        return SlicedTarget(
+            epsilon=self.budget.amount,
+            order=float(self.budget.order),
+            aggregation=self.slices.aggregation,
+            profile=profile,
+            anisotropic=self.noise.shape == "anisotropic",
+            worst_case=self.noise.shape == "worst-case",
+            delta=float(self.budget.delta),
+        )
+
+    def unit(self, profile: SliceProfile, scenario: Scenario, secret_name: str | None) -> str:
+        """Unit of a ledger that can bear such releases."""
+        return renyi_unit(
+            order=float(self.budget.order),
+            aggregation=self.slices.aggregation,
+            profile=profile,
+            scenario=scenario,
+            secret_name=secret_name,
+        )
 
 
 @final
@@ -161,11 +165,12 @@ def calibrated_worlds(
     """
     table = rows.X, rows.y, rows.secret
     if not scenario.redrawn:
-        if options.noise != "isotropic":
+        if options.noise.shape != "isotropic":
             raise ValueError(
-                f"noise={options.noise!r} is for listed training sets; where the table is one draw "
-                "from a law use noise='isotropic'."
+                f"noise={options.noise.shape!r} is for listed training sets; where the table is "
+                "one draw from a law use noise='isotropic'."
             )
+        confidence = as_inner_share("confidence", scenario.confidence)
         table = scenario.reference or (None, None, None)
     worlds, how = scenario.worlds(*table), fitting or FitOptions()
     outputs = world_outputs(
@@ -173,25 +178,17 @@ def calibrated_worlds(
         worlds,
         *table[:2],
         how.fit_params,
-        metric=options.metric,
+        metric=options.noise.metric,
         some_may_fail=not scenario.redrawn,
         n_jobs=how.n_jobs,
     )
-    profile = options.profile(outputs.vectors.shape[1])
-    target = SlicedTarget(
-        epsilon=options.epsilon,
-        order=options.order,
-        aggregation=options.aggregation,
-        profile=profile,
-        anisotropic=options.noise == "anisotropic",
-        worst_case=options.noise == "worst-case",
-        delta=options.delta,
-    )
+    profile = options.slices.of(outputs.vectors.shape[1])
+    target = options.target(profile)
     if scenario.redrawn:
         law = sliced_law(outputs.vectors, worlds, target, outputs.metric)
     else:
         law = coupled_law(
-            outputs.vectors, outputs.failed, worlds, target, outputs.metric, options.confidence
+            outputs.vectors, outputs.failed, worlds, target, outputs.metric, confidence
         )
     success = bayes_success(law, worlds, profile)
     return CalibratedWorlds(scenario, worlds, outputs, law, profile, success)
@@ -245,18 +242,18 @@ def sliced_release(
     Raises
     ------
     BudgetExhaustedError
-        Before anything is computed, when the ledger cannot bear ``options.epsilon``.
+        Before anything is computed, when the ledger cannot bear the budget.
     BudgetError
-        When the law hides nothing and ``options.allow_exact`` is False; nothing is charged.
+        When the law hides nothing and the budget does not consent; nothing is charged.
     LedgerMismatchError
         When the ledger counts something else; nothing is charged.
     ScenarioError
         When the curator states a secret that is not asked for, or none that is.
     """
-    X, realized = rows.X, rows.realized
+    X, realized, epsilon = rows.X, rows.realized, options.budget.amount
     _check_stated(scenario, realized, ledger, fitting.fit_params)
     if isinstance(ledger, Ledger):
-        ledger.check(options.epsilon)
+        ledger.check(epsilon)
     calibrated = calibrated_worlds(query, scenario, rows, options, fitting)
     if not scenario.redrawn:
         _check_form(calibrated, X)
@@ -264,32 +261,26 @@ def sliced_release(
         # A secret that is none of the scenario's fails here, before anything is charged.
         calibrated.worlds.index(realized)
     law = calibrated.law
-    unit = renyi_unit(
-        order=options.order,
-        aggregation=options.aggregation,
-        profile=calibrated.profile,
-        scenario=scenario,
-        secret_name=rows.secret_name,
-    )
+    unit = options.unit(calibrated.profile, scenario, rows.secret_name)
     if ledger is None:
-        account: Ledger = MemoryLedger(options.epsilon, unit)
+        account: Ledger = MemoryLedger(epsilon, unit)
     else:
         account = ledger if isinstance(ledger, Ledger) else ledger(unit)
     check_unit(account.unit, unit)
-    account.check(options.epsilon)
+    account.check(epsilon)
     event = Event(
         kind="sliced",
         charge=law.cost,
         unit=unit,
-        backend=options.noise,
+        backend=options.noise.shape,
         bound=law.cost,
         n_candidates=len(calibrated.worlds.worlds),
         n_outputs=calibrated.profile.dimension,
         n_noisy=0 if law.is_noiseless else law.dimension,
         provenance=provenance,
         mechanism=SlicedNoise(
-            shape=options.noise,
-            aggregation=options.aggregation,
+            shape=options.noise.shape,
+            aggregation=law.aggregation,
             order=law.costs.order,
             average=law.costs.average,
             joint=law.costs.joint,
@@ -299,9 +290,9 @@ def sliced_release(
     )
     stated = pufferfish_guarantee(
         calibrated,
-        budget=options.epsilon,
+        budget=epsilon,
         unit=unit,
-        noise=_NOISE[options.noise],
+        noise=_NOISE[options.noise.shape],
         charged=account.spent,
         n_releases=len(account.events),
         released=query.released,
@@ -309,7 +300,7 @@ def sliced_release(
         not_for_release="" if sampler.is_secure else REPRODUCIBLE,
         provenance=provenance,
     )
-    if not options.allow_exact:
+    if not options.budget.allow_exact:
         _check_hidden(stated)
     # What will be done with the released numbers is done with public ones first.
     query.decode(law.decode(public_integers(law)), calibrated.outputs.first.layout)
@@ -344,10 +335,10 @@ def _check_hidden(stated: PufferfishGuarantee) -> None:
     """Refuse a law that hides nothing, by what would be stated of it."""
     if stated.needs_consent and stated.success is not None:
         raise BudgetError(
-            f"epsilon={stated.budget:.6g} would hide nothing: the best attack tells a pair of "
+            f"budget={stated.budget:.6g} would hide nothing: the best attack tells a pair of "
             f"secrets apart in {percent_up(stated.success.pair)} % of cases. Give less, for "
-            "instance epsilon=1.0, or allow_exact=True if that is what you want; it is never "
-            "published then."
+            f"instance budget=1.0, or Renyi({stated.budget:.6g}, allow_exact=True) if that is what "
+            "you want; it is never published then."
         )
 
 

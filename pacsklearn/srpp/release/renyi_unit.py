@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.scenarios.scenario import Scenario
-
-LARGEST_EPSILON: Final = 1e9
-LARGEST_ORDER: Final = 1e6
-"""Of a budget in nats and of a Renyi order: no product of the two loses its digits or overflows."""
 
 _PARTS = ("order", "aggregation", "slice profile", "scenario", "secret")
 

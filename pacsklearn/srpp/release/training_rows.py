@@ -15,6 +15,7 @@ from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import sampler_for
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
+from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.run import RunRecord
 from pacsklearn.srpp.release.world_differences import (
     WorldDifferences,
@@ -66,7 +67,7 @@ class TrainingRows:
 
 
 def training_rows(
-    model: Any,
+    choices: RunChoices,
     X: Any,
     y: Any,
     secret: SecretColumn | None,
@@ -84,9 +85,7 @@ def training_rows(
 
     Parameters
     ----------
-    model : estimator
-        With ``scenario``, ``discrepancy``, ``batch_size``, ``sampling``, ``noise_multiplier`` and
-        ``random_state``, all checked.
+    choices : RunChoices
     X, y : ndarrays or sparse matrices
     secret : SecretColumn, optional
     realized : object
@@ -103,13 +102,13 @@ def training_rows(
     ScenarioError
         When the scenario does not fit the rows, or ``discrepancy`` promises less than it.
     """
-    sampler = _sampler(model.random_state, record)
+    sampler, drawing = _sampler(choices.random_state, record), choices.batches
     plugins = registry()
-    named = DifferingRows() if model.scenario is None else model.scenario
+    named = DifferingRows() if choices.scenario is None else choices.scenario
     scenario, provenance = plugins.make("scenario", named), plugins.provenance("scenario", named)
     chosen, counts, n_rows = None, None, X.shape[0]
-    cap: DiscrepancyCap | None = model.discrepancy
-    if cap is not None and model.scenario is None:
+    cap = drawing.discrepancy
+    if cap is not None and choices.scenario is None:
         raise ScenarioError(
             "discrepancy bounds how many rows the secret changes, and needs a scenario that says "
             "what the secret is."
@@ -120,7 +119,7 @@ def training_rows(
         worlds = scenario.worlds(X, y, secret)
         differences = world_differences(worlds, X, y)
         # Without noise nothing is promised, and no training set is drawn to be hidden.
-        if model.noise_multiplier != 0:
+        if choices.budget.hides:
             chosen = _drawn(scenario, worlds, realized, sampler, goes_on=goes_on)
             n_rows = chosen.size
     else:
@@ -135,12 +134,14 @@ def training_rows(
         _check_drawn(worlds.worlds[0].data(*reference[:2]), X, sample_weight, scenario)
         differences = WorldDifferences.of(worlds, 0)
         counts = coupled_counts(worlds, n_rows)
-    batches = n_rows, min(model.batch_size, n_rows), model.sampling
+    batches = n_rows, min(drawing.size, n_rows), drawing.sampling
     if counts is None:
         required = DiscrepancyCap.differing(n_rows, differences.n_differing, *batches[1:])
     else:
         # Also where a cap is given: it may be larger than what was drawn, and never smaller.
-        required = DiscrepancyCap.coupled(counts, *batches, delta=_NEVER)
+        required = DiscrepancyCap.coupled(
+            counts, *batches, delta=_NEVER, gamma=1 - scenario.confidence
+        )
     used = required if cap is None else _checked_cap(cap, required, batches, scenario)
     return TrainingRows(
         scenario, provenance, sampler, n_rows, batches[1], used, differences, chosen

@@ -13,7 +13,7 @@ import numpy as np
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.srpp.scenarios.checks import class_codes, numbers, pair_indices, secret_codes
-from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.srpp.scenarios.scenario import CONFIDENCE, Scenario, SecretColumn, Worlds
 from pacsklearn.srpp.scenarios.shares import Share, SharesInUniverse, SharesOfReference
 
 _OWN = "as in the table"
@@ -70,6 +70,9 @@ class PrevalenceScenario(Scenario):
         Public seed of the draws.
     reference : (X, y, secret), optional
         Public rows, their targets (or None) and their values of the secret column.
+    confidence : float, default=0.999999
+        With a reference: probability, over the draws, that the promise holds. Training sets that
+        are listed need none.
 
     Notes
     -----
@@ -87,9 +90,15 @@ class PrevalenceScenario(Scenario):
     n_draws: int | None = None
     seed: int = 0
     reference: Any = field(default=None, repr=False, compare=False)
+    confidence: float = CONFIDENCE
 
     def __post_init__(self) -> None:
         if self.reference is None:
+            if self.confidence != CONFIDENCE:
+                raise ScenarioError(
+                    "confidence is about tables drawn from a reference; what PrevalenceScenario "
+                    "lists without one is known exactly, and it would be ignored. Leave it out."
+                )
             return
         given = self.reference
         if not isinstance(given, tuple) or len(given) != 3:

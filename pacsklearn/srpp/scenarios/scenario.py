@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import ScenarioError
 
 _TRUTHS = (bool, np.bool_)
+
+CONFIDENCE: Final = 1 - 1e-6
+"""Of promises about laws that are known by draws, unless stated otherwise."""
 
 
 @final
@@ -222,11 +225,14 @@ class Scenario(ABC):
     stated : bool
         Whether the curator has to state the true secret. Otherwise the mechanism draws it, each
         as likely, where it is not stated.
+    confidence : float
+        Of promises about laws that are known by draws, where not ``redrawn``.
     """
 
     name: ClassVar[str] = ""
     redrawn: bool = True
     stated: bool = False
+    confidence: float = CONFIDENCE
 
     @property
     @abstractmethod

@@ -12,7 +12,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.guarantee.public_path import public_path
 from pacsklearn.srpp.scenarios.checks import pair_indices
-from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, World, Worlds
+from pacsklearn.srpp.scenarios.scenario import CONFIDENCE, Scenario, SecretColumn, World, Worlds
 
 
 @final
@@ -72,6 +72,8 @@ class SimulatorScenario(Scenario):
         Public seed of the draws.
     about : str, default="a property of the data"
         The secret in plain words, for the guarantee.
+    confidence : float, default=0.999999
+        Probability, over the draws, that the promise holds.
 
     Notes
     -----
@@ -87,6 +89,7 @@ class SimulatorScenario(Scenario):
     n_draws: int = 1000
     seed: int = 0
     about: str = "a property of the data"
+    confidence: float = CONFIDENCE
 
     redrawn = False
     releases = "what was fitted on the table, clipped to what the simulated tables give"

@@ -12,8 +12,14 @@ from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
-from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
-from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp import (
+    GroupScenario,
+    PrevalenceScenario,
+    Renyi,
+    Scenario,
+    SimulatorScenario,
+    Slices,
+)
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.srpp.scenarios.row_world import RowWorld
@@ -32,9 +38,7 @@ MODEL = ModelQuery(LogisticRegression(), registry().canonicalizer_for(LogisticRe
 
 def calibrated(scenario: Scenario, query: Any, epsilon: float, rows: Any = None) -> Any:
     own = np.arange(N) if rows is None else rows
-    options = SlicedOptions(
-        epsilon, 4.0, "full", "isotropic", lambda d: SliceProfile.uniform(d, n_slices=10), 1e-5
-    )
+    options = SlicedOptions(Renyi(epsilon), Slices(10))
     column = SecretColumn(COLUMN[own])
     return calibrated_worlds(query, scenario, StatedRows(X[own], Y[own], column), options)
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn.audit.row_losses import membership_auc, row_losses
 from pacsklearn.plugins import registry
-from pacsklearn.srpp import SRPPSGDClassifier
+from pacsklearn.srpp import Batches, NoiseMultiplier, Renyi, SRPPSGDClassifier
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 
@@ -120,17 +120,24 @@ def test_overfitted_digits():
     def trainer(**noise):
         def train(rows, labels, seed):
             return SRPPSGDClassifier(
-                max_iter=150, batch_size=25, eta0=3.0, clip_norm=2.0, penalty=None, order=16.0,
-                accounting="worst-case", random_state=seed, classes=[0, 1], **noise,
-            ).fit(rows, labels)  # fmt: skip
+                epochs=150,
+                batches=Batches(25, accounting="worst-case"),
+                learning_rate=3.0,
+                clipping=2.0,
+                penalty=None,
+                budget=Renyi(1.0, order=16.0),
+                random_state=seed,
+                classes=[0, 1],
+                **noise,
+            ).fit(rows, labels)
 
         return train
 
     areas = {}
     for name, noise, information in (
-        ("none", {"noise_multiplier": 0}, None),
-        ("loose", {"epsilon": 500.0}, 500 / 16),
-        ("tight", {"epsilon": 2.0}, 2 / 16),
+        ("none", {"budget": NoiseMultiplier(0)}, None),
+        ("loose", {"budget": 500.0}, 500 / 16),
+        ("tight", {"budget": 2.0}, 2 / 16),
     ):
         played = TrainingGame(trainer(**noise), X, y, information=information, n_candidates=16)
         result = LossThresholdAttack(n_pilot=4).run(played, n_trials=14, seed=0)

@@ -10,7 +10,7 @@ from pacsklearn_attacks.one_run import audit_one_run
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn.exceptions import AuditViolationError
-from pacsklearn.srpp import SRPPSGDClassifier
+from pacsklearn.srpp import Batches, Renyi, SRPPSGDClassifier
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((240, 400))
@@ -20,9 +20,15 @@ y = generator.integers(0, 2, 240)
 
 def descent(**noise):
     return SRPPSGDClassifier(
-        batch_size=120, max_iter=20, eta0=3.0, clip_norm=1.0, penalty=None, classes=[0, 1],
-        accounting="worst-case", order=8.0, **noise,
-    )  # fmt: skip
+        batches=Batches(120, accounting="worst-case"),
+        epochs=20,
+        learning_rate=3.0,
+        clipping=1.0,
+        penalty=None,
+        classes=[0, 1],
+        budget=Renyi(1.0, order=8.0),
+        **noise,
+    )
 
 
 def test_private_descent_passes():
@@ -54,7 +60,7 @@ def test_a_model_that_learns_by_heart_is_caught_and_one_without_a_promise_is_not
 
 def test_a_mean_over_batches_is_no_promise_about_one_run():
     model = SRPPSGDClassifier(
-        epsilon=4.0, accounting="subsampling-aware", batch_size=20, max_iter=1, classes=[0, 1]
+        budget=4.0, batches=Batches(20, accounting="subsampling-aware"), epochs=1, classes=[0, 1]
     )
     with pytest.raises(ValueError, match="batches"):
         audit_one_run(model, X, y)

@@ -47,7 +47,7 @@ def test_prices_of_answers_and_figures_beside_a_release_join_by_themselves():
     model = PACPrivate(KNeighborsClassifier(3), budget=1 / 16, max_answers=50, n_subsets=M)
     audit = run_audit(model.fit(X, y), X, y, queries=X[::5], n_trials=60, strict=True)
     assert "prices" in {result.attack for result in audit.results}
-    sliced = SRPPPrivate(Ridge(), epsilon=1.0).fit(X[:, :3], X[:, 3], secret=y)
+    sliced = SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
     audit = run_audit(sliced, X[:, :3], X[:, 3], secret=y, n_trials=150, strict=True)
     assert [result.attack for result in audit.results] == ["figures", "identification", "map"]
 

@@ -28,7 +28,7 @@ from pacsklearn.exceptions import BundleError, PrivacyLeakWarning
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampler import SecureSampler
-from pacsklearn.srpp import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.srpp import DifferingRows, NoiseMultiplier, SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.tabular import distill
 
 
@@ -36,7 +36,7 @@ def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):
     session = PrivacySession(*iris, n_subsets=16, budget=Nats(2.0))
     release = session.release(RidgeClassifier())
     secret = np.arange(150) % 2
-    sliced = SRPPPrivate(Ridge(), epsilon=2.0).fit(iris[0], iris[1] * 1.0, secret=secret)
+    sliced = SRPPPrivate(Ridge(), budget=2.0).fit(iris[0], iris[1] * 1.0, secret=secret)
     answering = PACPrivate(SVC(), budget=0.5, max_answers=100, n_subsets=16).fit(*iris)
     student = distill(answering, GaussianNB(), iris[0], alpha=None)
     sources = [private, private.released_estimator_, release, sliced, student, student.estimator]
@@ -150,7 +150,7 @@ def test_classifiers_by_gradient_descent_are_published_plain(loss, n_classes, ir
     rows = pd.DataFrame(iris[0] - iris[0].mean(axis=0), columns=list("abcd"))[iris[1] < n_classes]
     names = np.array(["setosa", "versicolor", "virginica"])[:n_classes]
     y = names[iris[1][iris[1] < n_classes]]
-    model = SRPPSGDClassifier(loss, epsilon=8.0, max_iter=3, classes=names).fit(rows, y)
+    model = SRPPSGDClassifier(loss, budget=8.0, epochs=3, classes=names).fit(rows, y)
     path = publish(model, tmp_path / "m.pac", key=keys[0], onnx="required")
     bundle = load_bundle(path, key=keys[1])
     assert bundle.guarantee == model.guarantee_
@@ -168,7 +168,7 @@ def test_classifiers_by_gradient_descent_are_published_plain(loss, n_classes, ir
 def test_regressors_by_gradient_descent_are_published_plain(loss, iris, keys, tmp_path):
     X, y = iris[0][:, :3] - 3.0, iris[0][:, 3]
     model = SRPPSGDRegressor(
-        loss, epsilon=8.0, max_iter=2, scenario=DifferingRows(1), secret_name="rows"
+        loss, budget=8.0, epochs=2, scenario=DifferingRows(1), secret_name="rows"
     )
     model.partial_fit(X, y)
     first = model.released_estimator_
@@ -183,11 +183,13 @@ def test_regressors_by_gradient_descent_are_published_plain(loss, iris, keys, tm
 def test_gradient_descent_without_a_promise_is_not_published(iris, keys, tmp_path):
     y = iris[1] % 2
     with pytest.warns(PrivacyLeakWarning, match="private"):
-        quiet = SRPPSGDClassifier(noise_multiplier=0.0, max_iter=1, classes=[0, 1]).fit(iris[0], y)
+        quiet = SRPPSGDClassifier(budget=NoiseMultiplier(0.0), epochs=1, classes=[0, 1]).fit(
+            iris[0], y
+        )
     assert not hasattr(quiet, "released_estimator_")
     with pytest.warns(PrivacyLeakWarning):
-        read_off = SRPPSGDClassifier(epsilon=8.0, max_iter=1).fit(iris[0], y)
-    changed = SRPPSGDClassifier(epsilon=8.0, max_iter=1, classes=[0, 1]).fit(iris[0], y)
+        read_off = SRPPSGDClassifier(budget=8.0, epochs=1).fit(iris[0], y)
+    changed = SRPPSGDClassifier(budget=8.0, epochs=1, classes=[0, 1]).fit(iris[0], y)
     changed.released_estimator_.coef_ += 1e-9
     for model, words in [(quiet, "holds no released model"), (read_off, "NOT FOR RELEASE"),
                          (changed, "not as it was released")]:  # fmt: skip

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.srpp import DifferingRows, PrevalenceScenario, SRPPSGDClassifier
+from pacsklearn.srpp import DifferingRows, NoiseMultiplier, PrevalenceScenario, SRPPSGDClassifier
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install torch")
 
@@ -47,7 +47,7 @@ def network():
 
 
 def classifier(**options):
-    return SRPPTorchClassifier(network, **{"batch_size": 128, "max_iter": 2, **options})
+    return SRPPTorchClassifier(network, **{"batches": 128, "epochs": 2, **options})
 
 
 @pytest.mark.parametrize("per_layer", [False, True])
@@ -89,9 +89,9 @@ def test_a_linear_module_is_the_linear_model(digits):
         nn.init.zeros_(layer.bias)
         return layer
 
-    options = {"noise_multiplier": 0, "batch_size": 200, "max_iter": 30, "clip_norm": 1e6}
-    deep = SRPPTorchClassifier(zero, eta0=0.25, **options).fit(X, y)
-    line = SRPPSGDClassifier(eta0=0.5, penalty=None, **options).fit(X, y)
+    options = {"budget": NoiseMultiplier(0), "batches": 200, "epochs": 30, "clip_norm": 1e6}
+    deep = SRPPTorchClassifier(zero, learning_rate=0.25, **options).fit(X, y)
+    line = SRPPSGDClassifier(learning_rate=0.5, penalty=None, **options).fit(X, y)
     # Both scores move, so their difference moves twice as far.
     np.testing.assert_allclose(deep.decision_function(X), line.decision_function(X), atol=1e-4)
     assert deep.guarantee_ is None
@@ -174,7 +174,7 @@ class Talkative(nn.Module):
 def test_what_a_module_says_of_the_drawn_rows_is_withheld(digits, capfd):
     """It is fitted on the secret training set alone: every word would be about the secret."""
     X, y = (part[:64] for part in digits)
-    model = SRPPTorchClassifier(Talkative, batch_size=32, max_iter=1, noise_multiplier=8.0)
+    model = SRPPTorchClassifier(Talkative, batches=32, epochs=1, budget=NoiseMultiplier(8.0))
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -205,7 +205,7 @@ def test_an_instance_is_copied_and_the_same_module_is_made_each_time(digits):
     X, y = (part[:64] for part in digits)
     module = network()
     before = [p.detach().clone() for p in module.parameters()]
-    model = SRPPTorchClassifier(module, max_iter=1).fit(X, y)
+    model = SRPPTorchClassifier(module, epochs=1).fit(X, y)
     assert all(torch.equal(p, q) for p, q in zip(module.parameters(), before, strict=True))
     assert model.module_ is not module
     state = torch.random.get_rng_state()

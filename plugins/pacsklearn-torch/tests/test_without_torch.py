@@ -9,9 +9,11 @@ import pytest
 from pacsklearn_torch import SRPPTorchClassifier
 from sklearn.base import clone
 
+from pacsklearn.srpp import Batches
+
 
 def test_parameters_work_and_training_says_what_is_missing(monkeypatch):
-    model = SRPPTorchClassifier(None, epsilon=3.0)
+    model = SRPPTorchClassifier(None, budget=3.0)
     assert clone(model).get_params()["epsilon"] == 3.0
     for name in [name for name in sys.modules if name.split(".")[0] == "torch"]:
         monkeypatch.setitem(sys.modules, name, None)
@@ -23,4 +25,6 @@ def test_parameters_work_and_training_says_what_is_missing(monkeypatch):
 
 def test_bad_parameters_are_named_before_torch_is_needed():
     with pytest.raises(ValueError, match="accounting"):
-        SRPPTorchClassifier(None, accounting="moments").fit(np.zeros((4, 2)), [0, 1, 0, 1])
+        SRPPTorchClassifier(None, batches=Batches(accounting="moments")).fit(
+            np.zeros((4, 2)), [0, 1, 0, 1]
+        )

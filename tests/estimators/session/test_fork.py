@@ -220,7 +220,7 @@ def test_a_web_server_that_fits_before_it_forks(
 
 def test_runs_of_private_steps(in_a_child: InAChild) -> None:
     """Each of 24 children went on with the run, under the same promise."""
-    model = SRPPSGDClassifier(epsilon=2.0, max_iter=4, batch_size=50)
+    model = SRPPSGDClassifier(budget=2.0, epochs=4, batches=50)
     two = Y < 2
     model.partial_fit(X[two], Y[two], classes=[0, 1])
     spent = model.guarantee_.costs
@@ -237,7 +237,7 @@ def test_runs_of_private_steps(in_a_child: InAChild) -> None:
         model.partial_fit(X[two], Y[two])
     assert other.n_steps_ == 2 * model.n_steps_
     assert model.guarantee_.costs == spent
-    model = SRPPSGDClassifier(max_iter=1, classes=[0, 1])
+    model = SRPPSGDClassifier(epochs=1, classes=[0, 1])
     assert in_a_child(lambda: model.fit(X[two], Y[two]).n_iter_) == 1
 
 
@@ -245,7 +245,7 @@ def test_a_run_on_a_ledger_in_a_database_goes_on_in_another_process_once(
     in_a_child: InAChild, tmp_path: Any
 ) -> None:
     two = Y < 2
-    model = SRPPSGDClassifier(epsilon=2.0, max_iter=4, batch_size=50, secret_name="rows")
+    model = SRPPSGDClassifier(budget=2.0, epochs=4, batches=50, secret_name="rows")
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/runs.db", 2.0, unit=model.ledger_unit)
     model.set_params(ledger=ledger.uri).partial_fit(X[two], Y[two], classes=[0, 1])
     assert in_a_child(lambda: model.partial_fit(X[two], Y[two]).n_steps_) == 2 * model.n_steps_

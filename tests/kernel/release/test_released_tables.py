@@ -120,13 +120,13 @@ def test_successes_and_other_units_do_not_add() -> None:
 
 def test_releases_about_a_column_and_runs_count() -> None:
     column = np.where(np.arange(len(X)) % 2, "a", "b")
-    sliced = SRPPPrivate(LogisticRegression(), epsilon=1.0, scenario=GroupScenario(n_draws=1))
+    sliced = SRPPPrivate(LogisticRegression(), budget=1.0, scenario=GroupScenario(n_draws=1))
 
     def release() -> None:
         sliced.fit(X, Y, secret=column, realized="a")
 
     def descend() -> None:
-        SRPPSGDClassifier(epsilon=1.0, max_iter=1).fit(X, Y, secret=column)
+        SRPPSGDClassifier(budget=1.0, epochs=1).fit(X, Y, secret=column)
 
     assert warned(release) == []
     (said,) = warned(release)

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pacsklearn.srpp import SRPPSGDRegressor
-from pacsklearn.srpp.descent.clipped_gradient import LOSSES, clipped_sum, loss_named
-from pacsklearn.srpp.descent.descent import Penalty, StepSize
+from pacsklearn.srpp import LearningRate, Penalty, SRPPSGDRegressor
+from pacsklearn.srpp.descent.clipped_gradient import LOSSES, clipped_sum
 
 VALUES = {
     "log_loss": lambda z, t: np.log1p(np.exp(-t * z)),
@@ -30,7 +29,7 @@ def test_slopes(name):
         h = 1e-6
         value = VALUES[name]
         expected = (value(z + h, target) - value(z - h, target)) / (2 * h)
-        found = loss_named(name, 0.5).slopes(z, np.full_like(z, target))
+        found = LOSSES[name]().slopes(z, np.full_like(z, target))
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -45,7 +44,7 @@ def test_a_loop_over_rows_agrees(name, k, intercept, weighted):
     targets = np.where(generator.random((12, k)) < 0.5, 1.0, -1.0)
     parameters = generator.standard_normal((k, 6))
     weights = generator.random(12) * 3 if weighted else None
-    loss, clip = loss_named(name, 0.5), 1.3
+    loss, clip = LOSSES[name](), 1.3
     expected, cut = np.zeros((k, 6)), 0
     for i, row in enumerate(rows):
         slopes = loss.slopes(parameters[:, :-1] @ row + parameters[:, -1], targets[i])
@@ -65,7 +64,7 @@ def test_no_row_counts_more_than_the_clipping_norm():
     for scale in (1e-300, 1e-8, 1.0, 1e8, 1e150, 1e200, 1e307):
         row = generator.standard_normal((1, 50)) * scale
         found = clipped_sum(
-            row, np.array([[1e3]]), np.zeros((1, 51)), loss_named("squared_error", 1), 0.25
+            row, np.array([[1e3]]), np.zeros((1, 51)), LOSSES["squared_error"](), 0.25
         )
         assert np.linalg.norm(found) <= 0.25 * (1 + 1e-14)
 
@@ -77,7 +76,7 @@ def test_no_row_shows_in_a_warning_whatever_numpy_is_told(name, size):
     rows = np.full((3, 2), size)
     targets = np.ones((3, 1))
     with np.errstate(all="raise"):
-        total = clipped_sum(rows, targets, np.full((1, 3), 0.5), loss_named(name, 0.5), 1.0)
+        total = clipped_sum(rows, targets, np.full((1, 3), 0.5), LOSSES[name](), 1.0)
     assert np.all(np.isfinite(total))
 
 
@@ -96,13 +95,13 @@ def test_penalties():
 
 
 def test_step_sizes():
-    warm = StepSize("constant", 2.0, 0.5, 10, warmup=0.4)
-    np.testing.assert_allclose([warm(t) for t in range(5)], [0.5, 1.0, 1.5, 2.0, 2.0])
-    falling = StepSize("invscaling", 2.0, 0.5, 10)
-    np.testing.assert_allclose([falling(t) for t in (0, 3, 8)], [2.0, 1.0, 2 / 3])
-    cosine = StepSize("cosine", 2.0, 0.5, 10)
-    assert cosine(0) == 2.0
-    assert cosine(10) == cosine(99) == pytest.approx(0.0, abs=1e-15)
+    warm = LearningRate(2.0, "constant", 0.5, warmup=0.4)
+    np.testing.assert_allclose([warm.size(t, 10) for t in range(5)], [0.5, 1.0, 1.5, 2.0, 2.0])
+    falling = LearningRate(2.0, "invscaling", 0.5)
+    np.testing.assert_allclose([falling.size(t, 10) for t in (0, 3, 8)], [2.0, 1.0, 2 / 3])
+    cosine = LearningRate(2.0, "cosine")
+    assert cosine.size(0, 10) == 2.0
+    assert cosine.size(10, 10) == cosine.size(99, 10) == pytest.approx(0.0, abs=1e-15)
 
 
 def exactly_clipped(row, slope, weight, clip, *, intercept):
@@ -124,7 +123,7 @@ def test_whatever_the_doubles_are_a_row_moves_the_sum_by_what_it_is_clipped_to(s
         values = generator.uniform(1, 2, shape) * generator.choice([-1, 1], shape)
         return np.ldexp(values, generator.integers(-1000, 1000, shape))
 
-    loss = loss_named("squared_error", 1.0)
+    loss = LOSSES["squared_error"]()
     for _ in range(100):
         size, clip = generator.integers(1, 5), abs(np.ldexp(extreme(1)[0], 0)) ** 0.9
         rows, targets, weights = extreme(size, 3), extreme(size, 1), np.abs(extreme(size))
@@ -157,9 +156,14 @@ def test_the_presence_of_a_row_whose_squares_vanish_stays_hidden(row, target, we
         if present:
             X[0], y[0], weights[0] = row, target, weight
         model = SRPPSGDRegressor(
-            epsilon=1.0, clip_norm=1e-10, batch_size=20, max_iter=1, fit_intercept=False,
-            penalty=None, random_state=seed,
-        ).fit(X, y, sample_weight=weights)  # fmt: skip
+            budget=1.0,
+            clipping=1e-10,
+            batches=20,
+            epochs=1,
+            fit_intercept=False,
+            penalty=None,
+            random_state=seed,
+        ).fit(X, y, sample_weight=weights)
         # One step of .1 over 20 rows, in clipping norms; the noise is 3 of them.
         moved = model.coef_.sum() / np.sqrt(60) / (1e-10 * 0.1 / 20)
         right += int(moved > 10) == present

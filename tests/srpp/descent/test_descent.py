@@ -11,7 +11,15 @@ from benchmarks.baselines.update_cap import (
     matrix_cap_noise,
     matrix_update_cap,
 )
-from pacsklearn.srpp import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.srpp import (
+    Batches,
+    Clipping,
+    DifferingRows,
+    LearningRate,
+    Renyi,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
+)
 from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
@@ -27,10 +35,16 @@ def test_the_noise_is_that_of_the_matrix_cap(intercept):
     """A step on rows of zeros is noise alone; two groups of 3,000 values, 5 standard errors."""
     bounds = np.repeat([50.0, 2.0], 3000)
     model = SRPPSGDRegressor(
-        epsilon=0.5, order=6.0, accounting="worst-case", scenario=DifferingRows(2), clip_norm=0.7,
-        feature_bounds=bounds, batch_size=8, max_iter=1, sampling="without-replacement",
-        learning_rate="constant", eta0=1.0, penalty=None, fit_intercept=intercept, random_state=0,
-    ).fit(np.zeros((8, 6000)), np.zeros(8))  # fmt: skip
+        budget=Renyi(0.5, order=6.0),
+        batches=Batches(8, sampling="without-replacement", accounting="worst-case"),
+        scenario=DifferingRows(2),
+        clipping=Clipping(0.7, feature_bounds=bounds),
+        epochs=1,
+        learning_rate=LearningRate(1.0, schedule="constant"),
+        penalty=None,
+        fit_intercept=intercept,
+        random_state=0,
+    ).fit(np.zeros((8, 6000)), np.zeros(8))
     # The same two columns' corner of the cap, by the formulas for matrices.
     clip = 0.7 * np.sqrt(6000 + intercept)
     cap = matrix_update_cap(2.0**2, clip, 8, np.diag([1 / 50.0, 1 / 2.0]))
@@ -97,7 +111,7 @@ def unlike_columns():
     return X, (X[:, 1] + X[:, 2] - X[:, 3] > 0).astype(int)
 
 
-OPTIONS = {"epsilon": 1.0, "classes": [0, 1], "batch_size": 400, "random_state": 0}
+OPTIONS = {"budget": 1.0, "classes": [0, 1], "batches": 400, "random_state": 0}
 SIDES = [90.0, 1.0, 1.0, 1.0]
 
 
@@ -105,9 +119,13 @@ SIDES = [90.0, 1.0, 1.0, 1.0]
 def test_small_columns_are_learnt_at_the_same_price():
     """Against the ball in which no row is clipped either, at its best of four step sizes."""
     X, y = unlike_columns()
-    shaped = SRPPSGDClassifier(**OPTIONS, feature_bounds=SIDES, eta0=1.0).fit(X, y)
+    shaped = SRPPSGDClassifier(
+        **OPTIONS, clipping=Clipping(feature_bounds=SIDES), learning_rate=1.0
+    ).fit(X, y)
     balls = [
-        SRPPSGDClassifier(**OPTIONS, clip_norm=float(np.linalg.norm(SIDES)), eta0=eta0).fit(X, y)
+        SRPPSGDClassifier(**OPTIONS, clipping=float(np.linalg.norm(SIDES)), learning_rate=eta0).fit(
+            X, y
+        )
         for eta0 in (1e-4, 1e-3, 1e-2, 1.0)
     ]
     for model in (shaped, *balls):
@@ -119,15 +137,17 @@ def test_small_columns_are_learnt_at_the_same_price():
 @QUIET
 def test_a_run_keeps_its_bounds_and_sparse_rows_are_the_same():
     X, y = unlike_columns()
-    dense = SRPPSGDClassifier(**OPTIONS, feature_bounds=SIDES).fit(X, y)
-    thin = SRPPSGDClassifier(**OPTIONS, feature_bounds=SIDES).fit(csr_matrix(X), y)
+    dense = SRPPSGDClassifier(**OPTIONS, clipping=Clipping(feature_bounds=SIDES)).fit(X, y)
+    thin = SRPPSGDClassifier(**OPTIONS, clipping=Clipping(feature_bounds=SIDES)).fit(
+        csr_matrix(X), y
+    )
     np.testing.assert_allclose(dense.coef_, thin.coef_, rtol=1e-9)
-    by_hand = SRPPSGDClassifier(**OPTIONS, clip_norm=np.sqrt(5.0)).fit(X / SIDES, y)
+    by_hand = SRPPSGDClassifier(**OPTIONS, clipping=np.sqrt(5.0)).fit(X / SIDES, y)
     np.testing.assert_allclose(dense.coef_ * SIDES, by_hand.coef_, rtol=1e-6)
     assert dense.guarantee_.spent == by_hand.guarantee_.spent
     assert "in units of feature_bounds" in " ".join(str(dense.guarantee_).split())
-    model = SRPPSGDClassifier(**OPTIONS, feature_bounds=SIDES).partial_fit(X, y)
-    model.set_params(feature_bounds=None).partial_fit(X, y)
+    model = SRPPSGDClassifier(**OPTIONS, clipping=Clipping(feature_bounds=SIDES)).partial_fit(X, y)
+    model.set_params(clipping=Clipping(feature_bounds=None)).partial_fit(X, y)
     assert abs(model.coef_[0, 0]) < 0.05  # its column is still counted in nineties
 
 
@@ -135,4 +155,4 @@ def test_a_run_keeps_its_bounds_and_sparse_rows_are_the_same():
 def test_bounds_that_are_none(bounds):
     X, y = unlike_columns()
     with pytest.raises(ValueError, match="feature_bounds"):
-        SRPPSGDClassifier(classes=[0, 1], feature_bounds=bounds).fit(X, y)
+        SRPPSGDClassifier(classes=[0, 1], clipping=Clipping(feature_bounds=bounds)).fit(X, y)

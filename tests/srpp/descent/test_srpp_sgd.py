@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import scale
 
 from pacsklearn.exceptions import (
+    BudgetError,
     BudgetExhaustedError,
     LedgerError,
     LedgerMismatchError,
@@ -29,11 +30,16 @@ from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.srpp import (
+    Batches,
     DifferingRows,
     DiscrepancyCap,
+    Epochs,
     GroupScenario,
+    LearningRate,
+    NoiseMultiplier,
     PrevalenceScenario,
     PufferfishGuarantee,
+    Renyi,
     SimulatorScenario,
     SRPPSGDClassifier,
     SRPPSGDRegressor,
@@ -46,7 +52,7 @@ from pacsklearn.srpp.release.run import Charging, PrivateRun
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
-SMALL = {"max_iter": 2, "batch_size": 100, "secret_name": "cancer", "classes": [0, 1]}
+SMALL = {"epochs": 2, "batches": 100, "secret_name": "cancer", "classes": [0, 1]}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +67,7 @@ def private(**options):
 
 def test_the_budget_is_spent_step_by_step(cancer):
     X, y = cancer
-    model = private(epsilon=2.0)
+    model = private(budget=2.0)
     ledger = MemoryLedger(5.0, unit=model.ledger_unit)
     model.set_params(ledger=ledger).fit(X, y)
     assert model.n_steps_ == 12 == len(ledger.events)
@@ -183,7 +189,9 @@ def test_rounding_is_accounted_for():
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_accounting_and_sampling(cancer, accounting, sampling):
     X, y = cancer
-    model = private(epsilon=50.0, accounting=accounting, sampling=sampling, max_iter=4).fit(X, y)
+    model = private(
+        budget=50.0, batches=Batches(100, sampling=sampling, accounting=accounting), epochs=4
+    ).fit(X, y)
     text = " ".join(str(model.guarantee_).split())
     assert model.guarantee_.spent <= 50.0
     assert ("mean over draws of the batches" in text) == (accounting == "subsampling-aware")
@@ -194,7 +202,9 @@ def test_every_accounting_and_sampling(cancer, accounting, sampling):
 
 def test_noise_given_the_guarantee_computed(cancer):
     X, y = cancer
-    model = private(noise_multiplier=20.0, accounting="worst-case").fit(X, y)
+    model = private(
+        budget=NoiseMultiplier(20.0), batches=Batches(100, accounting="worst-case")
+    ).fit(X, y)
     expected = 12 * 4 / 2 * (2 / 20.0) ** 2
     assert model.guarantee_.spent == pytest.approx(expected, rel=1e-3)
     model.partial_fit(X, y)
@@ -203,7 +213,7 @@ def test_noise_given_the_guarantee_computed(cancer):
 
 def test_a_resumed_run_goes_on_with_its_account(cancer):
     X, y = cancer
-    model = private(epsilon=3.0, max_iter=3)
+    model = private(budget=3.0, epochs=3)
     for n in (1, 2):
         model.partial_fit(X, y)
         assert model.guarantee_.spent == pytest.approx(n, rel=1e-6)
@@ -217,12 +227,12 @@ def test_a_resumed_run_goes_on_with_its_account(cancer):
     assert model.n_steps_ == 18
     assert not hasattr(clone(model), "_record")
     with pytest.raises(LedgerMismatchError, match="call"):
-        model.set_params(order=7.0).partial_fit(X, y)
+        model.set_params(budget=Renyi(1.0, order=7.0)).partial_fit(X, y)
 
 
 def test_two_copies_of_a_run_cannot_both_go_on(cancer):
     X, y = cancer
-    model = private(epsilon=3.0, max_iter=3)
+    model = private(budget=3.0, epochs=3)
     ledger = MemoryLedger(9.0, unit=model.ledger_unit)
     model.set_params(ledger=ledger).partial_fit(X, y)
     model.set_params(ledger=None)
@@ -234,7 +244,7 @@ def test_two_copies_of_a_run_cannot_both_go_on(cancer):
 
 def test_steps_charged_together(cancer):
     X, y = cancer
-    model = private(epsilon=2.0, max_iter=4, steps_per_charge=10)
+    model = private(budget=2.0, epochs=4, batches=Batches(100, charged_together=10))
     ledger = MemoryLedger(2.0, unit=model.ledger_unit)
     model.set_params(ledger=ledger).partial_fit(X, y)  # 6 steps
     assert len(ledger.events) == 1
@@ -249,7 +259,9 @@ def test_steps_charged_together(cancer):
 def test_a_ledger_in_a_database(cancer, tmp_path):
     X, y = cancer
     where = f"sqlite:///{tmp_path / 'account.db'}"
-    model = private(epsilon=2.0, steps_per_charge=5, ledger=where, random_state=None)
+    model = private(
+        budget=2.0, batches=Batches(100, charged_together=5), ledger=where, random_state=None
+    )
     with pytest.raises(LedgerError, match="ledger"):
         model.fit(X, y)
     SharedLedger.found(where, 2.0, unit=model.ledger_unit)
@@ -262,7 +274,7 @@ def test_a_ledger_in_a_database(cancer, tmp_path):
 
 def test_partial_fit_with_other_numbers_of_rows(cancer):
     X, y = cancer
-    model = private(epsilon=5.0, max_iter=6, accounting="subsampling-aware")
+    model = private(budget=5.0, epochs=6, batches=Batches(100, accounting="subsampling-aware"))
     model.partial_fit(X, y).partial_fit(X[:150], y[:150])
     record = model._record
     assert len(record.prices) == 2
@@ -273,7 +285,9 @@ def test_partial_fit_with_other_numbers_of_rows(cancer):
 
 def test_early_stopping_on_public_rows_charges_the_steps_taken(cancer):
     X, y = cancer
-    model = private(epsilon=1e4, max_iter=40, early_stopping=True, n_iter_no_change=2, tol=0.01)
+    model = private(
+        budget=1e4, epochs=Epochs(40, early_stopping=True, tol=0.01, n_iter_no_change=2)
+    )
     model.fit(X[:400], y[:400], public_validation=(X[400:], y[400:]))
     assert model.n_iter_ < 40
     assert model.guarantee_.spent == pytest.approx(1e4 * model.n_iter_ / 40, rel=1e-6)
@@ -291,7 +305,9 @@ SHARES = (0.3, 0.33, 0.36)
 def test_trains_on_a_training_set_drawn_from_the_table(cancer):
     X, y = cancer
     scenario = PrevalenceScenario(shares=SHARES, value=1, n_draws=2, size=200)
-    model = private(scenario=scenario, epsilon=8.0, accounting="subsampling-aware").fit(X, y)
+    model = private(
+        scenario=scenario, budget=8.0, batches=Batches(100, accounting="subsampling-aware")
+    ).fit(X, y)
     text = " ".join(str(model.guarantee_).split())
     # Shares of .3 and .36 of 200 rows: twelve rows in the places of twelve others.
     assert "at most 12 of 200 rows differ" in text
@@ -299,7 +315,9 @@ def test_trains_on_a_training_set_drawn_from_the_table(cancer):
     assert "the table's own share is not hidden" in text
     assert "Mixtures of data sets" in text
     assert model.n_steps_ == 4
-    other = private(scenario=scenario, epsilon=8.0, accounting="secret-batches").fit(X, y)
+    other = private(
+        scenario=scenario, budget=8.0, batches=Batches(100, accounting="secret-batches")
+    ).fit(X, y)
     assert "Mixtures of data sets" not in " ".join(str(other.guarantee_).split())
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(30)])
     frame["c0"] = (frame["c0"] > 0).astype(float)
@@ -320,9 +338,11 @@ def test_the_rows_of_the_drawn_training_set_are_the_ones_used(cancer):
     scenario = PrevalenceScenario(shares=(0.2, 0.8), value=1, n_draws=1, size=100)
     rows = scenario.worlds(X, y, SecretColumn(y, "y")).worlds[1].rows
     model = private(
-        scenario=scenario, noise_multiplier=1e-3, accounting="worst-case", random_state=0,
-        batch_size=100, sampling="without-replacement",
-    )  # fmt: skip
+        scenario=scenario,
+        budget=NoiseMultiplier(1e-3),
+        batches=Batches(100, sampling="without-replacement", accounting="worst-case"),
+        random_state=0,
+    )
     moved = X.copy()
     moved[np.setdiff1d(np.arange(len(y)), rows)] = 1e3
     with pytest.warns(PrivacyLeakWarning):
@@ -337,7 +357,7 @@ def test_no_published_figure_depends_on_the_true_secret(cancer):
     scenario = PrevalenceScenario(shares=SHARES, value=1, n_draws=2, size=200)
     published = set()
     for share in SHARES:
-        model = private(scenario=scenario, epsilon=1e-3, random_state=0)
+        model = private(scenario=scenario, budget=1e-3, random_state=0)
         guarantee = model.fit(X, y, realized=share).guarantee_
         published.add((guarantee.to_json(), model.n_steps_, model.n_iter_))
     assert len(published) == 1
@@ -352,7 +372,7 @@ def test_a_simulator_bounds_the_count_by_coupled_draws():
         return rows, np.arange(60) % 2
 
     scenario = SimulatorScenario(sample, secrets=(0, 3), n_draws=300)
-    model = private(scenario=scenario, accounting="worst-case", epsilon=1e4, batch_size=20)
+    model = private(scenario=scenario, batches=Batches(20, accounting="worst-case"), budget=1e4)
     model.fit(X, y)
     text = " ".join(str(model.guarantee_).split())
     assert "300 simulated batches" in text
@@ -362,7 +382,7 @@ def test_a_simulator_bounds_the_count_by_coupled_draws():
     with pytest.raises(ScenarioError, match="realized"):
         model.fit(X, y, realized=3)
     with pytest.raises(ValueError, match="needs"):
-        clone(model).set_params(accounting="secret-batches").fit(X, y)
+        clone(model).set_params(batches=Batches(100, accounting="secret-batches")).fit(X, y)
 
 
 def anew(secret, prior, rng):
@@ -381,12 +401,12 @@ def test_a_cap_that_contradicts_the_drawn_tables_is_refused(accounting, drawn):
             shares=(0.1, 0.9), reference=(X, y, y), value=1, n_draws=20, size=100
         )
     cap = DiscrepancyCap.differing(100, 1, 100, "poisson")
-    model = private(scenario=scenario, discrepancy=cap, accounting=accounting)
+    model = private(scenario=scenario, batches=Batches(100, accounting=accounting, discrepancy=cap))
     with pytest.raises(ScenarioError, match="differing"):
         model.fit(X, y)
     # Every row differs: this is proved for any tables, and by no draw.
     everything = DiscrepancyCap.differing(100, 100, 100, "poisson")
-    model.set_params(discrepancy=everything, epsilon=100.0)
+    model.set_params(batches=Batches(100, discrepancy=everything), budget=100.0)
     assert model.fit(X, y).guarantee_.confidence == 1.0
 
 
@@ -418,7 +438,7 @@ def test_what_drawn_tables_do_not_hold_is_not_trained_on(change, words, referenc
     if reference:
         table = X[:, : given["columns"]], y if given["targets"] else None, y
         scenario = PrevalenceScenario(shares=(0.4, 0.5), reference=table, value=1, n_draws=20)
-    model = private(scenario=scenario, accounting="worst-case", epsilon=1e4)
+    model = private(scenario=scenario, batches=Batches(100, accounting="worst-case"), budget=1e4)
     weights = np.full(60, 1e-9) if given["sample_weight"] else None
     with pytest.raises(ScenarioError, match=words):
         model.fit(X, y, sample_weight=weights)
@@ -431,33 +451,35 @@ def test_what_drawn_tables_do_not_hold_is_not_trained_on(change, words, referenc
 def test_a_cap_that_promises_less_than_the_scenario_is_refused(cancer, count):
     X, y = cancer
     cap = DiscrepancyCap.differing(len(y), 1, 100, "poisson")
-    model = private(discrepancy=cap, scenario=DifferingRows(count))
+    model = private(batches=Batches(100, discrepancy=cap), scenario=DifferingRows(count))
     with pytest.raises(ScenarioError, match="DifferingRows"):
         model.fit(X, y)
-    private(discrepancy=cap, scenario=DifferingRows(1)).fit(X, y)
+    private(batches=Batches(100, discrepancy=cap), scenario=DifferingRows(1)).fit(X, y)
     shares = PrevalenceScenario(shares=(0.3, 0.4), value=1, size=200)
     small = DiscrepancyCap.differing(200, 19, 100, "poisson")
     with pytest.raises(ScenarioError, match="PrevalenceScenario"):
-        private(discrepancy=small, scenario=shares).fit(X, y)
+        private(batches=Batches(100, discrepancy=small), scenario=shares).fit(X, y)
     exact = DiscrepancyCap.differing(200, 20, 100, "poisson")
-    private(discrepancy=exact, scenario=shares).fit(X, y)
+    private(batches=Batches(100, discrepancy=exact), scenario=shares).fit(X, y)
 
 
 def test_a_cap_of_ones_own(cancer):
     X, y = cancer
     cap = DiscrepancyCap.of_variation(0.01, len(y), 100, "poisson", delta=1e-4)
     model = private(
-        discrepancy=cap, scenario=DifferingRows(6), accounting="worst-case", epsilon=50.0
+        batches=Batches(100, accounting="worst-case", discrepancy=cap),
+        scenario=DifferingRows(6),
+        budget=50.0,
     ).fit(X, y)
     assert model.guarantee_.confidence == pytest.approx(1 - 12e-4)
     assert "more than" in " ".join(str(model.guarantee_).split())
-    mean = clone(model).set_params(accounting="subsampling-aware").fit(X, y).guarantee_
+    mean = clone(model).set_params(batches__accounting="subsampling-aware").fit(X, y).guarantee_
     assert mean.confidence == 1.0
     assert mean.assumptions
     with pytest.raises(ScenarioError, match="secret"):
-        private(discrepancy=cap).fit(X, y)
+        private(batches=Batches(100, discrepancy=cap)).fit(X, y)
     with pytest.raises(ValueError, match="make"):
-        private(discrepancy=cap, scenario=DifferingRows(6), batch_size=50).fit(X, y)
+        private(batches=Batches(50, discrepancy=cap), scenario=DifferingRows(6)).fit(X, y)
 
 
 @QUIET
@@ -469,7 +491,7 @@ def test_seeds_are_reproducible_and_say_so(cancer):
     with pytest.warns(PrivacyLeakWarning):
         model = private(random_state=0).fit(X, y)
     assert model.guarantee_.status.kind == "not for release"
-    fresh = [private(noise_multiplier=1.0).fit(X, y).coef_ for _ in range(2)]
+    fresh = [private(budget=NoiseMultiplier(1.0)).fit(X, y).coef_ for _ in range(2)]
     assert not np.array_equal(*fresh)
 
 
@@ -477,7 +499,11 @@ def test_seeds_are_reproducible_and_say_so(cancer):
 def test_a_seed_does_not_repeat_its_noise_when_the_run_goes_on(cancer):
     X, y = np.zeros((50, 2)), np.arange(50) % 2
     model = SRPPSGDClassifier(
-        noise_multiplier=1e3, batch_size=50, random_state=0, learning_rate="constant", penalty=None
+        budget=NoiseMultiplier(1e3),
+        batches=50,
+        random_state=0,
+        learning_rate=LearningRate(0.5, schedule="constant"),
+        penalty=None,
     )
     first = model.partial_fit(X, y).coef_.copy()
     second = model.partial_fit(X, y).coef_ - first
@@ -499,7 +525,7 @@ def test_secret_hygiene(cancer):
 def test_null_budget(cancer):
     """Next to nothing spent: no better than a model that never saw the data."""
     X, y = cancer
-    scores = [private(epsilon=1e-7).fit(X, y).score(X, y) for _ in range(30)]
+    scores = [private(budget=1e-7).fit(X, y).score(X, y) for _ in range(30)]
     # Random directions: scores between the two classes' shares swap around one half.
     assert 0.35 < np.mean(scores) < 0.65
 
@@ -509,19 +535,25 @@ def test_null_budget(cancer):
     ("options", "theirs"),
     [
         ({"loss": "log_loss"}, {"loss": "log_loss"}),
-        ({"loss": "hinge", "average": True}, {"loss": "hinge", "average": True}),
-        ({"loss": "log_loss", "penalty": "elasticnet", "momentum": 0.9, "eta0": 0.05}, {
-            "loss": "log_loss", "penalty": "elasticnet"}),
+        ({"loss": "hinge", "epochs": Epochs(average=True)}, {"loss": "hinge", "average": True}),
+        (
+            {
+                "loss": "log_loss",
+                "penalty": "elasticnet",
+                "learning_rate": LearningRate(0.05, momentum=0.9),
+            },
+            {"loss": "log_loss", "penalty": "elasticnet"},
+        ),
     ],
     ids=["logistic", "hinge", "elastic net"],
-)  # fmt: skip
+)
 def test_without_noise_as_good_as_scikit_learn(cancer, options, theirs):
     digits, labels = load_digits(return_X_y=True)
     for X, y in (cancer, (digits / 16, labels)):
         train, test = np.arange(len(y)) % 3 > 0, np.arange(len(y)) % 3 == 0
         reference = SGDClassifier(random_state=0, **theirs).fit(X[train], y[train])
         model = SRPPSGDClassifier(
-            noise_multiplier=0, clip_norm=100.0, batch_size=16, random_state=0, **options
+            budget=NoiseMultiplier(0), clipping=100.0, batches=16, random_state=0, **options
         )
         with pytest.warns(PrivacyLeakWarning):
             model.fit(X[train], y[train])
@@ -537,28 +569,33 @@ def test_regression_without_noise_as_good_as_scikit_learn():
     for loss in ("squared_error", "huber"):
         reference = SGDRegressor(loss=loss, random_state=0, epsilon=0.5).fit(X, y)
         model = SRPPSGDRegressor(
-            loss=loss, noise_multiplier=0, clip_norm=100, batch_size=16, eta0=0.03, max_iter=50,
+            loss=loss,
+            budget=NoiseMultiplier(0),
+            clipping=100,
+            batches=16,
+            learning_rate=0.03,
+            epochs=50,
             random_state=0,
-        ).fit(X, y)  # fmt: skip
+        ).fit(X, y)
         assert model.score(X, y) >= reference.score(X, y) - 0.01
 
 
 def test_classes(cancer):
     X, y = cancer
     names = np.array(["benign", "malign"])[y]
-    model = private(epsilon=1e5, max_iter=20, classes=["benign", "malign"]).fit(X, names)
+    model = private(budget=1e5, epochs=20, classes=["benign", "malign"]).fit(X, names)
     assert model.score(X, names) > 0.9
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
     assert not hasattr(private(loss="hinge"), "predict_proba")
     digits = load_digits(return_X_y=True)
-    many = private(epsilon=1e7, max_iter=5, random_state=None, classes=range(10)).fit(
+    many = private(budget=1e7, epochs=5, random_state=None, classes=range(10)).fit(
         digits[0] / 16, digits[1]
     )
     assert many.decision_function(digits[0]).shape == (1797, 10)
     assert np.allclose(many.predict_proba(digits[0] / 16).sum(axis=1), 1)
-    weighted = private(epsilon=1e6, max_iter=10, class_weight={0: 2.0, 1: 0.0}).fit(X, y)
+    weighted = private(budget=1e6, epochs=10, class_weight={0: 2.0, 1: 0.0}).fit(X, y)
     assert np.mean(weighted.predict(X) == 0) > np.mean(model.predict(X) == names[y == 0][0]) + 0.03
-    first = private(epsilon=10.0, max_iter=9).partial_fit(X[y == 0], y[y == 0], classes=[0, 1])
+    first = private(budget=10.0, epochs=9).partial_fit(X[y == 0], y[y == 0], classes=[0, 1])
     assert first.classes_.tolist() == [0, 1]
     with pytest.raises(ValueError, match="among"):
         first.partial_fit(X, y + 1)
@@ -584,7 +621,7 @@ def test_a_class_of_a_single_row_is_not_published(cancer):
 def test_sparse_rows_and_weights(cancer, kind):
     X, y = cancer
     named = {"classes": [0, 1]} if kind is SRPPSGDClassifier else {}
-    options = {"noise_multiplier": 1e-3, "batch_size": 50, "max_iter": 3, "random_state": 0}
+    options = {"budget": NoiseMultiplier(1e-3), "batches": 50, "epochs": 3, "random_state": 0}
     model = kind(**options, **named)
     weights = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
     with pytest.warns(PrivacyLeakWarning):
@@ -616,7 +653,7 @@ def test_weights_do_not_lift_the_clipping():
 
 def test_a_search_over_public_choices(cancer):
     X, y = cancer
-    search = GridSearchCV(private(epsilon=100.0), {"eta0": [0.1, 0.5]}, cv=2).fit(X, y)
+    search = GridSearchCV(private(budget=100.0), {"learning_rate": [0.1, 0.5]}, cv=2).fit(X, y)
     assert search.best_score_ > 0.6
 
 
@@ -655,20 +692,20 @@ def peak_of_a_step(n):
         ({"class_weight": [1, 2]}, TypeError, "dictionary"),
         ({"loss": "perceptron"}, ValueError, "loss"),
         ({"penalty": []}, ValueError, "penalty"),
-        ({"epsilon": 0}, ValueError, "epsilon"),
-        ({"epsilon": "1"}, TypeError, "epsilon"),
-        ({"noise_multiplier": -1.0}, ValueError, "noise_multiplier"),
-        ({"noise_multiplier": 1e-12}, ValueError, "noise_multiplier"),
-        ({"order": 1.0}, ValueError, "order"),
-        ({"clip_norm": 0.0}, ValueError, "clip_norm"),
-        ({"batch_size": 0}, ValueError, "batch_size"),
-        ({"momentum": 1.0}, ValueError, "momentum"),
-        ({"accounting": "moments"}, ValueError, "accounting"),
-        ({"sampling": "cyclic"}, ValueError, "sampling"),
-        ({"scenario": 20}, TypeError, "DifferingRows"),
+        ({"budget": 0}, ValueError, "epsilon"),
+        ({"budget": "1"}, BudgetError, "budget"),
+        ({"budget": NoiseMultiplier(-1.0)}, ValueError, "multiplier"),
+        ({"budget": NoiseMultiplier(1e-12)}, ValueError, "noise_multiplier"),
+        ({"budget": Renyi(1.0, order=1.0)}, ValueError, "order"),
+        ({"clipping": 0.0}, ValueError, "clipping: norm"),
+        ({"batches": 0}, ValueError, "batches: size"),
+        ({"learning_rate": LearningRate(0.5, momentum=1.0)}, ValueError, "momentum"),
+        ({"batches": Batches(100, accounting="moments")}, ValueError, "accounting"),
+        ({"batches": Batches(100, sampling="cyclic")}, ValueError, "sampling"),
+        ({"scenario": 20}, TypeError, "scenario"),
         ({"scenario": DifferingRows(0)}, ValueError, "count"),
-        ({"discrepancy": 20}, TypeError, "DiscrepancyCap"),
-        ({"average": 0}, ValueError, "average"),
+        ({"batches": Batches(100, discrepancy=20)}, TypeError, "DiscrepancyCap"),
+        ({"epochs": Epochs(average=0)}, ValueError, "average"),
     ],
 )
 def test_bad_parameters(cancer, options, error, words):
@@ -681,9 +718,9 @@ def test_no_ledger_without_a_guarantee(cancer):
     X, y = cancer
     ledger = MemoryLedger(1.0, unit=private().ledger_unit)
     with pytest.raises(ValueError, match="count"):
-        private(noise_multiplier=0, ledger=ledger).fit(X, y)
+        private(budget=NoiseMultiplier(0), ledger=ledger).fit(X, y)
     with pytest.raises(LedgerMismatchError, match="Mutual"):
         private(ledger=MemoryLedger(1.0)).fit(X, y)
-    means = private(accounting="subsampling-aware")
+    means = private(batches=Batches(100, accounting="subsampling-aware"))
     with pytest.raises(LedgerMismatchError, match="aggregation"):
         means.set_params(ledger=ledger).fit(X, y)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,15 @@ import pytest
 
 from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
 from pacsklearn.kernel.noise.sampler import SecureSampler
-from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.srpp import (
+    Batches,
+    NoiseMultiplier,
+    Renyi,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
+)
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
 from pacsklearn.srpp.release.training_rows import training_rows
 
@@ -21,13 +27,9 @@ X, Y = np.zeros((40, 2)), np.arange(40) % 2
 CLIPPING = GradientClipping((1.0,), (2,))
 
 
-def model(**params: Any) -> Any:
-    defaults = {
-        "epsilon": 1.0, "noise_multiplier": None, "order": 8.0, "accounting": "worst-case",
-        "sampling": "poisson", "secret_name": "a name", "ledger": None, "steps_per_charge": 1,
-        "scenario": None, "discrepancy": None, "batch_size": 10, "random_state": None,
-    }  # fmt: skip
-    return SimpleNamespace(**(defaults | params))
+def model(budget: Any = None, batches: Any = None, *, named: Any = "a name") -> RunChoices:
+    batches = Batches(10, accounting="worst-case") if batches is None else batches
+    return RunChoices(budget or Renyi(1.0, 8.0), None, batches, named)
 
 
 def run(asked: Any, n_steps: int = 7, record: Any = None) -> Any:
@@ -45,9 +47,9 @@ def steps(opened: Any) -> int:
     raise AssertionError("there is no ceiling")
 
 
-@pytest.mark.parametrize("noise", [{"epsilon": 0.3}, {"noise_multiplier": 9.0}])
+@pytest.mark.parametrize("noise", [Renyi(0.3, 8.0), NoiseMultiplier(9.0, 8.0)])
 def test_exactly_the_planned_steps_fit(noise: Any) -> None:
-    opened = run(model(**noise))
+    opened = run(model(noise))
     assert steps(opened) == 7
     found = opened.guarantee(1e-5, "coef_", ("classes_",), ("a leak",))
     assert found.spent <= found.budget <= found.spent * (1 + 1e-6)
@@ -60,7 +62,7 @@ def test_exactly_the_planned_steps_fit(noise: Any) -> None:
 
 
 def test_a_run_that_goes_on_has_room_for_what_was_paid_and_for_its_own_steps() -> None:
-    asked = model(noise_multiplier=9.0)
+    asked = model(NoiseMultiplier(9.0, 8.0))
     first = run(asked, 3)
     assert steps(first) == 3
     later = run(asked, 4, first.record)
@@ -71,24 +73,25 @@ def test_a_run_that_goes_on_has_room_for_what_was_paid_and_for_its_own_steps() -
 
 
 def test_the_noise_of_a_run_that_goes_on_is_kept() -> None:
-    first = run(model(noise_multiplier=9.0))
+    first = run(model(NoiseMultiplier(9.0, 8.0)))
     first.next_batch()
-    for other in (model(noise_multiplier=3.0), model()):
+    for other in (model(NoiseMultiplier(3.0, 8.0)), model()):
         assert run(other, record=first.record).record.noise_multiplier == 9.0
 
 
 def test_the_planned_unit_is_the_one_that_steps_are_charged_in() -> None:
     for accounting in ("worst-case", "subsampling-aware", "secret-batches"):
-        asked = model(accounting=accounting)
+        batches = Batches(10, accounting=accounting)
+        asked = model(batches=batches)
         opened = run(asked)
         assert planned_unit(asked) == opened.record.unit
-        assert planned_unit(model(accounting=accounting, order=9.0)) != opened.record.unit
-        assert planned_unit(model(accounting=accounting, secret_name="b")) != opened.record.unit
+        assert planned_unit(model(Renyi(1.0, 9.0), batches)) != opened.record.unit
+        assert planned_unit(model(batches=batches, named="b")) != opened.record.unit
 
 
 def test_without_noise_a_mean_is_as_it_is_and_nothing_is_promised() -> None:
     with pytest.warns(PrivacyLeakWarning, match="adds"):
-        opened = run(model(noise_multiplier=0, sampling="without-replacement"))
+        opened = run(model(NoiseMultiplier(0), Batches(10, "without-replacement")))
     assert isinstance(opened, PlainRun)
     assert opened.record is None
     assert opened.guarantee(1e-5, "coef_", ()) is None
@@ -102,7 +105,7 @@ def test_without_noise_a_mean_is_as_it_is_and_nothing_is_promised() -> None:
 @pytest.mark.parametrize("kind", [SRPPSGDClassifier, SRPPSGDRegressor])
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_the_warning_points_at_the_line_that_fits(kind: Any, method: str) -> None:
-    plain = kind(noise_multiplier=0, batch_size=10, max_iter=1)
+    plain = kind(budget=NoiseMultiplier(0), batches=10, epochs=1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         getattr(plain, method)(X, Y)

@@ -13,7 +13,7 @@ from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError, Sce
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.srpp import Scenario, SliceProfile
+from pacsklearn.srpp import Noise, Renyi, Scenario, SliceProfile, Slices
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.release.release import (
@@ -28,7 +28,7 @@ from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 
 ORDER = 4.0
-OPTIONS = SlicedOptions(1.0, ORDER, "full", "isotropic", SliceProfile.uniform, 1e-5)
+OPTIONS = SlicedOptions(Renyi(1.0, ORDER))
 # Two data sets a secret: the coins agree under one secret, and differ under the other.
 COINS = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 
@@ -243,7 +243,7 @@ def test_on_a_table_nothing_is_taken_that_only_training_sets_take() -> None:
             provenance=(),
         )  # fmt: skip
     for noise in ("anisotropic", "worst-case"):
-        options = replace(OPTIONS, noise=noise, aggregation="average")
+        options = replace(OPTIONS, noise=Noise(noise), slices=Slices(aggregation="average"))
         with pytest.raises(ValueError, match="noise"):
             calibrated_worlds(FunctionQuery(both), OneTable(), StatedRows(None), options)
 

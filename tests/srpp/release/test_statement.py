@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn.srpp import SliceProfile
+from pacsklearn.srpp import SliceProfile, Slices
 from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
@@ -71,7 +71,7 @@ def test_one_data_set_a_secret_leaves_nothing_to_know_beyond() -> None:
 
 @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
 def test_facts_are_those_of_the_law_and_the_scenario(aggregation: str) -> None:
-    found = calibrated(replace(OPTIONS, aggregation=aggregation))
+    found = calibrated(replace(OPTIONS, slices=Slices(aggregation=aggregation)))
     law, said = found.law, pufferfish_guarantee(found, **FACTS)
     assert (said.spent, said.aggregation, said.costs) == (law.cost, aggregation, law.costs)
     assert (said.bound, said.confidence, said.assumptions) == (law.proof, 1.0, law.assumptions)

@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp import DifferingRows, GroupScenario, PrevalenceScenario, SimulatorScenario
+from pacsklearn.srpp import (
+    Batches,
+    DifferingRows,
+    GroupScenario,
+    NoiseMultiplier,
+    PrevalenceScenario,
+    SimulatorScenario,
+)
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
+from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.training_rows import _checked_cap, training_rows
 from pacsklearn.srpp.release.world_differences import coupled_counts
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
@@ -53,21 +61,18 @@ COLUMN = SecretColumn(np.arange(40) % 2, "y")
 X, Y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
 
 
-def asked(**params: Any) -> Any:
-    defaults = {
-        "scenario": None, "discrepancy": None, "batch_size": 8, "sampling": "poisson",
-        "noise_multiplier": 1.0, "random_state": None,
-    }  # fmt: skip
-    return SimpleNamespace(**(defaults | params))
+def asked(
+    scenario: Any = None, discrepancy: Any = None, size: int = 8, **options: Any
+) -> RunChoices:
+    batches = Batches(size, discrepancy=discrepancy)
+    return RunChoices(options.pop("budget", NoiseMultiplier(1.0)), scenario, batches, **options)
 
 
 def test_all_rows_where_no_training_set_is_drawn() -> None:
     """The cap is that of the scenario's number of rows; a batch is never more than the table."""
     for scenario, n_differing in ((None, 1), (DifferingRows(5), 5)):
         for batch_size, used in ((8, 8), (40, 40), (41, 40)):
-            found = training_rows(
-                asked(scenario=scenario, batch_size=batch_size), X, Y, COLUMN, None
-            )
+            found = training_rows(asked(scenario=scenario, size=batch_size), X, Y, COLUMN, None)
             assert found.chosen is None
             assert found.of(X) is X
             assert (found.n_rows, found.batch_size) == (40, used)
@@ -97,7 +102,7 @@ def test_a_drawn_training_set_is_one_of_the_true_shares() -> None:
 
 
 def test_without_noise_no_training_set_is_drawn() -> None:
-    found = training_rows(asked(scenario=SHARES, noise_multiplier=0), X, Y, COLUMN, None)
+    found = training_rows(asked(scenario=SHARES, budget=NoiseMultiplier(0)), X, Y, COLUMN, None)
     assert (found.chosen, found.n_rows) == (None, 40)
 
 
@@ -122,9 +127,11 @@ def test_of_drawn_tables_the_cap_is_counted_and_a_given_one_is_no_smaller() -> N
     worlds = scenario.worlds(None, None, None)
     found = training_rows(asked(scenario=scenario), X, Y, None, None)
     counts = coupled_counts(worlds, 40)
-    assert found.cap == DiscrepancyCap.coupled(counts, 40, 8, "poisson")
+    assert found.cap == DiscrepancyCap.coupled(
+        counts, 40, 8, "poisson", gamma=1 - scenario.confidence
+    )
     # Of so few draws the worst batch is a whole one, in every step: no tail is left.
-    assert (found.cap.tail, found.cap.failure) == (0.0, 1e-6)
+    assert (found.cap.tail, found.cap.failure) == (0.0, 1 - scenario.confidence)
     assert (found.chosen, found.n_rows, found.differences.n_draws) == (None, 40, 200)
     with pytest.raises(ScenarioError, match="realized"):
         training_rows(asked(scenario=scenario), X, Y, None, 1.0)
@@ -142,7 +149,7 @@ def test_of_drawn_tables_the_cap_is_counted_and_a_given_one_is_no_smaller() -> N
     given = training_rows(asked(scenario=scenario, discrepancy=larger), X, Y, None, None)
     assert given.cap.second_moment == larger.second_moment
     # It is believed as the scenario's own draws are, and no more.
-    assert given.cap.failure == 1e-6
+    assert given.cap.failure == 1 - scenario.confidence
 
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")

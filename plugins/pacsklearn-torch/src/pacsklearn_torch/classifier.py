@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,11 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pacsklearn.srpp.descent.checked import RUN_CONSTRAINTS, check_run
-from pacsklearn.srpp.descent.descent import StepSize
-from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
+from pacsklearn._sklearn_compat import Interval
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.parameters.learning_rate import LearningRate
+from pacsklearn.srpp.parameters.run_choices import SCENARIO, RunChoices
+from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.open_run import opened_run, planned_unit
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
@@ -35,10 +37,9 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     module : callable or torch.nn.Module
         A function without arguments that makes the module, or a module to be copied. It gives one
         score for each class, and its first parameters are public.
-    epsilon, order, noise_multiplier, accounting, scenario, discrepancy, batch_size, sampling, \
-max_iter, learning_rate, eta0, power_t, warmup, momentum, delta, secret_name, ledger, \
-steps_per_charge, random_state
+    budget, scenario, batches, learning_rate, secret_name, ledger, random_state
         As in :class:`pacsklearn.srpp.SRPPSGDClassifier`.
+    epochs : int, default=20
     clip_norm : float, default=1.0
         To which the gradient of every row is clipped.
     per_layer : bool, default=False
@@ -65,35 +66,28 @@ steps_per_charge, random_state
     """
 
     module: Any
+    budget: Any = 1.0
     _: KW_ONLY
-    draws_its_own_secret: ClassVar[bool] = True
-    epsilon: float = 1.0
-    order: float = 4.0
-    noise_multiplier: float | None = None
-    accounting: str = "secret-batches"
     scenario: Any = None
-    discrepancy: DiscrepancyCap | None = None
     clip_norm: float = 1.0
     per_layer: bool = False
-    batch_size: int = 64
-    sampling: str = "poisson"
-    max_iter: int = 20
-    learning_rate: str = "cosine"
-    eta0: float = 0.5
-    power_t: float = 0.25
-    warmup: float = 0.0
-    momentum: float = 0.0
+    batches: Any = 64
+    learning_rate: Any = 0.5
+    epochs: int = 20
     weight_decay: float = 0.0
     chunk_size: int = 64
     init_seed: int = 0
     device: str = "cpu"
-    delta: float = 1e-5
     secret_name: str | None = None
     ledger: Any = None
-    steps_per_charge: int = 1
     random_state: Any = None
 
-    _parameter_constraints = RUN_CONSTRAINTS
+    draws_its_own_secret: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SCENARIO,
+        "clip_norm": [Interval(Real, 0, None, closed="neither")],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+    }
 
     def fit(self, X: Any, y: Any, *, secret: Any = None, realized: Any = None) -> Any:
         """Train a new module; a run of its own.
@@ -108,22 +102,22 @@ steps_per_charge, random_state
         realized : object, optional
             The true secret, for scenarios that must be told.
         """
-        check_run(self)
+        choices = RunChoices.of(self)
         for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
             delattr(self, name)
-        return self._train(X, y, secret, realized, self.max_iter, None)
+        return self._train(choices, X, y, secret, realized, self.epochs, None)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, *, secret: Any = None, realized: Any = None
     ) -> Any:
         """One more epoch, on the account of the run so far; parameters as in ``fit``."""
-        check_run(self)
-        return self._train(X, y, secret, realized, 1, classes, goes_on=True)
+        choices = RunChoices.of(self)
+        return self._train(choices, X, y, secret, realized, 1, classes, goes_on=True)
 
     @property
     def ledger_unit(self) -> str:
         """Unit of a ledger that can bear runs like this one."""
-        return planned_unit(self)
+        return planned_unit(RunChoices.of(self))
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the classes; with two classes, of the second minus the first.
@@ -151,6 +145,7 @@ steps_per_charge, random_state
 
     def _train(
         self,
+        choices: RunChoices,
         X: Any,
         y: Any,
         secret: Any,
@@ -179,16 +174,13 @@ steps_per_charge, random_state
         clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
         column = SecretColumn(*((y, "y") if secret is None else (np.asarray(secret),)))
         record = getattr(self, "_record", None)
-        rows = training_rows(self, X, y, column, realized, record=record, goes_on=goes_on)
+        rows = training_rows(choices, X, y, column, realized, record=record, goes_on=goes_on)
         X, codes = rows.of(X), rows.of(codes)
         steps = -(-rows.n_rows // rows.batch_size)
-        run = opened_run(
-            self, rows, clipping=clipping, n_steps=self.max_iter * steps, record=record
-        )
+        rate = stated(LearningRate, self.learning_rate, "learning_rate")
+        n_planned = self.epochs * steps
+        run = opened_run(choices, rows, clipping=clipping, n_steps=n_planned, record=record)
         gradients = ClippedGradients(module, norms, self.chunk_size)
-        size_of = StepSize(
-            self.learning_rate, self.eta0, self.power_t, self.max_iter * steps, self.warmup
-        )
         before = self.n_steps_
         try:
             for _ in range(epochs):
@@ -197,7 +189,7 @@ steps_per_charge, random_state
                     images = torch.from_numpy(X[batch]).to(module_device(module))
                     labels = torch.from_numpy(codes[batch]).to(module_device(module))
                     mean = run.noised_mean(gradients.total(images, labels))
-                    self._step(torch, mean, size_of(self.n_steps_))
+                    self._step(torch, mean, rate, n_planned)
                     self.n_steps_ += 1
                 self.n_iter_ += 1
         finally:
@@ -206,19 +198,20 @@ steps_per_charge, random_state
             if self.n_steps_ > before:
                 self._record = run.record
                 self.guarantee_ = run.guarantee(
-                    self.delta, f"{sum(sizes):,} parameters, at every step", _PUBLIC
+                    choices.budget.delta, f"{sum(sizes):,} parameters, at every step", _PUBLIC
                 )
         return self
 
-    def _step(self, torch: Any, mean: Floats, size: float) -> None:
+    def _step(self, torch: Any, mean: Floats, rate: LearningRate, n_planned: int) -> None:
         """Everything here is a function of what was noised."""
+        size = rate.size(self.n_steps_, n_planned)
         parameters = list(self.module_.parameters())
         with torch.no_grad():
             vector = torch.cat([p.detach().flatten().to("cpu", torch.float64) for p in parameters])
             direction = torch.from_numpy(mean) + self.weight_decay * vector
-            if self.momentum > 0:
+            if rate.momentum > 0:
                 if self._velocity is not None:
-                    direction = direction + self.momentum * self._velocity
+                    direction = direction + rate.momentum * self._velocity
                 self._velocity = direction
             vector = vector - size * direction
             start = 0

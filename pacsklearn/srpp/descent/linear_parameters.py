@@ -1,0 +1,168 @@
+"""Parameters of the private linear models: their checks and their words."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self, final
+
+from sklearn.base import BaseEstimator
+
+from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn.srpp.descent.clipped_gradient import LOSSES, HuberLoss, LinearLoss
+from pacsklearn.srpp.parameters.clipping import Clipping
+from pacsklearn.srpp.parameters.epochs import Epochs
+from pacsklearn.srpp.parameters.learning_rate import LearningRate
+from pacsklearn.srpp.parameters.penalty import Penalty
+from pacsklearn.srpp.parameters.run_choices import SCENARIO, RunChoices
+from pacsklearn.srpp.parameters.stated import stated
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LinearChoices:
+    """What a user chooses about a private linear model, checked.
+
+    Parameters
+    ----------
+    run : RunChoices
+    loss : LinearLoss
+    penalty : Penalty
+    clipping : Clipping
+    learning_rate : LearningRate
+    epochs : Epochs
+    """
+
+    run: RunChoices
+    loss: LinearLoss
+    penalty: Penalty
+    clipping: Clipping
+    learning_rate: LearningRate
+    epochs: Epochs
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Choices of an estimator."""
+        run, loss = RunChoices.of(model), model.loss
+        return cls(
+            run,
+            LOSSES[loss]() if isinstance(loss, str) else stated(HuberLoss, loss, "loss"),
+            stated(Penalty, model.penalty, "penalty"),
+            stated(Clipping, model.clipping, "clipping"),
+            stated(LearningRate, model.learning_rate, "learning_rate"),
+            stated(Epochs, model.epochs, "epochs"),
+        )
+
+
+_SECTIONS = re.compile(
+    r".*?Parameters\n-+\n(?P<parameters>.*?)\n\nAttributes\n-+\n(?P<attributes>.*?)\n\n"
+    r"(?P<notes>Raises\n-+\n.*)",
+    re.DOTALL,
+)
+
+
+@dataclass(eq=False, repr=False)
+class LinearParameters(BaseEstimator):
+    """Parameters of the private linear models.
+
+    What follows stands in the documentation of every subclass, in the places that it names.
+
+    Parameters
+    ----------
+    budget : float, Renyi or NoiseMultiplier, default=1.0
+        Renyi divergence that the whole run may cost, in nats: a number is ``Renyi(number, 4)``. Or
+        the noise, of which the guarantee is computed.
+    scenario : str or Scenario, optional
+        What is secret. ``DifferingRows(1)``, what any single row holds, when not given. Where the
+        scenario draws training sets from the table, one is drawn and trained on.
+    penalty : str, Penalty or None, default="l2"
+        Added after the noise; it costs nothing.
+    fit_intercept : bool, default=True
+        Learn an intercept, which is never penalised.
+    clipping : float or Clipping, default=1.0
+        Norm to which the gradient of every row is clipped, and public bounds of the columns.
+    batches : int or Batches, default=64
+        Rows of a step, how they are drawn, and who may know them.
+    learning_rate : float or LearningRate, default=0.1
+        First step size, its schedule, and momentum.
+    epochs : int or Epochs, default=20
+        How long the run is, when it stops early, and what is averaged.
+    secret_name : str, optional
+        What you call the secret, say "clinic 2026: diagnosis". Needed with a ledger, which adds up
+        releases about one secret only; the same for all of them.
+    ledger : None, str or Ledger, default=None
+        Account shared by several runs, ``"sqlite:///clinic.db"`` or one with the unit
+        :attr:`ledger_unit`.
+    random_state : None, int or RandomState, default=None
+        None draws batches and noise from the operating system. Anything else makes them
+        reproducible: it warns, and the guarantee says "not for release".
+
+    Attributes
+    ----------
+    guarantee_ : PufferfishGuarantee or None
+        What is promised about all steps so far; None without noise.
+    released_estimator_ : SGDClassifier or SGDRegressor
+        scikit-learn's own model with the noised coefficients, which :func:`publish` writes into a
+        bundle. There is none without noise.
+    n_iter_, n_steps_ : int
+        Epochs and steps taken.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Raises
+    ------
+    ScenarioError, BudgetExhaustedError, LedgerMismatchError, SessionRolledBackError
+        From ``fit`` and ``partial_fit``. None quotes a row or the true secret.
+
+    Notes
+    -----
+    *Guarantee.* Every step averages gradients that were clipped row by row and adds discrete
+    Gaussian noise on an integer lattice. Between the releases of any two data sets that the
+    scenario keeps apart, the Renyi divergence of all steps together is at most the budget. The
+    bound is of the full view: it holds for the whole trajectory, and for every slice of it. Each
+    step is charged before its rows are looked at.
+
+    *What does not cost.* Step sizes, momentum, averaging and penalties are functions of what was
+    noised (srpp, appendix C: they make no update react more strongly than by the step size, which
+    scales the noise as well).
+
+    *Edge cases.* Nothing is centred or scaled by what the rows are: divide by public constants, or
+    give ``Clipping(feature_bounds=...)``. Columns of very different sizes make clipping remove most
+    of the small ones otherwise.
+
+    Source: srpp, section 5 and appendices C to J.
+    """
+
+    loss: Any = "squared_error"
+    budget: Any = 1.0
+    _: KW_ONLY
+    scenario: Any = None
+    penalty: Any = "l2"
+    fit_intercept: bool = True
+    clipping: Any = 1.0
+    batches: Any = 64
+    learning_rate: Any = 0.1
+    epochs: Any = 20
+    secret_name: str | None = None
+    ledger: Any = None
+    random_state: Any = None
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions({"squared_error", "huber"}), HuberLoss],
+        **SCENARIO,
+    }
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Put the common words in their places in a class's documentation."""
+        super().__init_subclass__(**kwargs)
+        if cls.__doc__ and (
+            common := _SECTIONS.fullmatch(inspect.cleandoc(LinearParameters.__doc__ or ""))
+        ):
+            words = inspect.cleandoc(cls.__doc__)
+            for place, text in common.groupdict().items():
+                words = words.replace(f"{{{place}}}", text)
+            # A first step size of its own is the only default that a class has.
+            cls.__doc__ = words.replace(
+                "LearningRate, default=0.1", f"LearningRate, default={cls.learning_rate}"
+            )

@@ -1,0 +1,1 @@
+"""What users choose about Pufferfish releases, as value objects of scikit-learn."""

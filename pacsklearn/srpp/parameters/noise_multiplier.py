@@ -1,0 +1,57 @@
+"""Noise given, and the guarantee computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, final
+
+from sklearn.base import BaseEstimator
+
+from pacsklearn._sklearn_compat import Interval, check_parameters
+from pacsklearn.srpp.parameters.renyi import ORDER
+
+
+@final
+@dataclass(repr=False)
+class NoiseMultiplier(BaseEstimator):
+    """Noise of private gradient steps, instead of a budget; what it promises is computed.
+
+    Parameters
+    ----------
+    multiplier : float
+        Standard deviation of the noise on the sum of a batch, over the clipping norm. 0 for none,
+        and no guarantee.
+    order : float, default=4.0
+        Of the Renyi divergence that is stated, above 1.
+    delta : float, default=1e-5
+        For which (epsilon, delta) bounds are reported.
+    """
+
+    multiplier: float
+    order: float = 4.0
+    delta: float = 1e-5
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ORDER,
+        "multiplier": [Interval(Real, 0, None, closed="left")],
+    }
+
+    @property
+    def amount(self) -> float:
+        """The number, checked."""
+        check_parameters(self, within="budget: ")
+        return float(self.multiplier)
+
+    @property
+    def hides(self) -> bool:
+        """Whether anything is noised."""
+        return self.amount > 0
+
+    def noise_for(self, accountant: Any, n_steps: int) -> float:
+        """Return the multiplier, whatever the steps are."""
+        return self.amount
+
+    def ceiling(self, planned: float) -> float:
+        """Return what all the steps cost."""
+        return planned

@@ -1,0 +1,121 @@
+"""A budget of Renyi divergence, which is what a bare number means for Pufferfish releases."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from numbers import Real
+from typing import Any, ClassVar, Final, NoReturn, final
+
+from pacsklearn._sklearn_compat import Interval, check_parameters
+from pacsklearn.exceptions import BudgetError
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.secret.space import Space
+
+LARGEST_EPSILON: Final = 1e9
+LARGEST_ORDER: Final = 1e6
+"""Of a budget in nats and of a Renyi order: no product of the two loses its digits or overflows."""
+
+ORDER: Final[dict[str, list[Any]]] = {
+    "order": [Interval(Real, 1, LARGEST_ORDER, closed="right")],
+    "delta": [Interval(Real, 0, 1, closed="neither")],
+}
+"""Constraints of a Renyi order, and of the delta that its divergence is translated with."""
+
+
+@final
+@dataclass(repr=False, unsafe_hash=True)
+class Renyi(Budget):
+    """At most so much Renyi divergence between what any two protected secrets would release.
+
+    Amounts of several releases about one secret add up, for one order.
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats.
+    order : float, default=4.0
+        Above 1.
+    delta : float, default=1e-5
+        For which (epsilon, delta) bounds are reported.
+    allow_exact : bool, default=False
+        Consent to a release that hides nothing: one on which the best attack tells a pair of
+        secrets apart in 99.99 % of cases or more. It is charged as stated, and never published.
+
+    Notes
+    -----
+    Source: srpp, Definitions 2.2 and 4.2 to 4.5.
+
+    Examples
+    --------
+    >>> from pacsklearn.srpp import Renyi
+    >>> Renyi(2.0, order=8).amount
+    2.0
+    """
+
+    epsilon: float
+    order: float = 4.0
+    delta: float = 1e-5
+    _: KW_ONLY
+    allow_exact: bool = False
+
+    name = "renyi"
+    description = "Renyi divergence between what any two protected secrets would release"
+    adds = True
+    hides: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**ORDER, "allow_exact": ["boolean"]}
+
+    @property
+    def amount(self) -> float:
+        check_parameters(self, within="budget: ")
+        epsilon = self.epsilon
+        number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
+        # Beyond it nothing is hidden, and the arithmetic of noise so small overflows.
+        if not number or not 1e-9 <= epsilon <= LARGEST_EPSILON:
+            raise BudgetError(
+                "budget: epsilon must be a number of nats of at least 1e-9 and at most "
+                f"{LARGEST_EPSILON:g}, got {epsilon!r}; give for instance budget=1.0."
+            )
+        return float(epsilon)
+
+    def criterion(self, space: Space) -> NoReturn:
+        raise BudgetError(
+            f"{self!r} bounds what a property of the table changes, for SRPPPrivate and private "
+            "gradient descent. Here who was in the data is hidden: give nats, for instance "
+            "budget=1/16, or a cap such as Membership(0.60)."
+        )
+
+    equivalent = criterion
+
+    def noise_for(self, accountant: Any, n_steps: int) -> float:
+        """Return the least noise multiplier with which so many gradient steps cost no more."""
+        return float(accountant.noise_multiplier(self.amount, n_steps))
+
+    def ceiling(self, planned: float) -> float:
+        """Return the most that a run may cost whose steps cost ``planned``."""
+        return self.amount
+
+
+def as_renyi(value: Any, *others: type) -> Any:
+    """Return the budget that an argument states; a bare number is in nats, of order 4.
+
+    Parameters
+    ----------
+    value : float or Renyi
+    *others : type
+        Further kinds that are taken.
+
+    Raises
+    ------
+    BudgetError
+    """
+    if isinstance(value, Real) and not isinstance(value, bool):
+        value = Renyi(value)  # type: ignore[arg-type]  # checked next
+    if not isinstance(value, (Renyi, *others)):
+        names = ["Renyi(1.0, order=4)", *(f"a {each.__name__}" for each in others)]
+        raise BudgetError(
+            f"budget must be a positive number of nats or {' or '.join(names)}, got {value!r} of "
+            f"type {type(value).__name__}."
+        )
+    budget: Any = value
+    budget.amount  # noqa: B018 - checked
+    return budget
