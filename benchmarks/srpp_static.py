@@ -28,7 +28,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from benchmarks.baselines.published_power import published_power
+from benchmarks.baselines.published_power import published_power, worst_case_power
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.datasets import load_adult, load_cleveland, load_student
 from pacsklearn.plugins import registry
@@ -80,6 +80,10 @@ class Outputs:
     def published(self, epsilon: float, aggregation: str) -> float:
         target = SlicedTarget(epsilon, ORDER, aggregation, self.profile)
         return published_power(self.vectors, self.worlds, target)
+
+    def worst_case(self, epsilon: float) -> float:
+        target = SlicedTarget(epsilon, ORDER, "full", self.profile)
+        return worst_case_power(self.vectors, self.worlds, target)
 
     def law(self, epsilon: float, aggregation: str, **options: Any) -> SlicedLaw:
         target = SlicedTarget(epsilon, ORDER, aggregation, self.profile, **options)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.vector_distances import vector_distances
 from pacsklearn.srpp.divergence import renyi_calibration as renyi
 from pacsklearn.srpp.divergence.world_distances import full_distance, slice_distances
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget
 from pacsklearn.srpp.scenarios.scenario import Worlds
 
-__all__ = ["published_average_variance", "published_power"]
+__all__ = ["published_average_variance", "published_power", "worst_case_power"]
 
 
 def published_power(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> float:
@@ -36,6 +37,19 @@ def published_power(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> fl
     else:
         variance = renyi.worst_slice_variance(distances, order, epsilon)
     return profile.dimension * variance
+
+
+def worst_case_power(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> float:
+    """Noise power for the largest distance between any two listed outputs of a pair.
+
+    The baseline without a prior: data sets that are not listed may be further apart. Source: srpp,
+    appendix A.4.
+    """
+    farthest = max(
+        float(vector_distances(vectors[list(left.members)], vectors[list(right.members)]).max())
+        for left, right in worlds.instances()
+    )
+    return target.profile.dimension * renyi.full_variance(farthest, target.order, target.epsilon)
 
 
 def published_average_variance(

@@ -14,7 +14,7 @@ from pacsklearn._sklearn_compat import features_of
 from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.kernel.ledger.ledger import Ledger
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.universe import check_names, check_wrapped
@@ -183,13 +183,15 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             check_names(X)
             features = features_of(X)
         query, rows = sliced_query(self, scenario, X, y, routed, secret=secret, realized=realized)
+        # Its unit is checked when that of the release is known; its budget before all else.
+        ledger = None if self.ledger is None else open_ledger(self.ledger, ceiling=None, unit=None)
         release = sliced_release(
             query,
             scenario,
             rows,
             options,
             fitting=FitOptions(routed, self.n_jobs),
-            ledger=self._ledger(),
+            ledger=ledger,
             sampler=sampler_for(self.random_state),
             provenance=tuple(provenance),
         )
@@ -251,14 +253,6 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
 
     def _offered(self) -> Iterable[str]:
         return self._canonicalizer().methods
-
-    def _ledger(self) -> Any:
-        if self.ledger is None or isinstance(self.ledger, Ledger):
-            return self.ledger
-        from pacsklearn.kernel.ledger.open_ledger import open_ledger  # loads the database's client
-
-        # Its unit is checked when that of the release is known; its budget before all else.
-        return open_ledger(self.ledger, ceiling=None, unit=None)
 
     def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
         if is_function(self.estimator):

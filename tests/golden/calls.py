@@ -240,15 +240,14 @@ def _pufferfish() -> Iterator[Call]:
                     1e-6,
                 )
     for epsilon in (0.1, 4.0):
-        for noise in ("isotropic", "anisotropic", "worst-case"):
-            aggregation = "full" if noise == "worst-case" else "joint"
+        for noise in ("isotropic", "anisotropic"):
             yield Call(
                 f"mean, prevalence, {noise}, epsilon {epsilon}",
                 "pufferfish",
                 {
                     "released": "mean",
                     "scenario": "prevalence",
-                    "aggregation": aggregation,
+                    "aggregation": "joint",
                     "noise": noise,
                     "epsilon": epsilon,
                     "n_slices": 50,

@@ -57,17 +57,6 @@ def full_distance(vectors: Floats, instances: Members) -> tuple[float, bool]:
     return largest, exact
 
 
-def worst_case_distance(vectors: Floats, instances: Members) -> float:
-    """Largest distance between any two outputs of a pair: the baseline without a prior.
-
-    Source: srpp, appendix A.4, over the data sets that were enumerated.
-    """
-    return max(
-        float(vector_distances(vectors[list(left)], vectors[list(right)]).max())
-        for left, right in instances
-    )
-
-
 def rounding_slack(vectors: Floats) -> float:
     """Upper bound on what rounding in projections and norms takes off a distance."""
     norm = float(np.max(np.linalg.norm(vectors, axis=1), initial=0.0))

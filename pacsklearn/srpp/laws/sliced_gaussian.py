@@ -34,7 +34,6 @@ from pacsklearn.srpp.divergence.world_distances import (
     full_distance,
     rounding_slack,
     slice_distances,
-    worst_case_distance,
 )
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts, SlicedLaw
@@ -57,8 +56,6 @@ class SlicedTarget:
     profile : SliceProfile
     anisotropic : bool
         Let the noise differ by direction.
-    worst_case : bool
-        Calibrate to the largest distance between any two outputs: a baseline.
     delta : float
         Of the (epsilon, delta) conversions.
     """
@@ -68,7 +65,6 @@ class SlicedTarget:
     aggregation: str
     profile: SliceProfile
     anisotropic: bool = False
-    worst_case: bool = False
     delta: float = 1e-5
 
 
@@ -152,8 +148,6 @@ def _in_ordinary_units(
             "The outputs of a protected pair differ, and along no slice of the profile do they: "
             "give slices along which they differ, or aggregation='full'."
         )
-    if target.worst_case:
-        farthest = worst_case_distance(coordinates, instances)
     variances, turn = _shape(
         distances, farthest, slices, target, matched_sides(coordinates, instances)
     )
@@ -242,9 +236,9 @@ def _shape(
     """Variances, and the turn of the coordinates along which they are; None for as they are."""
     profile, order, epsilon = target.profile, target.order, target.epsilon
     k = slices.shape[1]
-    if target.worst_case or target.aggregation == "full":
+    if target.aggregation == "full":
         variance = renyi.full_variance(farthest, order, epsilon)
-        if sides is not None and not target.worst_case:
+        if sides is not None:
             variance = transport_variance(sides, order, epsilon, variance)
         return np.full(k, variance), None
     joint = target.aggregation == "joint"
@@ -291,7 +285,7 @@ def _costs(
     average = renyi.average_cost(distances, weights, order, 1.0) * OUTWARD + excess
     full = renyi.full_cost(farthest, order, 1.0) * OUTWARD
     full_epsilon = gaussian_epsilon(full / order, target.delta) * OUTWARD
-    whole = target.aggregation == "full" and not target.worst_case
+    whole = target.aggregation == "full"
     sides = matched_sides(scaled, instances) if whole else None
     if sides is not None:
         moment = max(transport_divergence(*each, order) for each in sides) * OUTWARD

@@ -17,10 +17,8 @@ class Noise(BaseEstimator):
 
     Parameters
     ----------
-    shape : {"isotropic", "anisotropic", "worst-case"}, default="isotropic"
-        The same in every direction; of least power; or a baseline for the largest distance between
-        any two data sets that the scenario lists; data sets that it does not list may be further
-        apart.
+    shape : {"isotropic", "anisotropic"}, default="isotropic"
+        The same in every direction; or of least power along the slices.
     metric : "auto", None, array-like or Metric, default="auto"
         What noise costs in each direction, as in :class:`PACPrivate`: "auto" lets a model's
         canonicalizer say how much each number matters to its predictions.
@@ -30,5 +28,5 @@ class Noise(BaseEstimator):
     metric: Any = "auto"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "shape": [StrOptions({"isotropic", "anisotropic", "worst-case"})],
+        "shape": [StrOptions({"isotropic", "anisotropic"})],
     }

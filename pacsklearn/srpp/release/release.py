@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -49,8 +48,6 @@ Integers = NDArray[np.int64]
 _NOISE = {
     "isotropic": "the same in every direction",
     "anisotropic": "shaped by direction (least power)",
-    "worst-case": "the same in every direction, for the largest distance of any two data sets that "
-    "are listed",
 }
 
 
@@ -78,18 +75,17 @@ class SlicedOptions:
             aggregation=self.slices.aggregation,
             profile=profile,
             anisotropic=self.noise.shape == "anisotropic",
-            worst_case=self.noise.shape == "worst-case",
             delta=float(self.budget.delta),
         )
 
-    def unit(self, profile: SliceProfile, scenario: Scenario, secret_name: str | None) -> str:
-        """Unit of a ledger that can bear such releases."""
+    def unit(self, profile: SliceProfile | None, scenario: Scenario, named: str | None) -> str:
+        """Unit of a ledger that can bear such releases about a secret of that name."""
         return renyi_unit(
             order=float(self.budget.order),
             aggregation=self.slices.aggregation,
             profile=profile,
             scenario=scenario,
-            secret_name=secret_name,
+            secret_name=named,
         )
 
 
@@ -215,7 +211,7 @@ def sliced_release(
     options: SlicedOptions,
     *,
     fitting: FitOptions,
-    ledger: Ledger | Callable[[str], Ledger] | None,
+    ledger: Ledger | None,
     sampler: Sampler,
     provenance: tuple[Provenance, ...],
 ) -> Release:
@@ -229,8 +225,8 @@ def sliced_release(
     options : SlicedOptions
     fitting : FitOptions
         Parameters of ``fit``, and workers.
-    ledger : Ledger, callable or None
-        Shared account, or a function of the unit that opens it; None for one of this release.
+    ledger : Ledger or None
+        Shared account; None for one of this release.
     sampler : Sampler
         Draws the secret and the data set, where they are drawn, and the noise.
     provenance : tuple of Provenance
@@ -252,7 +248,7 @@ def sliced_release(
     """
     X, realized, epsilon = rows.X, rows.realized, options.budget.amount
     _check_stated(scenario, realized, ledger, fitting.fit_params)
-    if isinstance(ledger, Ledger):
+    if ledger is not None:
         ledger.check(epsilon)
     calibrated = calibrated_worlds(query, scenario, rows, options, fitting)
     if not scenario.redrawn:
@@ -262,10 +258,7 @@ def sliced_release(
         calibrated.worlds.index(realized)
     law = calibrated.law
     unit = options.unit(calibrated.profile, scenario, rows.secret_name)
-    if ledger is None:
-        account: Ledger = MemoryLedger(epsilon, unit)
-    else:
-        account = ledger if isinstance(ledger, Ledger) else ledger(unit)
+    account = MemoryLedger(epsilon, unit) if ledger is None else ledger
     check_unit(account.unit, unit)
     account.check(epsilon)
     event = Event(

@@ -117,7 +117,7 @@ def test_overfitted_digits():
     rows = generator.permutation(len(y))[:100]
     X, y = X[rows] / 16, generator.integers(0, 2, 100)
 
-    def trainer(**noise):
+    def trainer(budget):
         def train(rows, labels, seed):
             return SRPPSGDClassifier(
                 epochs=150,
@@ -125,21 +125,20 @@ def test_overfitted_digits():
                 learning_rate=3.0,
                 clipping=2.0,
                 penalty=None,
-                budget=Renyi(1.0, order=16.0),
+                budget=budget,
                 random_state=seed,
                 classes=[0, 1],
-                **noise,
             ).fit(rows, labels)
 
         return train
 
     areas = {}
-    for name, noise, information in (
-        ("none", {"budget": NoiseMultiplier(0)}, None),
-        ("loose", {"budget": 500.0}, 500 / 16),
-        ("tight", {"budget": 2.0}, 2 / 16),
+    for name, budget, information in (
+        ("none", NoiseMultiplier(0), None),
+        ("loose", Renyi(500.0, 16.0), 500 / 16),
+        ("tight", Renyi(2.0, 16.0), 2 / 16),
     ):
-        played = TrainingGame(trainer(**noise), X, y, information=information, n_candidates=16)
+        played = TrainingGame(trainer(budget), X, y, information=information, n_candidates=16)
         result = LossThresholdAttack(n_pilot=4).run(played, n_trials=14, seed=0)
         assert not result.violates()
         areas[name] = float(dict(result.details)["auc"])

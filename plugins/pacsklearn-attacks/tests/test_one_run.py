@@ -10,7 +10,7 @@ from pacsklearn_attacks.one_run import audit_one_run
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn.exceptions import AuditViolationError
-from pacsklearn.srpp import Batches, Renyi, SRPPSGDClassifier
+from pacsklearn.srpp import Batches, NoiseMultiplier, Renyi, SRPPSGDClassifier
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((240, 400))
@@ -18,7 +18,7 @@ X /= np.linalg.norm(X, axis=1, keepdims=True)
 y = generator.integers(0, 2, 240)
 
 
-def descent(**noise):
+def descent(budget):
     return SRPPSGDClassifier(
         batches=Batches(120, accounting="worst-case"),
         epochs=20,
@@ -26,13 +26,12 @@ def descent(**noise):
         clipping=1.0,
         penalty=None,
         classes=[0, 1],
-        budget=Renyi(1.0, order=8.0),
-        **noise,
+        budget=budget,
     )
 
 
 def test_private_descent_passes():
-    audit = audit_one_run(descent(epsilon=4.0), X, y)
+    audit = audit_one_run(descent(Renyi(4.0, 8.0)), X, y)
     assert audit.passed
     assert (audit.n_pairs, audit.n_guesses) == (120, 30)
     assert 0 < audit.delta < 1e-3
@@ -41,7 +40,7 @@ def test_private_descent_passes():
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 def test_descent_with_the_noise_forgotten_is_caught():
-    leaky = descent(noise_multiplier=0)
+    leaky = descent(NoiseMultiplier(0))
     audit = audit_one_run(leaky, X, y, n_guesses=60, epsilon=1.0, delta=1e-5)
     assert not audit.passed
     assert audit.epsilon_refuted > 1

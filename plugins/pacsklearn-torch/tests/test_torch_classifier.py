@@ -14,7 +14,15 @@ from sklearn.datasets import load_digits
 
 from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.srpp import DifferingRows, NoiseMultiplier, PrevalenceScenario, SRPPSGDClassifier
+from pacsklearn.srpp import (
+    Batches,
+    DifferingRows,
+    LearningRate,
+    NoiseMultiplier,
+    PrevalenceScenario,
+    Renyi,
+    SRPPSGDClassifier,
+)
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install torch")
 
@@ -89,9 +97,9 @@ def test_a_linear_module_is_the_linear_model(digits):
         nn.init.zeros_(layer.bias)
         return layer
 
-    options = {"budget": NoiseMultiplier(0), "batches": 200, "epochs": 30, "clip_norm": 1e6}
-    deep = SRPPTorchClassifier(zero, learning_rate=0.25, **options).fit(X, y)
-    line = SRPPSGDClassifier(learning_rate=0.5, penalty=None, **options).fit(X, y)
+    options = {"budget": NoiseMultiplier(0), "batches": 200, "epochs": 30}
+    deep = SRPPTorchClassifier(zero, learning_rate=0.25, clip_norm=1e6, **options).fit(X, y)
+    line = SRPPSGDClassifier(learning_rate=0.5, penalty=None, clipping=1e6, **options).fit(X, y)
     # Both scores move, so their difference moves twice as far.
     np.testing.assert_allclose(deep.decision_function(X), line.decision_function(X), atol=1e-4)
     assert deep.guarantee_ is None
@@ -102,9 +110,13 @@ def test_a_small_network_on_digits(digits, per_layer):
     X, y = digits
     train, test = np.arange(len(y)) % 4 > 0, np.arange(len(y)) % 4 == 0
     model = classifier(
-        epsilon=1e4, order=16.0, per_layer=per_layer, max_iter=8, momentum=0.9, eta0=0.2,
-        batch_size=64, random_state=0,
-    )  # fmt: skip
+        budget=Renyi(1e4, order=16.0),
+        per_layer=per_layer,
+        epochs=8,
+        learning_rate=LearningRate(0.2, momentum=0.9),
+        batches=64,
+        random_state=0,
+    )
     with pytest.warns(PrivacyLeakWarning):
         model.fit(X[train], y[train])
     assert model.score(X[test], y[test]) > 0.8
@@ -119,7 +131,7 @@ def test_a_small_network_on_digits(digits, per_layer):
 
 def test_the_account(digits):
     X, y = (part[:256] for part in digits)
-    model = classifier(epsilon=3.0, max_iter=3, scenario=DifferingRows(2), secret_name="digits")
+    model = classifier(budget=3.0, epochs=3, scenario=DifferingRows(2), secret_name="digits")
     ledger = MemoryLedger(4.0, unit=model.ledger_unit)
     model.set_params(ledger=ledger).partial_fit(X, y, classes=np.arange(10))
     assert ledger.spent == pytest.approx(1.0) == pytest.approx(model.guarantee_.spent)
@@ -138,7 +150,12 @@ def test_layers_cost_what_their_number_says(digits):
     """Every layer moves by its own norm, so 6 of them cost 6 times as much at equal noise."""
     X, y = (part[:256] for part in digits)
     spent = [
-        classifier(noise_multiplier=9.0, accounting="worst-case", per_layer=each, max_iter=1)
+        classifier(
+            budget=NoiseMultiplier(9.0),
+            batches=Batches(128, accounting="worst-case"),
+            per_layer=each,
+            epochs=1,
+        )
         .fit(X, y)
         .guarantee_.spent
         for each in (False, True)
@@ -150,7 +167,7 @@ def test_layers_cost_what_their_number_says(digits):
 def test_prevalence(digits):
     X, y = (part[:300] for part in digits)
     scenario = PrevalenceScenario(shares=(0.06, 0.08, 0.1), value=3, n_draws=1, size=200)
-    model = classifier(epsilon=5.0, scenario=scenario, max_iter=1).fit(X, y)
+    model = classifier(budget=5.0, scenario=scenario, epochs=1).fit(X, y)
     text = " ".join(str(model.guarantee_).split())
     # Shares of .06 and .1 of 200 rows: eight rows in the places of eight others.
     assert "at most 8 of 200 rows differ" in text

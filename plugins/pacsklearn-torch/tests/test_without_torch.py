@@ -14,7 +14,7 @@ from pacsklearn.srpp import Batches
 
 def test_parameters_work_and_training_says_what_is_missing(monkeypatch):
     model = SRPPTorchClassifier(None, budget=3.0)
-    assert clone(model).get_params()["epsilon"] == 3.0
+    assert clone(model).get_params()["budget"] == 3.0
     for name in [name for name in sys.modules if name.split(".")[0] == "torch"]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "torch", None)
