@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 from sklearn.base import BaseEstimator
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
-from pacsklearn.srpp.parameters.renyi import ORDER
+from pacsklearn.srpp.parameters.renyi import check_order
 
 
 @final
@@ -33,13 +33,13 @@ class NoiseMultiplier(BaseEstimator):
     delta: float = 1e-5
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ORDER,
         "multiplier": [Interval(Real, 0, None, closed="left")],
     }
 
     @property
     def amount(self) -> float:
         """The number, checked."""
+        check_order(self.order, self.delta)
         check_parameters(self, within="budget: ")
         return float(self.multiplier)
 

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar, Final, NoReturn, final
 
-from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.secret.space import Space
@@ -15,11 +14,20 @@ LARGEST_EPSILON: Final = 1e9
 LARGEST_ORDER: Final = 1e6
 """Of a budget in nats and of a Renyi order: no product of the two loses its digits or overflows."""
 
-ORDER: Final[dict[str, list[Any]]] = {
-    "order": [Interval(Real, 1, LARGEST_ORDER, closed="right")],
-    "delta": [Interval(Real, 0, 1, closed="neither")],
-}
-"""Constraints of a Renyi order, and of the delta that its divergence is translated with."""
+
+def check_order(order: Any, delta: Any) -> None:
+    """Refuse what is no Renyi order, and no delta that its divergence is translated with.
+
+    Written out: naming a budget must not load the models that scikit-learn's checks come with.
+    """
+    for name, value, most in (("order", order, LARGEST_ORDER), ("delta", delta, 1 - 2.0**-53)):
+        least = 1 if name == "order" else 0
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not least < value <= most:
+            raise ValueError(
+                f"budget: {name} must be a number above {least} and at most {most:g}, got "
+                f"{value!r}."
+            )
 
 
 @final
@@ -62,11 +70,10 @@ class Renyi(Budget):
     description = "Renyi divergence between what any two protected secrets would release"
     adds = True
     hides: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**ORDER, "allow_exact": ["boolean"]}
 
     @property
     def amount(self) -> float:
-        check_parameters(self, within="budget: ")
+        check_order(self.order, self.delta)
         epsilon = self.epsilon
         number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
         # Beyond it nothing is hidden, and the arithmetic of noise so small overflows.
