@@ -18,6 +18,7 @@ from sklearn.model_selection import train_test_split
 
 from pacsklearn.datasets import load_adult
 from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
@@ -25,7 +26,6 @@ from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
-from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -76,7 +76,7 @@ def responder(
     models: CandidateModels, space: SecretSpace, kind: AnswerKind, step: float, n_rows: int
 ) -> Responder:
     """Answers with a secret, a belief and an account of its own."""
-    procedure = ReleaseProcedure.rehearsing(space, SecureSampler(), 2 * step * n_rows)
+    procedure = game_procedure(space, SecureSampler(), 2 * step * n_rows)
     pool = NoisePool(procedure.secret.sampler)
     return Responder(models, procedure, pool, kind, StoredAnswers(), step_budget=step)
 

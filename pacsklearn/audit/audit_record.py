@@ -10,10 +10,11 @@ from typing import Any, TypeAlias, TypeVar, final
 
 from pacsklearn.audit.attack import AttackResult, Interval
 from pacsklearn.audit.bounds.refuted_divergence import refuted_divergence
+from pacsklearn.audit.html_table import html_table
 from pacsklearn.audit.operating_point import RATES, OperatingPoint
 from pacsklearn.audit.roc_curve import AttackROC
 from pacsklearn.exceptions import AuditViolationError
-from pacsklearn.kernel.guarantee.statement_rendering import html_table, rounded_up
+from pacsklearn.kernel.guarantee.statement_rendering import rounded_up
 from pacsklearn.kernel.ledger.event import Provenance
 
 CURATOR_ONLY = (

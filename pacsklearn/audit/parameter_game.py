@@ -11,11 +11,11 @@ import numpy as np
 
 from pacsklearn._validation import check_budget
 from pacsklearn.audit.game import CandidateGame, Round
+from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.plan import Plan
-from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.space import Space
 
 # Of an account for laws on which all candidates agree, which cost nothing.
@@ -106,9 +106,7 @@ class ParameterGame(CandidateGame):
         self._decode = decode
 
     def play(self, generator: np.random.Generator) -> Round:
-        procedure = ReleaseProcedure.rehearsing(
-            self._space, SeededSampler(generator), self._ceiling
-        )
+        procedure = game_procedure(self._space, SeededSampler(generator), self._ceiling)
         secret = procedure.secret.index
         plans = [_LawPlan(release, self._space) for release in self._releases]
         steps = [procedure.take(plan) for plan in plans]

@@ -203,10 +203,10 @@ def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: An
             f"X must be what the model was fitted on, with {model.n_features_in_} features, got "
             f"{X.shape[1]}."
         )
-    if (guarantee.privacy_unit == "group") != (groups is not None):
+    if (guarantee.secret.unit == "group") != (groups is not None):
         raise ValueError(
             "groups must be what the model was fitted with: its unit of privacy is a "
-            f"{guarantee.privacy_unit}."
+            f"{guarantee.secret.unit}."
         )
 
 

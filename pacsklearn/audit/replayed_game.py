@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.audit.model_numbers import model_numbers
+from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.parameters import ParameterPlan
-from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 
 @final
@@ -72,9 +72,7 @@ class ReplayedGame(CandidateGame):
 
     def play(self, generator: np.random.Generator) -> Round:
         criterion = self._releases[0].target.criterion
-        procedure = ReleaseProcedure.rehearsing(
-            self.space, SeededSampler(generator), self._budget, criterion
-        )
+        procedure = game_procedure(self.space, SeededSampler(generator), self._budget, criterion)
         secret = procedure.secret.index  # drawn before the noise
         steps = [procedure.take(release) for release in self._releases]
         shown = tuple(step.law.decode(step.observed) for step in steps)

@@ -12,6 +12,7 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.exceptions import BudgetExhaustedError
@@ -22,7 +23,6 @@ from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.account import Secret
-from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 
@@ -196,9 +196,7 @@ class TranscriptGame(CandidateGame):
         return self._predictions
 
     def play(self, generator: np.random.Generator) -> Round:
-        procedure = ReleaseProcedure.rehearsing(
-            self._space, SeededSampler(generator), self._ceiling
-        )
+        procedure = game_procedure(self._space, SeededSampler(generator), self._ceiling)
         secret = procedure.secret.index  # drawn before the noise
         responder = Responder(
             PredictionTable(self._predictions),

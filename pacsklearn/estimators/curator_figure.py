@@ -10,7 +10,12 @@ import numpy as np
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.noise.certified import GAMMA
-from pacsklearn.kernel.release.certificate import SessionCertificate
+from pacsklearn.kernel.noise.joint_law import JointLaw
+from pacsklearn.kernel.release.certificate import (
+    Certified,
+    SessionCertificate,
+    certified_membership,
+)
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # Units whose memberships are unpacked at a time: m bytes each.
@@ -102,7 +107,7 @@ def curator_figure(
     n_events, n_releases : int
         Charges of the session, and releases in them.
     """
-    certified, missing = certificate.under_all(space, n_events)
+    certified, missing = certified_under_all(certificate, space, n_events)
     weights, worst, total, n = belief / belief.sum(), 0.0, 0.0, 0
     # Subsets differ, so that some membership is secret.
     for start in range(0, space.n_units, _CHUNK):
@@ -125,3 +130,24 @@ def curator_figure(
         average=total / n,
         n_releases=n_releases,
     )
+
+
+def certified_under_all(
+    certificate: SessionCertificate, space: SecretSpace, n_events: int
+) -> tuple[Certified | None, str]:
+    """Certify the laws used so far as though they had been fixed beforehand; or say why not."""
+    used = certificate.used
+    if n_events == 0:
+        return None, "nothing was released"
+    if len(used) < n_events:
+        return None, (
+            "answers to queries, and what was released before the session was loaded, are not kept "
+            "as laws"
+        )
+    law = used[0]
+    if len(used) > 1:
+        if any(one.channel is not None for one in certificate.laws):
+            return None, "padding and Gaussian noise are not certified together"
+        law = JointLaw(certificate.laws)
+    # The prior's weights whatever the belief is now: the figure is of the whole session.
+    return certified_membership(law, space, space.weights), "something was released without noise"

@@ -12,7 +12,7 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.release.account import Account, Secret, open_shared, sampler_for
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
-from pacsklearn.kernel.release.terms import ListedTerms
+from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.kernel.secret.space import Space
 
 
@@ -45,7 +45,7 @@ class Opening:
         ------
         BudgetError
         """
-        terms = ListedTerms(space, self.budget.criterion(space))
+        terms = Terms(space, self.budget.criterion(space))
         own = MemoryLedger(self.budget.amount, terms.unit)
         announce = None if table is None else partial(announce_release, table)
         account = Account(own, open_shared(self.ledger), announce=announce)

@@ -8,12 +8,13 @@ from typing import Any
 
 from pacsklearn.estimators.curator_figure import CuratorFigure, curator_figure
 from pacsklearn.estimators.open_session import OpenSession
+from pacsklearn.estimators.planned_targets import planned_targets
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
 )
-from pacsklearn.kernel.release.plan import Plan, PlannedSet, not_releasable
+from pacsklearn.kernel.release.plan import Plan, PlannedSet
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.padding.padded_plan import PaddedPlan, is_one_sided
 
@@ -140,7 +141,7 @@ class SessionReleases(OpenSession):
         stated = None if budgets is None else list(budgets)
         space = self._space
         plans: list[Plan] = []
-        targets = self._procedure.check_all(len(planned), stated)
+        targets = planned_targets(self._procedure, len(planned), stated)
         for number, (one, target) in enumerate(zip(planned, targets, strict=True)):
             if hasattr(one, "fit"):
                 prepare = partial(self._candidates, one, fit_params)
@@ -148,7 +149,10 @@ class SessionReleases(OpenSession):
             elif callable(one):
                 plans.append(FunctionPlan.of(one, space, self._X, self._y, target, noise))
             else:
-                raise not_releasable(number, one)
+                raise TypeError(
+                    f"releases[{number}] must be an estimator or a function, got an object of type "
+                    f"{type(one).__name__}."
+                )
         return self._procedure.release(PlannedSet.of(plans), certify=certify)
 
     def curator_figure(self) -> CuratorFigure:

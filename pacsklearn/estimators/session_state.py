@@ -17,7 +17,6 @@ from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
-from pacsklearn.kernel.release.terms import ListedTerms
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
@@ -155,7 +154,6 @@ def session_state(
         When it has no ledger in a database.
     """
     account, terms = procedure.account, procedure.terms
-    assert isinstance(terms, ListedTerms)  # a secret that is drawn has no state to go on from
     shared = shared_ledger(account.shared, account.own, account.session)
     models, remembered = responders.export()
     sampler = procedure.secret.sampler

@@ -19,7 +19,7 @@ from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.account import Account, Secret, ledger_unit, resumed_sampler
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
-from pacsklearn.kernel.release.terms import ListedTerms
+from pacsklearn.kernel.release.terms import Terms
 
 
 class CaughtUp(NamedTuple):
@@ -247,7 +247,7 @@ class StoredSession(OpenSession):
         options = dict(state.options)
         fitting = FitOptions(**{name: options.pop(name) for name in _FITTING})
         answers_key, budget = options.pop("answers_key", None), options.pop("budget")
-        terms = ListedTerms(state.space, criterion)
+        terms = Terms(state.space, criterion)
         procedure = ReleaseProcedure(
             terms, secret, account, threading.RLock(), budget.allow_exact, **options
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.plots.privacy_statement import guarantee_of
 
@@ -57,10 +58,10 @@ def deployment_record(
         "confidence": guarantee.confidence,
     }
     if isinstance(guarantee, Guarantee):
-        epsilon = guarantee.dp_epsilon(delta)
+        epsilon = dp_epsilon(guarantee.posterior_membership, delta)
         compared = "no finite epsilon" if epsilon == float("inf") else f"epsilon {epsilon:.4g}"
         text = f"{_NOT_DP} A mechanism of the same membership bound has {compared}."
-        unit = guarantee.privacy_unit
+        unit = guarantee.secret.unit
     else:
         costs = guarantee.costs
         parameters |= {"renyi_order": costs.order, "epsilon": costs.full_epsilon}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from pacsklearn.audit.audit_record import Audit
+from pacsklearn.audit.html_table import html_table
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.statement_rendering import html_table
 from pacsklearn.plots.display import Display
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum
 from pacsklearn.plots.page import Page, filled

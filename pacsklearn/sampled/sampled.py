@@ -17,7 +17,7 @@ from pacsklearn.kernel.release.account import Account, Secret, open_shared, samp
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.release.terms import ListedTerms
+from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.sampler_space import SamplerSpace
 
@@ -107,9 +107,7 @@ def release_sampled(
     seed = check_integer(name="seed", value=seed, minimum=0)
     space = SamplerSpace(sample_secret, sizes, seed)
     secret = Secret(space, sampler_for(random_state))
-    procedure = ReleaseProcedure(
-        ListedTerms(space), secret, account, nullcontext(), stated.allow_exact
-    )
+    procedure = ReleaseProcedure(Terms(space), secret, account, nullcontext(), stated.allow_exact)
     target = procedure.check(stated.amount)
     plan = FunctionPlan.of(function, space, None, None, target, metric=metric)
     return procedure.release(plan)[0]

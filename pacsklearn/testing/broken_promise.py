@@ -67,7 +67,7 @@ def _broken(criterion: Criterion, weights: Floats, seed: int) -> Iterator[Broken
     for start in range(0, n, _TARGETS):
         targets = np.arange(start, min(n, start + _TARGETS))
         try:
-            best, again = (criterion.best_guess(beliefs, targets) for _ in range(2))
+            best, again = (Criterion.success(criterion, beliefs, targets) for _ in range(2))
         except ValueError as error:
             yield BrokenPromise("gains", str(error), "return gains of every guess, in that form.")
             return

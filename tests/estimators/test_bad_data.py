@@ -240,7 +240,7 @@ def test_stratification() -> None:
     refused(DesignError, ["A class has 1 row(s)"], Ridge(), X, SIZES, stratify=True)
     rare = np.where(np.arange(N) == 3, "geheim", "nein")
     refused(DesignError, ["A class has 1 row(s)"], KMeans(2, n_init=1), X, rare, stratify=True)
-    assert private(stratify=False).fit(X, Y).guarantee_.n_subsets == 8
+    assert private(stratify=False).fit(X, Y).guarantee_.secret.n_candidates == 8
 
 
 def test_rows_with_several_labels() -> None:

@@ -240,8 +240,8 @@ def test_two_groups_are_two_candidates() -> None:
             X, y, groups=np.arange(len(y)) % 2
         )
     guarantee = model.guarantee_
-    assert guarantee.n_subsets == 2
+    assert guarantee.secret.n_candidates == 2
     assert guarantee.prior_identification == 0.5
-    assert guarantee.secret_entropy == pytest.approx(np.log(2))
+    assert guarantee.secret.entropy == pytest.approx(np.log(2))
     assert guarantee.posterior_identification == pytest.approx(guarantee.posterior_membership)
     assert "1 of 2 subsets" in str(guarantee)

@@ -106,7 +106,7 @@ def test_weights_are_routed_through_an_outer_pipeline(
 def test_groups_are_the_unit_of_privacy(iris: Any, sizes: Any) -> None:
     groups = np.arange(sizes.size) // 5
     released = private(WeightRecorder()).fit(iris[0], sizes, groups=groups)
-    assert released.guarantee_.privacy_unit == "group"
+    assert released.guarantee_.secret.unit == "group"
     assert released.guarantee_.secret.n_units == 30
     rows = released.released_estimator_.intercept_
     assert is_one_of(rows, candidate_sums(np.ones(sizes.size), groups))
@@ -118,11 +118,11 @@ def test_groups_are_routed_to_a_step(iris: Any, sizes: Any, routing: None) -> No
     groups = np.arange(sizes.size) // 5
     asking = private(WeightRecorder()).set_fit_request(groups=True)
     pipeline = make_pipeline(StandardScaler(), asking).fit(iris[0], sizes, groups=groups)
-    assert pipeline[-1].guarantee_.privacy_unit == "group"
+    assert pipeline[-1].guarantee_.secret.unit == "group"
     both = cross_validate(
         asking, iris[0], sizes, cv=GroupKFold(3), params={"groups": groups}, return_estimator=True
     )
-    assert all(model.guarantee_.privacy_unit == "group" for model in both["estimator"])
+    assert all(model.guarantee_.secret.unit == "group" for model in both["estimator"])
 
 
 def test_scores_are_weighted_when_asked(iris: Any, weights: Any, routing: None) -> None:

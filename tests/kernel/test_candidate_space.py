@@ -125,7 +125,7 @@ def test_what_a_session_over_equal_inputs_states() -> None:
         release = session.release_function(ord)
     guarantee = release.guarantee
     assert guarantee.prior_identification == 0.75
-    assert guarantee.n_subsets == 2
+    assert guarantee.secret.n_candidates == 2
     assert "guessing blindly has 75.00 %" in guarantee.promise
     assert guarantee.posterior_identification > 0.75
     with pytest.raises(ValueError, match="from 0 to 3"):

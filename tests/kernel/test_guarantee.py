@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pacsklearn import Guarantee
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.ledger.event import Provenance
@@ -56,16 +57,18 @@ def test_numbers(make_guarantee: Make, prior: float) -> None:
     guarantee = make_guarantee(prior_membership=prior)
     assert guarantee.posterior_membership == posterior_success(1 / 64, prior)
     assert guarantee.posterior_identification == posterior_success(1 / 64, 1 / 128)
-    assert guarantee.dp_epsilon() == pytest.approx(
+    assert dp_epsilon(guarantee.posterior_membership) == pytest.approx(
         math.log(guarantee.posterior_membership / (1 - guarantee.posterior_membership)), rel=1e-9
     )
-    assert guarantee.dp_epsilon(1e-2) < guarantee.dp_epsilon()
+    assert dp_epsilon(guarantee.posterior_membership, 1e-2) < dp_epsilon(
+        guarantee.posterior_membership
+    )
 
 
 def test_known_answers(make_guarantee: Make) -> None:
     guarantee = make_guarantee()
     assert guarantee.posterior_membership == pytest.approx(0.58815, abs=1e-5)
-    assert guarantee.dp_epsilon() == pytest.approx(0.36, abs=5e-3)
+    assert dp_epsilon(guarantee.posterior_membership) == pytest.approx(0.36, abs=5e-3)
 
 
 def test_unequal_candidates_are_easier_to_name(make_guarantee: Make) -> None:

@@ -88,7 +88,7 @@ def test_every_kind_of_secret_is_read_back(make_guarantee: Make) -> None:
 def test_a_figure_that_a_secret_does_not_have_is_absent(make_guarantee: Make) -> None:
     sampled = replace(make_guarantee(), secret=SampledSecret())
     assert json.loads(sampled.to_json())["secret"] == {"kind": "sampled"}
-    assert sampled.n_subsets is None
+    assert sampled.secret.n_candidates is None
     with pytest.raises(ValueError, match="subset"):
         sampled.knowing(0)
 

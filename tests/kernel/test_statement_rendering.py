@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pacsklearn.audit.html_table import html_table
 from pacsklearn.kernel.guarantee.statement_rendering import (
     as_html,
     as_text,
-    html_table,
     percent_up,
     rounded_up,
 )

@@ -99,11 +99,6 @@ class Responder:
         return responses_guarantee(session, self.kind.answers, *counts, self.step_budget)
 
     @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the columns that queries need; None when the rows had none."""
-        return self.models.feature_names
-
-    @property
     def remaining_budget(self) -> float:
         """Nats that may still be charged."""
         return self._account.remaining
@@ -177,11 +172,6 @@ class Responder:
     def log_belief(self) -> NDArray[np.float64]:
         """Log-weights of the candidates given everything released so far; shape (m,)."""
         return self._secret.log_belief
-
-    @property
-    def next_event(self) -> int:
-        """Number that the session's next charge will have."""
-        return self._account.n_charged
 
     def affords(self, contested: int) -> bool:
         """Whether so many more rows could be charged now; nothing changes."""

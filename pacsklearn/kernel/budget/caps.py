@@ -39,8 +39,7 @@ class Membership(Cap):
     name = "membership"
     description = "success at telling whether any one row, or group, was used"
 
-    def against(self, space: SecretSpace | CandidateSpace) -> Criterion:
-        return MembershipCriterion(space)
+    against = staticmethod(MembershipCriterion)
 
 
 @final
@@ -62,8 +61,7 @@ class Identification(Cap):
     name = "identification"
     description = "success at naming the candidate that was used"
 
-    def against(self, space: SecretSpace | CandidateSpace) -> Criterion:
-        return identification(space)
+    against = staticmethod(identification)
 
 
 @final

@@ -88,10 +88,6 @@ class Criterion(ABC):
         ValueError
             When a table is not one of probabilities for so many candidates.
         """
-        return self.best_guess(posterior, targets)
-
-    def best_guess(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
-        """As :meth:`success`, from the tables: the largest expected gain of any guess."""
         chosen = range(self.n_targets) if targets is None else targets
         best = np.zeros((len(posterior), len(chosen)))
         for column, target in enumerate(chosen):

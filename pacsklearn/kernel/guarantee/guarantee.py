@@ -98,21 +98,6 @@ class Guarantee(Statement):
         return tuple(each.made for each in registry().registrations("stated_secret"))
 
     @property
-    def n_subsets(self) -> int | None:
-        """Candidates for the secret; None when they cannot be listed."""
-        return self.secret.n_candidates
-
-    @property
-    def secret_entropy(self) -> float | None:
-        """Nats needed to name the secret; None when it can only be sampled."""
-        return self.secret.entropy
-
-    @property
-    def privacy_unit(self) -> str:
-        """``"row"`` or ``"group"``; else ``"candidate"`` or ``"sampled secret"``."""
-        return self.secret.unit
-
-    @property
     def prior_membership(self) -> float:
         """Success of guessing the membership of the least protected unit blindly.
 
@@ -199,14 +184,6 @@ class Guarantee(Statement):
             return None
         return intrinsic - min(self.information, entropy)
 
-    def dp_epsilon(self, delta: float = 0.0) -> float:
-        """Epsilon of an (epsilon, delta)-DP mechanism with the same membership bound.
-
-        Source: pac-private-algorithms, equation 2. The two notions protect different things: this
-        compares their membership bounds, it does not make the release differentially private.
-        """
-        return dp_epsilon(self.posterior_membership, delta)
-
     @property
     def uncovered(self) -> tuple[str, ...]:
         """Stated attacks against which every bound there is, implied or certified, is empty."""
@@ -269,7 +246,9 @@ class Guarantee(Statement):
         return Bounds(self.information, self.posterior_membership, self.posterior_identification)
 
     def _figures(self) -> Rows:
-        epsilon = self.dp_epsilon()
+        # pac-private-algorithms, equation 2. The notions protect different things: their membership
+        # bounds are compared, and nothing is differentially private for it.
+        epsilon = dp_epsilon(self.posterior_membership)
         same = "no finite epsilon" if epsilon == float("inf") else f"{rounded_up(epsilon)}-DP"
         return [
             *self._spending(),
@@ -277,7 +256,7 @@ class Guarantee(Statement):
             (self.secret.even, f"{same} (a comparison, not a claim of DP)"),
             *self.secret.rows(self._bounds),
             *self._certificate(),
-            ("unit of privacy", self.privacy_unit),
+            ("unit of privacy", self.secret.unit),
         ]
 
     def _spending(self) -> Rows:

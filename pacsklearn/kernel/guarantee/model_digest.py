@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
-from pacsklearn.kernel.guarantee.public_path import public_path
+from pacsklearn.kernel.plugins.public_path import public_path
 
 GUARANTEE: Final = "pacsklearn_guarantee_"
 """Attribute of a released model with what was promised about it."""

@@ -45,19 +45,6 @@ def as_html(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) ->
     )
 
 
-def html_table(header: Iterable[str], rows: Iterable[Iterable[str]], style: str = "") -> str:
-    """Table of texts; without a first line where ``header`` is empty."""
-    marked = f" style='{style}'" if style else ""
-
-    def line(kind: str, cells: Iterable[str]) -> str:
-        shown = (f"<{kind}{marked}>{html.escape(cell)}</{kind}>" for cell in cells)
-        return f"<tr>{''.join(shown)}</tr>"
-
-    lines = [line("td", row) for row in rows]
-    names = tuple(header)
-    return f"<table>{''.join([line('th', names), *lines] if names else lines)}</table>"
-
-
 def percent_up(share: float) -> str:
     """Per cent with two decimals, rounded up so that the text never promises too much."""
     return f"{min(_ceil(share * 100, 2), 100.0):.2f}"

@@ -13,7 +13,6 @@ EMPTY_SUCCESS: Final = 0.9999
 """Success from which on a bound promises nothing against an attack."""
 
 REPRODUCIBLE: Final = "the noise is reproducible (random_state was given)"
-LOOKED_UP: Final = "the classes were looked up in the private rows (state them)"
 
 
 @final

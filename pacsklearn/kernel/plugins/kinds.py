@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, final
 
 import pluggy
 
-from pacsklearn.kernel.guarantee.public_path import public_path
+from pacsklearn.kernel.plugins.public_path import public_path
 
 API: Final = 1
 """Number of the hook specification, which a module of hooks states as ``pacsklearn_api``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -13,7 +14,6 @@ from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise.certified import GAMMA
-from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.lattice import distinct_outputs, generator_for, lattice_slack
 from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Support
@@ -102,6 +102,8 @@ LATER = (
 )
 
 
+@final
+@dataclass(eq=False, repr=False)
 class SessionCertificate:
     """What a session has fixed beforehand, and the laws it used; secret material.
 
@@ -110,25 +112,26 @@ class SessionCertificate:
     fixed : Certified or None
         Figure of the first release, or of the first planned ones together: computed from laws that
         nothing released has influenced, so it may be published.
+    used : list of Law
+        Those of charged steps, in order; of answers none.
     n_planned : int
         Releases that were charged together with another one.
     """
 
-    def __init__(self) -> None:
-        self.fixed: Certified | None = None
-        self._used: list[Law] = []
-        self.n_planned = 0
+    fixed: Certified | None = None
+    used: list[Law] = field(default_factory=list)
+    n_planned: int = 0
 
     def note(self, law: Law) -> None:
         """Remember a law that was used, unless it is one of answers: their laws are not fixed."""
         if law.laws:
-            self._used.append(law)
+            self.used.append(law)
             self.n_planned += len(law.laws) - 1
 
     @property
     def laws(self) -> tuple[Any, ...]:
         """Every law that was used, those of planned releases one by one."""
-        return tuple(one for law in self._used for one in law.laws)
+        return tuple(one for law in self.used for one in law.laws)
 
     def export(self) -> tuple[tuple[float, float] | None, int]:
         """What a session file keeps: the published figure and the count, and no law."""
@@ -139,30 +142,3 @@ class SessionCertificate:
         """Take over what :meth:`export` gave."""
         self.fixed = None if figure is None else Certified(*figure)
         self.n_planned = n_planned
-
-    def under_all(self, space: SecretSpace, n_events: int) -> tuple[Certified | None, str]:
-        """Certify the laws used so far as though they had been fixed beforehand.
-
-        Returns
-        -------
-        certified : Certified or None
-        missing : str
-            Why there is none.
-        """
-        if n_events == 0:
-            return None, "nothing was released"
-        if len(self._used) < n_events:
-            return None, (
-                "answers to queries, and what was released before the session was loaded, are "
-                "not kept as laws"
-            )
-        law = self._used[0]
-        if len(self._used) > 1:
-            if any(one.channel is not None for one in self.laws):
-                return None, "padding and Gaussian noise are not certified together"
-            law = JointLaw(self.laws)
-        # The prior's weights whatever the belief is now: the figure is of the whole session.
-        return certified_membership(law, space, space.weights), _UNHIDDEN
-
-
-_UNHIDDEN = "something was released without noise"

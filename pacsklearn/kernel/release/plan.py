@@ -169,11 +169,3 @@ class PlannedSet(Plan):
 
 def _distinct(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(one for group in groups for one in group))
-
-
-def not_releasable(number: int, given: Any) -> TypeError:
-    """What is wrong with something planned that is neither an estimator nor a function."""
-    return TypeError(
-        f"releases[{number}] must be an estimator or a function, got an object of type "
-        f"{type(given).__name__}."
-    )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-from pacsklearn._validation import check_budget
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
@@ -17,19 +15,14 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger, ledger_head
 from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.caps import check_hidden
-from pacsklearn.kernel.release.certificate import LATER, SessionCertificate
+from pacsklearn.kernel.release.certificate import LATER, SessionCertificate, certified_membership
 from pacsklearn.kernel.release.plan import Details, Plan, Step
 from pacsklearn.kernel.release.rehearsal import rehearse
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.release.terms import ListedTerms, Terms
-from pacsklearn.kernel.secret.space import Space
-
-# Shares of a budget must not add up to more than it, in doubles.
-_INWARD = 1 - 2.0**-40
+from pacsklearn.kernel.release.terms import Terms
 
 
 @final
@@ -57,29 +50,6 @@ class ReleaseProcedure:
     allow_exact: bool = False
     certificate: SessionCertificate = field(default_factory=SessionCertificate)
 
-    @classmethod
-    def rehearsing(
-        cls,
-        space: Space,
-        sampler: Sampler,
-        ceiling: float,
-        criterion: Criterion | None = None,
-    ) -> ReleaseProcedure:
-        """The same procedure for a session of its own, as games need: its secret may be known.
-
-        Parameters
-        ----------
-        space : Space
-        sampler : Sampler
-            Draws secret and noise.
-        ceiling : float
-        criterion : Criterion, optional
-        """
-        terms, secret = ListedTerms(space, criterion), Secret(space, sampler)
-        account = Account(MemoryLedger(ceiling, terms.unit), None)
-        # Whatever the law hides: a game is played to measure that, and publishes nothing.
-        return cls(terms, secret, account, nullcontext(), allow_exact=True)
-
     def check(self, requested: float | None) -> Target:
         """What the next release may reveal, if it fits under the ceilings.
 
@@ -90,46 +60,6 @@ class ReleaseProcedure:
         amount = self.account.check(requested)
         self.terms.check_again(self.account.own)
         return self.terms.target(amount)
-
-    def check_all(self, n_releases: int, budgets: Sequence[float] | None) -> list[Target]:
-        """What each of several planned releases may reveal, if all of them fit.
-
-        Parameters
-        ----------
-        n_releases : int
-        budgets : sequence of float or None
-            Equal shares of what remains when None.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            Before anything is fitted.
-        ValueError
-            When there is nothing planned, there is another number of budgets, or the session caps a
-            criterion.
-        """
-        criterion = self.terms.criterion
-        if n_releases == 0:
-            raise ValueError("releases must hold at least one estimator or function, got none.")
-        if criterion is not None and n_releases > 1:
-            raise ValueError(
-                "criterion must be None for several planned releases: caps on the adversary's "
-                "success do not add up over them."
-            )
-        if budgets is None:
-            whole = self.check(None)
-            if n_releases == 1:
-                return [whole]
-            share = self.account.remaining / n_releases * _INWARD
-            return [self.terms.target(share, n_releases)] * n_releases
-        given = [check_budget(budget=budget, name="budgets") for budget in budgets]
-        if len(given) != n_releases:
-            raise ValueError(
-                f"budgets must have one entry for each of the {n_releases} planned releases, got "
-                f"{len(given)}."
-            )
-        self.check(sum(given))
-        return [self.terms.target(amount, n_releases) for amount in given]
 
     def take(self, plan: Plan, *, certify: bool = False) -> Step:
         """Calibrate to the belief, charge, and only then draw; the belief learns what came out.
@@ -172,7 +102,7 @@ class ReleaseProcedure:
             # figure: later laws depend on what came out, and would tell it.
             if certify and not self.account.own.events:
                 with stage("certificate"):
-                    self.certificate.fixed = self.terms.certified(law, belief)
+                    self.certificate.fixed = certified_membership(law, self.terms.space, belief)
             # What follows the draw goes wrong here, on public numbers, or not at all: an error
             # afterwards would lose what was paid for, and could be about what was drawn.
             described = self._event(plan, law)
@@ -248,7 +178,7 @@ class ReleaseProcedure:
             unit=self.terms.unit,
             backend=law.backend,
             bound=law.bound if law.information is None else law.information,
-            n_candidates=self.terms.n_candidates,
+            n_candidates=self.terms.space.n_candidates,
             n_outputs=plan.n_outputs,
             n_noisy=law.n_noisy,
             provenance=plan.provenance,
@@ -311,7 +241,7 @@ class ReleaseProcedure:
             noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
             released=(f"{noised} release(s)",) if noised else (),
             public=(
-                *self.terms.public,
+                *self.terms.space.public,
                 *([f"{exact} release(s), without noise"] if exact else []),
             ),
             provenance=tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,7 @@ from pacsklearn.kernel.noise.sampler import SeededSampler
 _SEED = 0
 
 
-class _Law(Protocol):
-    @property
-    def dimension(self) -> int: ...
-
-
-def public_integers(law: _Law) -> Integers:
+def public_integers(law: Any) -> Integers:
     """Noise alone, by a public seed: integers that a release under the law could be."""
     return SeededSampler(np.random.default_rng(_SEED)).noise(law.dimension)
 

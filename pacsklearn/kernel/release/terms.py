@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
-from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.canonicalizer import Layout
 from pacsklearn.kernel.release.account import ledger_unit
-from pacsklearn.kernel.release.certificate import Certified, certified_membership
 from pacsklearn.kernel.secret.space import Space
 
 ONE_SIDED: Final = "one_sided"
@@ -34,26 +30,21 @@ _OTHER_AIMS = (
 )
 
 
-class Terms(ABC):
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Terms:
     """What the releases of a session are about: its secret, and what is capped.
 
-    Attributes
+    Parameters
     ----------
-    criterion : Criterion or None
-        What is capped instead of the mutual information.
+    space : Space
+    criterion : Criterion, optional
+        What is capped instead of the mutual information. Successes do not add up, so such a session
+        makes one release.
     """
 
+    space: Space
     criterion: Criterion | None = None
-
-    @property
-    def n_candidates(self) -> int:
-        """Candidates for the secret; 0 where they cannot be listed."""
-        return 0
-
-    @property
-    def public(self) -> tuple[str, ...]:
-        """What is released as it is, whichever plans are taken."""
-        return ()
 
     @property
     def unit(self) -> str:
@@ -62,83 +53,29 @@ class Terms(ABC):
 
     def target(self, amount: float, n_planned: int = 1) -> Target:
         """What a release may reveal that is planned as one of so many."""
-        return Target(amount, self.criterion)
-
-    def check_again(self, own: MemoryLedger) -> None:  # noqa: B027 - as a rule bounds add up
-        """Refuse a step after those on the ledger, where their bounds do not add up."""
-
-    def warn_of_few(self, n_outputs: int) -> None:  # noqa: B027 - few kinds have a table
-        """Warn when most of what is released cannot depend on the secret."""
-
-    def certified(self, law: Law, belief: Floats) -> Certified | None:
-        """Bound on the success at memberships under a law; None where nothing is certified."""
-        return None
-
-    def directions(self, event: Event) -> tuple[tuple[str, str], ...]:
-        """How much of a released vector depends on the secret at all, for the guarantee."""
-        return ()
-
-    @abstractmethod
-    def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> Guarantee:
-        """Guarantee of what was charged.
-
-        Parameters
-        ----------
-        events : sequence of Event
-            All charges of the session.
-        laws : sequence of Law
-            Those used in this process.
-        **facts
-            Fields of the guarantee that only the procedure knows.
-        """
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class ListedTerms(Terms):
-    """The secret is one of a list of candidates.
-
-    Parameters
-    ----------
-    space : Space
-    criterion : Criterion, optional
-        Successes do not add up, so such a session makes one release.
-    """
-
-    space: Space
-    criterion: Criterion | None = None
-
-    @property
-    def n_candidates(self) -> int:
-        return self.space.n_candidates
-
-    @property
-    def public(self) -> tuple[str, ...]:
-        return self.space.public
-
-    def target(self, amount: float, n_planned: int = 1) -> Target:
         return Target(amount, self.criterion, self.space.backend(n_planned))
 
     def check_again(self, own: MemoryLedger) -> None:
+        """Refuse a step after those on the ledger, where their bounds do not add up."""
         if self.space.once and own.events:
             raise RuntimeError(self.space.once)
         if self.criterion is not None and own.events:
             raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
     def warn_of_few(self, n_outputs: int) -> None:
-        if self.space.has_members and self.n_candidates <= n_outputs:
+        """Warn when most of what is released cannot depend on the secret."""
+        m = self.space.n_candidates
+        if self.space.has_members and m <= n_outputs:
             warn_user(
-                f"{self.n_candidates} candidate subsets span at most {self.n_candidates - 1} of "
-                f"the {n_outputs} directions of what is released; the others are a function of "
-                "the whole table, are released without noise, and nothing is promised about them. "
-                "The guarantee states the share; use more subsets, or release fewer numbers.",
+                f"{m} candidate subsets span at most {m - 1} of the {n_outputs} directions of what "
+                "is released; the others are a function of the whole table, are released without "
+                "noise, and nothing is promised about them. The guarantee states the share; use "
+                "more subsets, or release fewer numbers.",
                 FewCandidatesWarning,
             )
 
-    def certified(self, law: Law, belief: Floats) -> Certified | None:
-        return certified_membership(law, self.space, belief)
-
     def directions(self, event: Event) -> tuple[tuple[str, str], ...]:
+        """How much of a released vector depends on the secret at all, for the guarantee."""
         fixed = event.n_outputs - event.n_noisy
         if not self.space.has_members or event.n_noisy == 0 or fixed <= 0:
             return ()
@@ -154,6 +91,17 @@ class ListedTerms(Terms):
         )
 
     def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> Guarantee:
+        """Guarantee of what was charged.
+
+        Parameters
+        ----------
+        events : sequence of Event
+            All charges of the session.
+        laws : sequence of Law
+            Those used in this process.
+        **facts
+            Fields of the guarantee that only the procedure knows.
+        """
         secret, criterion = self.space.stated(), self.criterion
         only_adds = any(event.backend == ONE_SIDED for event in events)
         if criterion is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.guarantee.statement_rendering import rounded_up
-from pacsklearn.kernel.guarantee.status import LOOKED_UP, REPRODUCIBLE
+from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.ledger import ledger_head
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the run's method calls this
     from pacsklearn.srpp.release.run import PrivateRun
 
 _WORTH_SAYING = 1.01
+_LOOKED_UP = "the classes were looked up in the private rows (state them)"
 
 _PROOFS = {
     "worst-case": "clipped gradients move by two clipping norms a differing row, whatever the "
@@ -117,7 +118,7 @@ def run_guarantee(
             "SRPP-SGD: srpp, section 5 and appendices C to J",
             "shifts of discrete Gaussians: at most the continuous divergence",
         ),
-        not_for_release=(LOOKED_UP if leaks else "") if record.secure else REPRODUCIBLE,
+        not_for_release=(_LOOKED_UP if leaks else "") if record.secure else REPRODUCIBLE,
         provenance=run.provenance,
     )
 

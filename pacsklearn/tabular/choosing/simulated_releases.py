@@ -15,6 +15,7 @@ from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
+from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.estimators.stored_answers import StoredAnswers
@@ -31,7 +32,6 @@ from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
-from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _MOST_ROWS = 2000
@@ -200,7 +200,7 @@ class SimulatedAnswers(Simulation):
 
         def release(index: int, sampler: SeededSampler) -> float:
             # Never refused: a session charges no more than the entropy of its secret.
-            procedure = ReleaseProcedure.rehearsing(self.space, sampler, self.space.entropy + 1.0)
+            procedure = game_procedure(self.space, sampler, self.space.entropy + 1.0)
             procedure.secret.use(index, np.arange(self.space.n_candidates))
             responder = Responder(
                 PredictionTable(self._predictions),

@@ -25,7 +25,7 @@ def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None)
     ------
     BudgetExhaustedError, ValueError
     """
-    rows = with_columns(responder.feature_names, rows)
+    rows = with_columns(responder.models.feature_names, rows)
     return learned(choose, rows, responder.answer(rows), responder.kind, alpha)
 
 

@@ -47,7 +47,7 @@ def test_both_tables_spend_from_one_ledger_about_one_secret():
         release = opened.release(Ridge(), budget=1 / 2, table=TABLE)
         assert opened.ledger.spent == pytest.approx(3 / 4, rel=1e-3)
         assert release.guarantee.n_releases == 2
-        assert release.guarantee.privacy_unit == "group"
+        assert release.guarantee.secret.unit == "group"
         assert release.guarantee.secret.n_units == 40
         assert release.value.coef_.shape == (3,)
         with pytest.raises(BudgetExhaustedError):

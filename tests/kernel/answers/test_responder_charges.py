@@ -92,9 +92,9 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     n_contested = int(contested.sum())
     assert contested.shape == (30,)
     assert responder.preview(X[80:110]).n_contested == n_contested > 5
-    assert responder.next_event == 0
+    assert responder.procedure.account.n_charged == 0
     assert responder.charge(predictions) == n_contested
-    assert (responder.next_event, responder.n_answered) == (1, 0)
+    assert (responder.procedure.account.n_charged, responder.n_answered) == (1, 0)
     assert session.ledger.spent == n_contested / 50
     (event,) = session.ledger.events
     assert (event.kind, event.n_candidates, event.n_outputs, event.n_noisy) == (
@@ -113,7 +113,7 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     agreed = predictions[~contested]
     assert responder.charge(agreed) == 0
     assert responder.draw(agreed, 0)[1] == [math.inf] * len(agreed)
-    assert responder.next_event == 1
+    assert responder.procedure.account.n_charged == 1
 
 
 def test_what_can_be_afforded_is_what_would_be_charged(rows: Any) -> None:

@@ -304,7 +304,7 @@ def test_the_guarantee_says_what_is_hidden_and_round_trips() -> None:
     assert Guarantee.from_json(guarantee.to_json()) == guarantee
     assert guarantee.status.kind == "proved at a confidence"
     assert guarantee.knowing(7).blind < 0.54  # on a list of 128 it is about .84
-    assert guarantee.n_subsets is None
+    assert guarantee.secret.n_candidates is None
     assert guarantee.certified_membership is None
     assert guarantee.posterior_membership == pytest.approx(0.6749, abs=1e-4)
     text = " ".join(str(guarantee).split())

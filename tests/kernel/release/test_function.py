@@ -121,7 +121,7 @@ class TestCandidates:
         session = seeded(range(64), budget=0.5)
         release = session.release_function(popcount)
         assert isinstance(release.value, float)
-        assert release.guarantee.privacy_unit == "candidate"
+        assert release.guarantee.secret.unit == "candidate"
 
     def test_one_sided_noise(self):
         session = seeded(range(64), budget=0.5, secret=0b101)

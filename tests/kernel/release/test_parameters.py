@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
+from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.individual_information import stated_individually
 from pacsklearn.exceptions import BudgetExhaustedError, UnknownNameError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
@@ -56,7 +57,7 @@ def plan_of(estimator: Any = None, budget: float = 0.25, **choices: Any) -> Para
 
 def procedure_for(plan: ParameterPlan, ceiling: float = 1.0) -> ReleaseProcedure:
     sampler = SeededSampler(np.random.default_rng(1))
-    return ReleaseProcedure.rehearsing(plan.space, sampler, ceiling)
+    return game_procedure(plan.space, sampler, ceiling)
 
 
 def test_the_first_belief_s_law_is_computed_once_and_every_other_anew() -> None:

@@ -15,6 +15,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Guarantee, Membership, Nats, PrivacySession
+from pacsklearn.estimators.game_procedure import game_procedure
+from pacsklearn.estimators.planned_targets import planned_targets
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.ledger.accounts import bookkeeping_event
@@ -25,7 +27,6 @@ from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.release.certificate import certified_membership
-from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.padding.one_sided import OneSidedBackend
 from pacsklearn.secrets import SecretSpace
 from tests.inside import secret_of
@@ -98,15 +99,15 @@ def test_equal_shares_when_no_budgets_are_given() -> None:
 @pytest.mark.parametrize("spent", [0.0, 0.1, 1 / 3])
 def test_shares_never_add_up_to_more_than_remains_and_hardly_to_less(spent: float) -> None:
     """In exact arithmetic: r / n in doubles, n times, is above r about every second time."""
-    procedure = ReleaseProcedure.rehearsing(SPACE, SeededSampler(np.random.default_rng(0)), 0.7)
+    procedure = game_procedure(SPACE, SeededSampler(np.random.default_rng(0)), 0.7)
     account = procedure.account
     account.charge(bookkeeping_event("release", spent, "nats", ""))
     for n in range(2, 60):
-        shares = [target.budget for target in procedure.check_all(n, None)]
+        shares = [target.budget for target in planned_targets(procedure, n, None)]
         total = sum(map(Fraction, shares))
         assert len(shares) == n
         assert account.remaining * (1 - 1e-11) < total < Fraction(account.remaining)
-    (whole,) = procedure.check_all(1, None)
+    (whole,) = planned_targets(procedure, 1, None)
     assert whole.budget == account.remaining
 
 

@@ -10,9 +10,9 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import Nats, PrivacySession
+from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.secrets import SecretSpace
 
@@ -43,7 +43,7 @@ def test_arbitrary_candidates_are_no_table() -> None:
 def test_a_rehearsal_has_an_account_of_its_own() -> None:
     space = SecretSpace.balanced(20, n_subsets=8)
     sampler = SeededSampler(np.random.default_rng(0))
-    procedure = ReleaseProcedure.rehearsing(space, sampler, 0.5)
+    procedure = game_procedure(space, sampler, 0.5)
     assert procedure.check(0.25).budget == 0.25
     assert procedure.check(None).budget == procedure.account.own.ceiling == 0.5
     with pytest.raises(BudgetExhaustedError):
@@ -81,7 +81,7 @@ def test_who_releases_more_numbers_than_candidates_is_warned(n_outputs: int, war
     sampler = SeededSampler(np.random.default_rng(0))
     listed = CandidateSpace.of(range(8))
     for space, expected in ((SecretSpace.balanced(20, n_subsets=8), warns), (listed, False)):
-        procedure = ReleaseProcedure.rehearsing(space, sampler, 0.5)
+        procedure = game_procedure(space, sampler, 0.5)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             procedure.terms.warn_of_few(n_outputs)

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import Nats, PACPrivate, PrivacySession
 from pacsklearn.estimators import curator_figure as curator_module
-from pacsklearn.estimators.curator_figure import curator_figure
+from pacsklearn.estimators.curator_figure import certified_under_all, curator_figure
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.event import Event
@@ -25,7 +25,7 @@ from pacsklearn.kernel.outputs.canonicalizer import Layout
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.release import certificate
 from pacsklearn.kernel.release.certificate import SessionCertificate, certified_membership
-from pacsklearn.kernel.release.terms import ListedTerms, public_facts
+from pacsklearn.kernel.release.terms import Terms, public_facts
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.padding.one_sided import OneSidedBackend
 from pacsklearn.secrets import SecretSpace
@@ -40,7 +40,7 @@ def guarantee(space, *, only_adds=False):
     told = dict.fromkeys(("released", "public", "provenance"), ())
     told |= {"bound": "", "noise": "", "budget": 1.0, "spent": 0.5, "confidence": 1.0}
     told |= {"noiseless": False, "not_for_release": ""}
-    return ListedTerms(space).guarantee([PADDED] if only_adds else [], [], **told)
+    return Terms(space).guarantee([PADDED] if only_adds else [], [], **told)
 
 
 def right(target: int, known: tuple[int, ...]) -> float:
@@ -138,17 +138,20 @@ def test_laws_of_several_releases_are_certified_together() -> None:
     for law in laws:
         single = SessionCertificate()
         single.note(law)
-        (figure, _) = single.under_all(BALANCED, 1)
+        (figure, _) = certified_under_all(single, BALANCED, 1)
         alone.append(figure.success)
         certificate.note(law)
     figure = curator_figure(certificate, BALANCED, BELIEF, 0.9, 2, 2)
     assert max(alone) < figure.laws < 1
     assert (figure.confidence, figure.missing) == (1 - 1e-6, "")
     # One charge more than laws: answers, or what came before the session was loaded.
-    certified, missing = certificate.under_all(BALANCED, 3)
+    certified, missing = certified_under_all(certificate, BALANCED, 3)
     assert certified is None
     assert "not kept as laws" in missing
-    assert certificate.under_all(BALANCED, 1)[0] == certificate.under_all(BALANCED, 2)[0]
+    assert (
+        certified_under_all(certificate, BALANCED, 1)[0]
+        == certified_under_all(certificate, BALANCED, 2)[0]
+    )
 
 
 X, Y = load_iris(return_X_y=True)

@@ -339,7 +339,9 @@ class HostedModel:
         rows = {name: column[places] for name, column in evaluated.columns.items()}
         flags = [bool(evaluated.flags[k]) for k in places]
         packed = self.signature.packed(rows) if fresh else b""
-        batch = Batch(self._responder.next_event, fresh, flags, packed, list(shares.values()))
+        batch = Batch(
+            self._responder.procedure.account.n_charged, fresh, flags, packed, list(shares.values())
+        )
         return batch, evaluated.predictions[places]
 
     def _recover(self, batch: Batch, *, is_charged: bool) -> None:
