@@ -17,7 +17,7 @@ from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.kernel.release.account import Account, Secret, ledger_unit, resumed_sampler
+from pacsklearn.kernel.release.account import Account, Secret, resumed_sampler
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.terms import Terms
 
@@ -236,8 +236,8 @@ class StoredSession(OpenSession):
         # Noise that can be drawn again has no place after answers that were told.
         if state.options.get("answers_key") is not None and state.generator is None:
             state = answers_only(state, shared)
-        criterion = state.options["budget"].criterion(state.space)
-        own = MemoryLedger(state.ceiling, ledger_unit(criterion))
+        terms = Terms(state.space, state.options["budget"].criterion(state.space))
+        own = MemoryLedger(state.ceiling, terms.unit)
         for event in state.events:
             own.charge(event)
         account = Account(own, shared, state.session, state.n_charged)
@@ -247,7 +247,6 @@ class StoredSession(OpenSession):
         options = dict(state.options)
         fitting = FitOptions(**{name: options.pop(name) for name in _FITTING})
         answers_key, budget = options.pop("answers_key", None), options.pop("budget")
-        terms = Terms(state.space, criterion)
         procedure = ReleaseProcedure(
             terms, secret, account, threading.RLock(), budget.allow_exact, **options
         )

@@ -64,6 +64,8 @@ class AnswerLaw:
     @classmethod
     def of(cls, n_contested: int, step_budget: float, log_belief: Floats) -> Self:
         """Law of so many contested rows under a belief."""
+        # Each row tells at most its step budget given those before it (chain rule), and all of them
+        # together no more than the entropy of the belief.
         unknown = max(belief_entropy(log_belief) * OUTWARD, _LEAST_CHARGE)
         return cls(n_contested, min(n_contested * step_budget, unknown))
 

@@ -45,25 +45,31 @@ def answer_rows(codes, secret, belief, budget, noise, scale, answers, _, charges
     first = first_alive(belief)
     used = 0
     for row in range(n):
+        # Given what is out, the answer is the same whichever candidate is true: I(S; Y) = 0.
         if _agree(codes[row], belief, first):
             answers[row] = codes[row, first]
             charges[row] = 0.0
             margins[row] = math.inf
             continue
+        # The law is a function of the posterior masses of the labels, which everybody can compute
+        # who has seen the answers before: the secret has no part in it.
         count = _collect(codes[row], belief, table, labels, slots)
         best, log_total = masses_of(belief, slots, count, logs, work)
         width, charge = _calibrate(logs[:count], best, budget, scale, centres, units, work)
         # Before the belief moves: the caller asks for this row again, as a whole.
         if used + width > noise.shape[0]:
             return row, used, 1
+        # From here on the secret is used: its own label, plus noise that nobody has seen.
         answer, margin = slots[secret], math.inf
         if not width:
+            # An exact answer tells the entropy of the masses, which is what was charged.
             _gains_exact(answer, logs[:count], log_total, work)
         else:
             observed[:width] = noise[used : used + width]
             used += width
             answer, margin = _observe(answer, centres, units, width, scale, observed)
             _gains(observed, centres, width, logs[:count], log_total, scale, terms, work)
+        # Bayes' rule: candidates with the same label have the same likelihood (Theorem 3.3).
         _add_gains(belief, work, slots)
         first = first_alive(belief)
         answers[row] = labels[answer]
@@ -198,6 +204,7 @@ def entropy_of(logs):
 @compiled()
 def _calibrate(logs, best, budget, scale, centres, units, roots):
     """Number of coordinates (0: exact) and charge."""
+    # I(S; Y) <= H(Y): where the entropy fits, no noise is needed.
     entropy = entropy_of(logs)
     if entropy <= budget:
         return 0, entropy
@@ -208,6 +215,8 @@ def _calibrate(logs, best, budget, scale, centres, units, roots):
 
 @compiled()
 def _calibrate_two(logs, budget, scale, centres):
+    # I <= Var(centre) / (2 scale^2), Var = q (1 - q) a^2: the largest a within the budget
+    # (pac-private-algorithms, Theorem 1, for one coordinate).
     log_variance = logs[0] + logs[1]
     variance, minor = math.exp(log_variance), math.exp(min(logs[0], logs[1]))
     root = math.exp(0.5 * (math.log(2.0 * budget) - log_variance))
@@ -222,6 +231,8 @@ def _calibrate_two(logs, budget, scale, centres):
 
 @compiled()
 def _calibrate_many(logs, best, budget, scale, centres, units, roots):
+    # One coordinate a label, noise shaped as sqrt of its variance: the least total noise for the
+    # budget (pac-private-algorithms, Theorem 1, Efficient-PAC).
     count = logs.shape[0]
     rest = _deviations(logs, best, budget, roots, units)
     highest = math.log(LARGEST_CENTRE / scale)
@@ -229,6 +240,8 @@ def _calibrate_many(logs, best, budget, scale, centres, units, roots):
         centres[k] = LARGEST_CENTRE
         if -units[k] < highest:
             centres[k] = math.floor(scale * math.exp(-units[k]))
+    # The bound is that of the integers that leave: rounding to them may raise it, so centres
+    # shrink until it fits.
     while True:
         bound = 0.0
         for k in range(count):
@@ -271,6 +284,7 @@ def _bound(variance, minor, centre):
 @compiled()
 def _observe(answer, centres, units, width, scale, observed):
     """Turn noise into what is released, and decode it."""
+    # Integers alone leave; label and margin are public functions of them (post-processing).
     if width > 1:
         observed[answer] += centres[answer]
         return _decode_many(observed, centres, units, width, scale)
@@ -281,6 +295,7 @@ def _observe(answer, centres, units, width, scale, observed):
 @compiled()
 def _decode_two(w, a, scale):
     upper = 1 if 2 * w > a else 0
+    # Distance of the integer from the other label's centre, in noise scales (Proposition 5.1).
     margin = -math.inf
     if a:
         margin = (w if upper == 1 else a - w) / scale

@@ -89,6 +89,7 @@ class Responder:
         self.models, self.procedure, self._pool = models, procedure, pool
         self._secret, self._account = procedure.secret, procedure.account
         self.kind, self.store, self.step_budget = kind, store, step_budget
+        self._target = Target(step_budget)
         self.n_answered = self.n_contested = 0
 
     @property
@@ -252,8 +253,8 @@ class Responder:
     def _plan(
         self, predictions: NDArray[Any], keep: Callable[[DrawnAnswers], None]
     ) -> AnsweredRows:
-        belief, target = self._secret.log_belief, Target(self.step_budget)
-        return AnsweredRows(self.kind, predictions, belief, target, self._pool, keep)
+        belief = self._secret.log_belief
+        return AnsweredRows(self.kind, predictions, belief, self._target, self._pool, keep)
 
     def _law(self, n_contested: int) -> AnswerLaw:
         return AnswerLaw.of(n_contested, self.step_budget, self._secret.log_belief)

@@ -43,10 +43,13 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
     used = 0
     for row in range(n):
         rows = values[row]
+        # Law and charge are functions of the posterior and of all candidates' answers; the secret
+        # has no part in them (pac-private-responses, Algorithm 1).
         groups = _group(rows, belief, slots, heads)
         count, charge = 0, 0.0
         if groups > 1:
             masses_of(belief, slots, groups, logs, work)
+            # I(S; Y) <= H(Y): where the entropy fits, the answer is exact.
             charge = entropy_of(logs[:groups])
         # Written so that NaN takes the noise.
         if not charge <= budget:
@@ -55,17 +58,20 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
             charge = _calibrate(
                 rows, belief, weights, budget, scale, noisy[:count], means, steps, centres
             )
+        # Before the belief moves: the caller asks for this row again, as a whole.
         if used + count > noise.shape[0]:
             return row, used, 1
         charges[row] = charge
         # 0.0 and -0.0 count as equal; without the sum the sign would tell candidates apart.
         answers[row] = rows[heads[slots[secret]]] + 0.0
         if count:
+            # The first use of the secret: what leaves are these integers, and functions of them.
             observed = centres[secret, :count] + noise[used : used + count]
             used += count
             for k in range(count):
                 answers[row, noisy[k]] = means[k] + observed[k] * steps[k]
                 deviations[row, noisy[k]] = scale * steps[k]
+            # Bayes' rule on the integers, for the next row's law (Theorem 3.3).
             _learn(belief, observed, centres, scale)
         elif groups > 1:
             _learn_exact(belief, slots, slots[secret])
@@ -213,6 +219,8 @@ def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centre
     for k in range(count):
         means[k], spreads[k], reaches[k] = _moments(rows, noisy[k], weights, belief)
         total += spreads[k]
+    # e_k = sqrt(v_k) sum_j sqrt(v_j) / (2 b) makes sum_k v_k / (2 e_k) = b, which bounds the
+    # information of independent Gaussian noise (pac-private-algorithms, Theorem 1).
     enlarged, least_growth = 1.0, 1e-12
     while True:
         common = math.sqrt(total / (2.0 * budget) * enlarged) / scale
@@ -221,6 +229,7 @@ def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centre
             step = max(math.sqrt(spreads[k]) * common, reaches[k] / LARGEST_OFFSET, TINIEST_STEP)
             steps[k] = step
             bound += _round(rows, noisy[k], belief, weights, means[k], step, centres[:, k])
+        # Of the rounded centres, and so of what is released: lattice steps are no approximation.
         charge = bound / (2.0 * scale * scale) * OUTWARD
         if charge <= budget:
             return charge

@@ -22,7 +22,6 @@ from pacsklearn.exceptions import (
     SessionRolledBackError,
 )
 from pacsklearn.kernel.bounds.mixture import update_belief
-from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.ledger.accounts import bookkeeping_event
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
@@ -31,7 +30,7 @@ from pacsklearn.kernel.secret.home_process import HomeProcess
 from pacsklearn.kernel.secret.space import Space
 
 NATS: Final = "nats"
-_SUCCESS: Final = "success at "
+SUCCESS: Final = "success at "
 
 
 @final
@@ -182,7 +181,7 @@ class Account:
 
     @property
     def _is_capped(self) -> bool:
-        return self.own.unit.startswith(_SUCCESS)
+        return self.own.unit.startswith(SUCCESS)
 
     def check(self, requested: float | None) -> float:
         """Amount asked for (all that remains of the session's own when None), if it fits.
@@ -331,7 +330,7 @@ _MOVED_ON = (
 
 def _in_nats(event: Event) -> Event:
     """The event as a ledger of nats is charged for it."""
-    if not event.unit.startswith(_SUCCESS):
+    if not event.unit.startswith(SUCCESS):
         return event
     return replace(event, charge=event.bound, unit=NATS)
 
@@ -355,8 +354,3 @@ def open_shared(ledger: str | Ledger | None) -> Ledger | None:
             "name a ledger of nats."
         )
     return opened
-
-
-def ledger_unit(criterion: Criterion | None) -> str:
-    """What a session's own account counts."""
-    return NATS if criterion is None else f"{_SUCCESS}{criterion.name}"

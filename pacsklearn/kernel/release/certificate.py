@@ -123,10 +123,9 @@ class SessionCertificate:
     n_planned: int = 0
 
     def note(self, law: Law) -> None:
-        """Remember a law that was used, unless it is one of answers: their laws are not fixed."""
-        if law.laws:
-            self.used.append(law)
-            self.n_planned += len(law.laws) - 1
+        """Remember a law that was used."""
+        self.used.append(law)
+        self.n_planned += len(law.laws) - 1
 
     @property
     def laws(self) -> tuple[Any, ...]:

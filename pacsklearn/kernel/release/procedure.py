@@ -114,8 +114,10 @@ class ReleaseProcedure:
             # 2. Charge, before the draw: a crash in between loses an answer, never a charge, so
             #    that the sum on the ledger is never below what has left.
             event = self.account.charge(described)
-            # Noted before it is drawn, so that no law is used that the curator's figure leaves out.
-            self.certificate.note(law)
+            # Noted before it is drawn, so that no law is used that the curator's figure leaves out;
+            # the laws of answers are not fixed beforehand, and nothing is certified of them.
+            if law.laws:
+                self.certificate.note(law)
         return law, event, belief
 
     def draw(self, plan: Plan, law: Any) -> Any:
@@ -178,7 +180,7 @@ class ReleaseProcedure:
             unit=self.terms.unit,
             backend=law.backend,
             bound=law.bound if law.information is None else law.information,
-            n_candidates=self.terms.space.n_candidates,
+            n_candidates=self.terms.n_candidates,
             n_outputs=plan.n_outputs,
             n_noisy=law.n_noisy,
             provenance=plan.provenance,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, final
 
 from pacsklearn._validation import warn_user
@@ -14,7 +15,7 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.canonicalizer import Layout
-from pacsklearn.kernel.release.account import ledger_unit
+from pacsklearn.kernel.release.account import NATS, SUCCESS
 from pacsklearn.kernel.secret.space import Space
 
 ONE_SIDED: Final = "one_sided"
@@ -46,10 +47,15 @@ class Terms:
     space: Space
     criterion: Criterion | None = None
 
-    @property
+    @cached_property
     def unit(self) -> str:
         """What the session's ledger counts."""
-        return ledger_unit(self.criterion)
+        return NATS if self.criterion is None else f"{SUCCESS}{self.criterion.name}"
+
+    @cached_property
+    def n_candidates(self) -> int:
+        """Candidates for the secret; 0 where they cannot be listed."""
+        return self.space.n_candidates
 
     def target(self, amount: float, n_planned: int = 1) -> Target:
         """What a release may reveal that is planned as one of so many."""
@@ -64,7 +70,7 @@ class Terms:
 
     def warn_of_few(self, n_outputs: int) -> None:
         """Warn when most of what is released cannot depend on the secret."""
-        m = self.space.n_candidates
+        m = self.n_candidates
         if self.space.has_members and m <= n_outputs:
             warn_user(
                 f"{m} candidate subsets span at most {m - 1} of the {n_outputs} directions of what "
