@@ -20,7 +20,7 @@ from pacsklearn.tabular import Schema
     [
         (LogisticRegression, ("sklearn.linear_model", "LogisticRegression")),
         (PACPrivate, ("pacsklearn", "PACPrivate")),
-        (Schema, ("pacsklearn", "Schema")),
+        (Schema, ("pacsklearn.tabular", "Schema")),
         (np.mean, ("numpy", "mean")),
         (json.JSONDecoder, ("json", "JSONDecoder")),
         (collections.OrderedDict, ("collections", "OrderedDict")),

@@ -20,14 +20,13 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
 
 from pacsklearn import Nats, PrivacySession
-from pacsklearn.estimators import session_document, session_file
+from pacsklearn.estimators import responders, session_document, session_file
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerError,
     SessionFileError,
     SessionRolledBackError,
 )
-from pacsklearn.kernel.answers import responders
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler
