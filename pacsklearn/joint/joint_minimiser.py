@@ -80,22 +80,23 @@ def minimise(
     converge fast enough by itself is solved by Newton's method on its own rows, to the same
     tolerance, where these are in memory.
     """
-    in_memory = isinstance(problem, Problem)
     m = problem.sample.space.n_subsets
     chosen = np.arange(m) if chosen is None else chosen
     p, outputs = problem.sample.rows.shape[1], problem.sample.loss.n_outputs
     nothing = np.zeros((m, p + 1, outputs)), np.zeros(m, dtype=bool), np.zeros(m)
     solution, common = Solution(*nothing), None
-    if chosen.size and not (in_memory and problem.sample.is_wide):
+    if chosen.size and not (problem.in_memory and problem.sample.is_wide):
         common = common_start(problem.sample, start, problem.n_rows / problem.sample.n_rows)
     if common is not None:
-        stops = _STOPS if in_memory and (p + 1) * outputs <= _CHEAP else _PATIENCE
-        solution = minimise_from(problem, *common, m, chosen=chosen, single=in_memory, stops=stops)
+        stops = _STOPS if problem.in_memory and (p + 1) * outputs <= _CHEAP else _PATIENCE
+        solution = minimise_from(
+            problem, *common, m, chosen=chosen, single=problem.in_memory, stops=stops
+        )
     shift = problem.sample.frame.shift
     solution.parameters[:, 0] -= np.einsum("p,mpk->mk", shift, solution.parameters[:, 1:])
-    if isinstance(problem, Problem):
+    if problem.in_memory:
         for i in chosen[~solution.converged[chosen]]:
-            _solve_alone(problem, int(i), solution)
+            _solve_alone(problem.sample, int(i), solution)
     if outputs > 1:
         # A shift common to all outputs is free, or penalised: the minimiser has none.
         solution.parameters[:] -= solution.parameters.mean(axis=2, keepdims=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,8 @@ class Problem:
     fit_intercept: bool
     frame: RowFrame
     weighing: Weighing | None = None
+
+    in_memory: ClassVar[bool] = True
 
     @property
     def sample(self) -> Problem:
@@ -260,6 +262,8 @@ class TableProblem:
     n_rows: int
     loss: Callable[[Any], Loss]
     total: Callable[[BatchWork], list[Any]]
+
+    in_memory: ClassVar[bool] = False
 
     @property
     def frame(self) -> RowFrame:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
-from pacsklearn.kernel.secret.secret_rows import RowsSecret
+from pacsklearn.kernel.secret.secret_rows import CHOICES, SINGLE_ROWS, RowsSecret
 from pacsklearn.kernel.secret.stated_secret import PREPARATION, Bounds
 
 
@@ -72,20 +72,13 @@ class DrawnRows(RowsSecret):
             "centre, and where the fit fails, has another structure or takes too long, by the "
             "centre; directions in which no calibration trial moved are not released."
         ),
-        (
-            "Single outcomes: success is averaged over the secret and the noise; one particular "
-            "release may tell more about one particular row than the average does."
-        ),
+        SINGLE_ROWS,
         (
             "Other fits: every fit draws its own secret and spends its own budget. Releases about "
             "one secret are planned together, in one session."
         ),
         PREPARATION,
-        (
-            "Choices made by looking at the private data (budget, hyper-parameters, features, "
-            "which of several results to publish): each is a release of its own unless it happens "
-            "inside the subsets or stays with the curator."
-        ),
+        CHOICES,
     )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
@@ -30,6 +30,17 @@ class KnownRows(NamedTuple):
     bound: float
     chosen_bound: float
     error: float = 0.0
+
+
+SINGLE_ROWS: Final = (
+    "Single outcomes: success is averaged over the secret and the noise; one particular "
+    "release may tell more about one particular row than the average does."
+)
+CHOICES: Final = (
+    "Choices made by looking at the private data (budget, hyper-parameters, features, "
+    "which of several results to publish): each is a release of its own unless it happens "
+    "inside the subsets or stays with the curator."
+)
 
 
 class RowsSecret(PACSecret):
@@ -169,20 +180,13 @@ class SecretRows(RowsSecret):
             "noise, the alignment, the metric and whatever all candidates agree on are functions "
             "of the universe."
         ),
-        (
-            "Single outcomes: success is averaged over the secret and the noise; one particular "
-            "release may tell more about one particular row than the average does."
-        ),
+        SINGLE_ROWS,
         (
             "Other fits: every fit draws its own secret and spends its own budget. What several "
             "fits on the same rows reveal together is bounded only when they share one session."
         ),
         PREPARATION,
-        (
-            "Choices made by looking at the private data (budget, hyper-parameters, features, "
-            "which of several results to publish): each is a release of its own unless it happens "
-            "inside the subsets or stays with the curator."
-        ),
+        CHOICES,
     )
 
     @property
