@@ -96,6 +96,8 @@ def confident_law(
     )
     farthest = max(free.distance(free.coordinates(output)) for output in support.outputs)
     span = replace(free, q_max=guard * farthest)
+    # Certificate: the second trials are independent of the span, and drawn as the secret is, so
+    # that E q of the secret's own output is the mean that they estimate.
     distances = [span.distance(span.coordinates(output)) for output in certificate]
     certified = upper_mean_bound(distances, 0.0, span.q_max, gamma)
     # Half a step of rounding in the reference's norm; the same for every scale of the noise.
@@ -107,6 +109,8 @@ def confident_law(
             f"budget={target.budget!r} nats is too small for the integer lattice; give a budget of "
             "at least 1e-10."
         )
+    # I(Z; Y) <= E KL(N(Z, a e) || N(c, a t)) for the fixed Gaussian N(c, a t), whatever the law of
+    # Z; with E q <= B it is the divergence of the shapes plus B / a, which is solved for a.
     enlargement = certified / (math.sqrt(left) - rounding) ** 2
     noise = enlargement * shape
     bound = mean_distance_bound(

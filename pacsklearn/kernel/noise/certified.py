@@ -113,7 +113,8 @@ def certified_law(
         step = np.sqrt(factor * shape.variances) / LATTICE_SCALE
         centres = lattice_centres(turned, step, backend)
         mixture = GaussianMixture(centres, support.weights, float(LATTICE_SCALE))
-        # The parts are 1/2, 1/4, ... of gamma and sum to less than it.
+        # Union bound: the parts are 1/2, 1/4, ... of gamma and sum to less than it, so that the
+        # first attempt that meets the cap may be taken.
         generator = generator_for(support, backend, attempt + 1)
         value = certificate.figure(mixture, gamma * 0.5 ** (attempt + 1), generator)
         if value <= cap:

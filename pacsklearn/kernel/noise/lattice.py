@@ -46,6 +46,7 @@ def opened(
         The law without noise, where the budget covers the secret or all outputs are equal.
     """
     axes = span.mixing @ support.deviations
+    # I(S; Y) <= H(S) whatever is released, and 0 where no output differs: no noise is needed.
     if target.budget >= support.entropy or span.variances.size == 0:
         return axes, exact_law(support, span.coordinates, axes, backend)
     return axes, None
@@ -82,6 +83,10 @@ def lattice_law(
     """
     enlarged, hair = 1.0, 1e-12
     while True:
+        # The bound is evaluated on the integers that leave, under the noise that is added to them:
+        # rounding before it is a map of the secret alone, and what is decoded after it is a
+        # function of what was released (data processing). Discrete Gaussians that are shifted by
+        # an integer a have the divergence a^2 / (2 sigma^2) of continuous ones, exactly.
         step = np.sqrt(enlarged * variances) / LATTICE_SCALE
         centres = lattice_centres(coordinates, step, backend)
         value = bound(centres, support.weights, LATTICE_SCALE)
@@ -114,6 +119,8 @@ def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str)
     """Law without noise, for a budget that covers the entropy of the secret, or equal outputs."""
     # Weighted first: squares of what hardly anybody believes in may overflow.
     spread = np.linalg.norm(np.sqrt(support.weights)[:, None] * coordinates, axis=0)
+    # A finer or coarser grid changes no promise: I(S; Y) is the entropy of the integers, at most
+    # that of the secret.
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.maximum(spread / _EXACT_STEPS, farthest / _LARGEST_EXACT)
     law = NoiseLaw(
@@ -203,6 +210,8 @@ class ClosedFormBackend(NoiseBackend):
         axes, exact = opened(support, target, span, self.name)
         if exact is not None:
             return exact
+        # A linear map that can be undone leaves the mutual information as it is: noise is chosen,
+        # and the bound proved, in coordinates that are uncorrelated under the belief.
         variances = self.variances(span.variances, target.budget)
         power = float(variances.sum())
         return lattice_law(

@@ -247,6 +247,8 @@ class LatticeLaw(Lattice):
 
     def log_likelihood(self, observed: Integers) -> Floats:
         """Log-density of the released integers for each centre, up to a constant; (m,)."""
+        # Bayes' rule on the very integers: ln p(w | s) = -|w - c_s|^2 / (2 scale^2) + constant, the
+        # constant being the same for all s because centres are integers (the lattice's own shifts).
         # Subtracted as integers: as doubles, centres beyond 2**53 would be rounded before.
         difference = (self.centres - observed).astype(np.float64)
         if self.is_noiseless:
