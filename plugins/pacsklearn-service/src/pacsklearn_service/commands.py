@@ -64,6 +64,9 @@ def serve(
     oidc_issuer: Annotated[str | None, typer.Option(help="Whose tokens are believed.")] = None,
     oidc_audience: Annotated[str | None, typer.Option(help="What they must be for.")] = None,
     oidc_jwks: Annotated[str | None, typer.Option(help="URL of the issuer's keys.")] = None,
+    new_curator: Annotated[
+        bool, typer.Option("--new-curator", help="End curators' keys, and write a new one.")
+    ] = False,
     demo: Annotated[
         bool, typer.Option("--demo", help="A data set, a model and a key to try, in a new folder.")
     ] = False,
@@ -121,7 +124,9 @@ def serve(
     token = key_file.expanduser().with_suffix(".curator")
 
     def begin() -> None:
-        if register_curator(coordinator, token):
+        nonlocal new_curator
+        anew, new_curator = new_curator, False  # once, however often this process takes over
+        if register_curator(coordinator, token, anew=anew):
             typer.echo(f"the curator's key is in {token}")
         if demo:
             key = register_demo(coordinator)

@@ -53,7 +53,8 @@ class House:
     ) -> None:
         self.address = address or f"sqlite:///{folder / 'service.db'}"
         self.settings = Settings(
-            **{"lease": 2.0, "high_water": str(folder / "high-water")} | settings
+            # Compiled code may be made while the first request waits.
+            **{"lease": 2.0, "seconds": 240.0, "high_water": str(folder / "high-water")} | settings
         )
         self.coordinator = Coordinator(self.address, Vault(key), self.settings, named_estimator)
         self.operations = Operations(self.coordinator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,22 +18,38 @@ CURATOR: Final = "curator"
 _DAYS: Final = 365.0
 
 
-def register_curator(coordinator: Coordinator, path: Path) -> bool:
-    """Write the first curator's key to a file that only its owner can read.
+def register_curator(coordinator: Coordinator, path: Path, *, anew: bool = False) -> bool:
+    """Write a curator's key to a file that only its owner can read, where no curator has one.
+
+    Parameters
+    ----------
+    coordinator : Coordinator
+    path : Path
+    anew : bool, default=False
+        End all keys that can curate first, for who has lost one or thinks that somebody has it.
 
     Returns
     -------
     bool
-        False when there has been a key before: it is never issued again.
+        False while there is a key that is valid and can curate.
     """
     with coordinator.database.writing() as connection:
-        if connection.ask("SELECT 1 FROM service_keys LIMIT 1"):
+        keys = ApiKeys(connection, coordinator.vault)
+        valid = [
+            each["id"]
+            for each in keys.all()
+            if "curate" in each["scopes"] and each["expires"] > time.time()
+        ]
+        if valid and not anew:
             return False
+        for each in valid:
+            keys.revoke(each)
         members = Members(connection)
         if members.get("user", CURATOR) is None:
-            members.add("user", CURATOR, {"note": "the first curator"})
-        _, key = ApiKeys(connection, coordinator.vault).issue(CURATOR, None, ["curate"], _DAYS)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o600)
+            members.add("user", CURATOR, {"note": "the curator at the machine"})
+        _, key = keys.issue(CURATOR, None, ["curate"], _DAYS)
+        path.unlink(missing_ok=True)  # others may be able to read the one of before
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(key + "\n")
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from itertools import accumulate
 from typing import Any, Final, final
@@ -153,6 +153,36 @@ class Operations:
                 quotas.check_covered(budgets)
             return {"ceiling": quota.ceiling, "remaining": quota.remaining}
 
+    def curator_delete_quota(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        dataset, kind, name = facts["dataset"], facts["kind"], facts["name"]
+        with (
+            # What was debited is charged, or given back, before the account is gone.
+            self._coordinator.at_rest(dataset),
+            self._changing(curator, "delete quota", f"{dataset}/{kind}/{name}") as connection,
+        ):
+            own = {"dataset": dataset, kind: name} if kind == "user" else {}
+            if not connection.delete("service_accounts", dataset=dataset, kind=kind, name=name):
+                raise Problem("not-found", f"This {kind} has no quota for the data set.")
+            if own:
+                connection.delete("service_reservations", **own)
+        return {"name": name}
+
+    def curator_delete_member(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        kind, name = facts["kind"], facts["name"]
+        with ExitStack() as stack:
+            for each in self._coordinator.catalog.datasets():
+                stack.enter_context(self._coordinator.at_rest(each["name"]))
+            connection = stack.enter_context(self._changing(curator, f"delete {kind}", name))
+            if not connection.delete("service_users", kind=kind, name=name):
+                raise Problem("not-found", f"There is no {kind} of this name.")
+            connection.delete("service_accounts", kind=kind, name=name)
+            if kind == "user":
+                ApiKeys(connection, self._coordinator.vault).delete(name)
+                for table in ("reservations", "paid", "requests", "jobs"):
+                    connection.delete(f"service_{table}", user=name)
+        self._coordinator.callers.forget()
+        return {"name": name}
+
     def curator_members(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         with self._database.reading() as connection:
             return Members(connection).all(facts["kind"])
@@ -235,6 +265,28 @@ class Operations:
             self._coordinator.catalog.withdraw(name)
             self._coordinator.unload(name)
         return {"name": name, "status": "withdrawn"}
+
+    def curator_delete_model(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        name = facts["model"]
+        with self._changing(curator, "delete model", name) as connection:
+            if connection.delete("service_models", name=name, status="published"):
+                raise Problem("conflict", f"The model {name!r} is published; withdraw it first.")
+            if not connection.delete("service_models", name=name):
+                raise Problem("not-found", f"There is no model {name!r}.")
+            for table in ("progress", "answers", "paid", "requests"):
+                connection.delete(f"service_{table}", model=name)
+        return {"name": name}
+
+    def curator_delete_dataset(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        name = facts["dataset"]
+        with self._changing(curator, "delete data set", name) as connection:
+            if connection.ask("SELECT name FROM service_models WHERE dataset = ?", name):
+                raise Problem("conflict", f"The data set {name!r} has models; delete them first.")
+            if not connection.delete("service_datasets", name=name):
+                raise Problem("not-found", "There is no data set of this name.")
+            for table in ("accounts", "reservations"):
+                connection.delete(f"service_{table}", dataset=name)
+        return {"name": name}
 
     def curator_guarantee(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         return self._coordinator.hosted(facts["model"]).guarantee().to_dict()

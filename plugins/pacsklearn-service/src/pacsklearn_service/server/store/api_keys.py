@@ -75,6 +75,12 @@ class ApiKeys:
         """End a key now."""
         self._end(name, self._valid(name), time.time())
 
+    def delete(self, user: str) -> None:
+        """Forget every key of a user."""
+        for each in self.all():
+            if each["user"] == user:
+                self._connection.delete("service_keys", id=each["id"])
+
     def find(self, key: str) -> tuple[Caller, float] | None:
         """Caller whose valid key ``pac_<name>_<secret>`` is, and when it ends; None for others."""
         prefix, _, rest = key.partition("_")

@@ -87,3 +87,8 @@ class Connection(ABC):
         marks = ", ".join("?" * len(columns))
         if rows:
             self._run_all(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608
+
+    def delete(self, table: str, **where: Any) -> int:
+        """Delete rows; how many there were."""
+        which = " AND ".join(f'"{name}" = ?' for name in where)
+        return self.change(f"DELETE FROM {table} WHERE {which}", *where.values())  # noqa: S608

@@ -117,6 +117,12 @@ async def dataset_facts(request: Request, dataset: str) -> dict[str, Any]:
     return reply[0]
 
 
+@router.delete("/datasets/{dataset}")
+async def delete_dataset(request: Request, dataset: str) -> dict[str, Any]:
+    """Forget a table without models; its ledger stays, and nothing that was charged comes back."""
+    return await ask(request, "delete_dataset", dataset=dataset)
+
+
 @router.get("/datasets/{dataset}/quotas")
 async def quotas(request: Request, dataset: str) -> dict[str, Any]:
     """What each user and project may spend, and has spent."""
@@ -127,6 +133,14 @@ async def quotas(request: Request, dataset: str) -> dict[str, Any]:
 async def set_quota(request: Request, dataset: str, body: QuotaBody) -> dict[str, Any]:
     """Give a quota, or change its ceiling."""
     return await ask(request, "set_quota", dataset=dataset, **body.model_dump())
+
+
+@router.delete("/datasets/{dataset}/quotas/{kind}/{name}")
+async def delete_quota(
+    request: Request, dataset: str, kind: Literal["user", "project"], name: str
+) -> dict[str, Any]:
+    """Take a quota away, with its reservations; what it paid stays charged."""
+    return await ask(request, "delete_quota", dataset=dataset, kind=kind, name=name)
 
 
 @router.get("/datasets/{dataset}/ledger")
@@ -153,6 +167,18 @@ async def users(request: Request) -> dict[str, Any]:
 async def add_user(request: Request, body: MemberBody) -> dict[str, Any]:
     """Let a user in; without a quota nothing can be asked yet."""
     return await ask(request, "add_member", kind="user", name=body.name, facts={"note": body.note})
+
+
+@router.delete("/users/{user}")
+async def delete_user(request: Request, user: str) -> dict[str, Any]:
+    """Forget a user: keys, quotas, jobs, replies, and which rows were paid for."""
+    return await ask(request, "delete_member", kind="user", name=user)
+
+
+@router.delete("/projects/{project}")
+async def delete_project(request: Request, project: str) -> dict[str, Any]:
+    """Forget a project and its quotas; keys that name it pay for nothing any more."""
+    return await ask(request, "delete_member", kind="project", name=project)
 
 
 @router.get("/projects")
@@ -217,6 +243,12 @@ async def publish(request: Request, model: str, overcommit: bool = False) -> dic
 async def withdraw(request: Request, model: str) -> dict[str, Any]:
     """Let nobody ask a model any more; what was charged stays charged."""
     return await ask(request, "withdraw", model=model)
+
+
+@router.delete("/models/{model}")
+async def delete_model(request: Request, model: str) -> dict[str, Any]:
+    """Forget a model that is not published, its secret and its answers; nothing comes back."""
+    return await ask(request, "delete_model", model=model)
 
 
 @router.get("/models/{model}/guarantee")
