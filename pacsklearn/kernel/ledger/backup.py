@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.fold import Beside, Fold, verified
+from pacsklearn.kernel.ledger.fold import Fold, joined, verified
 from pacsklearn.kernel.ledger.founding import append_founding
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log
@@ -152,13 +152,10 @@ def _write(source: Log, folds: dict[str, Fold], target: Log) -> None:
         if target.head(name) is not None:
             append_founding(target, source.founding(name))  # says that there is one
     for name, fold in folds.items():
-        beside = Beside(source.answers(name))
-        rows = [
-            row._replace(answers=beside.take(row))
-            for row in source.read(name, -1)
-            if row.number <= fold.last.number
-        ]
-        target.append(name, None, rows)
+        last = fold.last.number  # of a server others may have charged more in the meantime
+        rows = (row for row in source.read(name, -1) if row.number <= last)
+        answers = (each for each in source.answers(name) if each[0] <= last)
+        target.append(name, None, [*joined(rows, answers)])
 
 
 def mark(address: str, dataset: str) -> Position:

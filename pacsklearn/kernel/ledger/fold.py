@@ -81,33 +81,31 @@ class Fold:
         self._take(row, facts, self.last.hash)
 
     def _take(self, row: Row, facts: dict[str, Any], previous: str) -> None:
+        """Count a row, if it may stand here."""
         try:
-            wrong = self._wrong(row, facts, previous)
+            if facts["previous"] != previous:
+                raise LedgerCorruptedError(row.number, "does not follow the row before it")
+            if "event" in facts:
+                posting = posting_of(facts)
+                # Ceilings before sums: a row that should have been refused is named itself.
+                if wrong := self.accounts.wrong(posting):
+                    raise LedgerCorruptedError(row.number, wrong)
+                self.accounts.add(posting)
+                sums = self.accounts.stated(posting)
+            else:
+                self._count_answers(row, facts["stored"])
+                sums = {"ledger": exact_text(self.accounts.total(""))}
+            if facts["sums"] != sums:
+                raise LedgerCorruptedError(row.number, "does not have the sum of the charges")
+            if "state" in facts:
+                self._checkpoint = row.number
+            if facts["checkpoint"] != self._checkpoint:
+                raise LedgerCorruptedError(row.number, "names another checkpoint")
+        except LedgerCorruptedError:
+            raise
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
-            wrong = "cannot be read"
-        if wrong:
-            raise LedgerCorruptedError(row.number, wrong)
+            raise LedgerCorruptedError(row.number, "cannot be read") from None
         self.last = row._replace(answers=()) if row.answers else row
-
-    def _wrong(self, row: Row, facts: dict[str, Any], previous: str) -> str:
-        """Reason why the row may not stand here, or an empty text; counts it otherwise."""
-        if facts["previous"] != previous:
-            return "does not follow the row before it"
-        if "event" in facts:
-            posting = posting_of(facts)
-            # Ceilings before sums: a row that should have been refused is named itself.
-            if wrong := self.accounts.wrong(posting):
-                return wrong
-            self.accounts.add(posting)
-            sums = self.accounts.stated(posting)
-        else:
-            self._count_answers(row, facts["stored"])
-            sums = {"ledger": exact_text(self.accounts.total(""))}
-        if facts["sums"] != sums:
-            return "does not have the sum of the charges"
-        if "state" in facts:
-            self._checkpoint = row.number
-        return "" if facts["checkpoint"] == self._checkpoint else "names another checkpoint"
 
     def _count_answers(self, row: Row, stored: dict[str, Any]) -> None:
         responder, count = stored["responder"], int(stored["count"])
@@ -176,62 +174,48 @@ def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]
     LedgerCorruptedError
         With the number of the first row that is wrong.
     """
-    all_rows, beside = iter(rows), Beside(answers)
-    founding = next(all_rows, None)
-    if founding is None:
+    fold: Fold | None = None
+    for row in joined(rows, answers):
+        if fold is None:
+            fold = Fold(row)
+        else:
+            fold.add(row)
+        check_answers(row)
+    if fold is None:
         raise LedgerCorruptedError(0, "(the founding) is missing")
-    fold = Fold(founding)
-    for row in all_rows:
-        fold.add(row)
-        beside.check(row)
-    beside.check_end()
     return fold
 
 
-@final
-class Beside:
-    """Stored answers in the order of their rows, handed out row by row."""
+def joined(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Iterator[Row]:
+    """Rows with the stored answers that have their numbers, both in this order.
 
-    def __init__(self, answers: Iterable[tuple[int, tuple[Any, ...]]]) -> None:
-        self._answers: Iterator[tuple[int, tuple[Any, ...]]] = iter(answers)
-        self._next = next(self._answers, None)
-
-    def take(self, row: Row) -> tuple[Any, ...]:
-        """Answers of a row.
-
-        Raises
-        ------
-        LedgerCorruptedError
-            When there are some of a row that does not exist.
-        """
-        answers = []
-        while self._next is not None and self._next[0] <= row.number:
-            if self._next[0] != row.number:
+    Raises
+    ------
+    LedgerCorruptedError
+        When there are some of a row that does not exist.
+    """
+    waiting = iter(answers)
+    following = next(waiting, None)
+    for row in rows:
+        own = []
+        while following is not None and following[0] <= row.number:
+            if following[0] != row.number:
                 raise LedgerCorruptedError(row.number, "has stored answers before it of no row")
-            answers.append(self._next[1])
-            self._next = next(self._answers, None)
-        return tuple(answers)
+            own.append(following[1])
+            following = next(waiting, None)
+        yield row._replace(answers=tuple(own)) if own else row
+    if following is not None:
+        raise LedgerCorruptedError(following[0], "is missing, and has stored answers")
 
-    def check(self, row: Row) -> tuple[Any, ...]:
-        """Answers of a row, if they are those it was written with.
 
-        Raises
-        ------
-        LedgerCorruptedError
-        """
-        answers = self.take(row)
-        if answers or row.key is None:  # only rows of answers have none
-            stored = row.facts().get("stored")
-            if answers_digest(answers) != (stored or {"digest": answers_digest(())})["digest"]:
-                raise LedgerCorruptedError(row.number, "has lost stored answers, or altered ones")
-        return answers
+def check_answers(row: Row) -> None:
+    """Refuse a row whose answers are not those it was written with.
 
-    def check_end(self) -> None:
-        """Refuse answers that are left.
-
-        Raises
-        ------
-        LedgerCorruptedError
-        """
-        if self._next is not None:
-            raise LedgerCorruptedError(self._next[0], "is missing, and has stored answers")
+    Raises
+    ------
+    LedgerCorruptedError
+    """
+    if row.answers or row.key is None:  # only rows of answers have none
+        stored = row.facts().get("stored", {"digest": answers_digest(())})
+        if answers_digest(row.answers) != stored["digest"]:
+            raise LedgerCorruptedError(row.number, "has lost stored answers, or altered ones")

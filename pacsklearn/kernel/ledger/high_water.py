@@ -74,23 +74,19 @@ class HighWater:
         if rows:  # what others stated and have not committed must not be written over
             self._check_last(before)
         with self._errors():
-            handle = os.open(self._path, os.O_WRONLY | os.O_APPEND)
-            try:
-                size = os.fstat(handle).st_size
+            with self._path.open("r+b", buffering=0) as file:
+                size = file.seek(0, os.SEEK_END)
                 if size < _LARGEST:
                     try:
-                        written = os.write(handle, line)
-                        if written != len(line):
+                        if file.write(line) != len(line):
                             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                        os.fsync(handle)
-                        _WRITTEN[self._path] = size + len(line), last
+                        os.fsync(file.fileno())
                     except OSError:
                         # Nothing was committed: half a line, or a whole one, must not stay.
-                        os.ftruncate(handle, size)
+                        file.truncate(size)
                         raise
+                    _WRITTEN[self._path] = size + len(line), last
                     return
-            finally:
-                os.close(handle)
             with replacement_file(self._path) as file:
                 file.write(line)
             _WRITTEN[self._path] = len(line), last

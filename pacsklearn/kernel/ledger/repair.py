@@ -24,7 +24,7 @@ from pacsklearn.kernel.ledger.accounts import (
 )
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.event import ledger_text
-from pacsklearn.kernel.ledger.fold import Beside, Fold
+from pacsklearn.kernel.ledger.fold import Fold, check_answers
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log, without_password
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
@@ -213,7 +213,7 @@ class _Salvage:
                 continue
             whole = row._replace(answers=answers.get(row.number, ()))
             try:
-                Beside([(row.number, each) for each in whole.answers]).check(whole)
+                check_answers(whole)
                 self.fold.add(whole)
                 self.kept.append(whole)
             except LedgerCorruptedError:

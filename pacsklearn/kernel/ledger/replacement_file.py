@@ -54,7 +54,7 @@ def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator
         made.unlink(missing_ok=True)
         raise
     # Or a crash could bring the old name's file back.
-    _sync_folder(target.parent)
+    synchronise(target.parent)
 
 
 def _take(room: int, file: IO[bytes], target: Path) -> None:
@@ -86,10 +86,11 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _sync_folder(folder: Path) -> None:
+def synchronise(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk."""
     if os.name != "posix":  # elsewhere a folder cannot be opened
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

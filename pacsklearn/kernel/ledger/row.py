@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
@@ -15,7 +15,7 @@ from pacsklearn.kernel.ledger.event import Event, Provenance, mechanism_from_dic
 
 _HASH: Final = ',"hash":"'
 _TAIL: Final = len(_HASH) + 64 + len('"}')
-_decoded: Final = json.JSONDecoder().raw_decode
+_decoded: Final[Any] = json.JSONDecoder().scan_once  # type: ignore[attr-defined] # from C
 
 
 # No tuple: saved sessions hold one, and read records back without running code.
@@ -97,13 +97,13 @@ class Row(NamedTuple):
         try:
             line = self.line
             # The hash first: nothing is read out of a line that is not the one that was written.
-            if hashlib.sha256(line[:-_TAIL].encode()).hexdigest() != line[-66:-2]:
+            if sha256(line[:-_TAIL].encode()).hexdigest() != line[-66:-2]:
                 raise ValueError(line)
             facts: dict[str, Any]
-            facts, end = _decoded(line)
+            facts, end = _decoded(line, 0)
             if end != len(line) or (facts["dataset"], facts["number"], facts["key"]) != self[:3]:
                 raise ValueError(line)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
             number: Any = self.number  # of a damaged row perhaps no number at all
             raise LedgerCorruptedError(
                 number if isinstance(number, int) else 0,
@@ -116,13 +116,13 @@ def row_of(dataset: str, number: int, key: str | None, previous: str, facts: dic
     """Row that states some facts."""
     named = {"dataset": dataset, "number": number, "key": key, "previous": previous}
     start = json_text(named | {"nonce": secrets.token_hex(8)} | facts)[:-1]
-    digest = hashlib.sha256(start.encode()).hexdigest()
+    digest = sha256(start.encode()).hexdigest()
     return Row(dataset, number, key, f'{start}{_HASH}{digest}"}}')
 
 
 def answers_digest(answers: tuple[tuple[Any, ...], ...]) -> str:
     """SHA-256 of stored answers, whatever their order."""
-    digest = hashlib.sha256()
+    digest = sha256()
     for answer in sorted(answers):
         for part in answer:
             content = part.encode() if isinstance(part, str) else bytes(part)
@@ -206,7 +206,7 @@ def stored_event(facts: dict[str, Any]) -> Event:
     own = facts["event"]
     mechanism = own.get("mechanism")
     own["mechanism"] = None if mechanism is None else mechanism_from_dict(mechanism)
-    own["provenance"] = tuple([_plugin(*plugin) for plugin in own["provenance"]])
+    own["provenance"] = _plugins(*map(tuple, own["provenance"]))
     own["key"] = facts["key"]
     event = object.__new__(Event)
     object.__setattr__(event, "__dict__", own)
@@ -214,8 +214,8 @@ def stored_event(facts: dict[str, Any]) -> Event:
 
 
 @lru_cache(maxsize=256)
-def _plugin(name: str, target: str, distribution: str, version: str) -> Provenance:
-    return Provenance(name, target, distribution, version)
+def _plugins(*plugins: tuple[str, str, str, str]) -> tuple[Provenance, ...]:
+    return tuple(Provenance(*plugin) for plugin in plugins)
 
 
 json_text: Final = json.JSONEncoder(

@@ -13,6 +13,7 @@ from typing import Final, final
 
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.ledger.log import DoubtError, waits, without_password
+from pacsklearn.kernel.ledger.replacement_file import synchronise
 
 SQLITE: Final = "sqlite:///"
 """What the address of a database in a file begins with."""
@@ -159,7 +160,7 @@ def new_file(target: Path) -> Iterator[Path]:
         draft.touch(mode=0o600, exist_ok=False)
         connect(str(draft), "rwc").close()
         yield draft
-        _synchronise(draft)  # before it has its name: after a crash it is whole, or not there
+        synchronise(draft)  # before it has its name: after a crash it is whole, or not there
         check_no_sides(target)
         try:
             # A link fails where there is a file by now; a renaming would replace it.
@@ -167,17 +168,9 @@ def new_file(target: Path) -> Iterator[Path]:
         except FileExistsError:
             raise TakenError(target) from None
         draft.unlink()
-        _synchronise(target.parent)
+        synchronise(target.parent)
     except (OSError, sqlite3.Error, DoubtError) as error:
         raise LedgerError(f"{target} cannot be written: {error}.") from None
     finally:
         for end in ("", "-wal", "-shm"):
             draft.with_name(draft.name + end).unlink(missing_ok=True)
-
-
-def _synchronise(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

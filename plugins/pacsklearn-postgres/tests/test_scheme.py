@@ -96,6 +96,30 @@ def test_damaged_pages_are_found_by_amcheck(
         ledger.verify()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE pacsklearn.log DISABLE TRIGGER log_no_change",
+        "DROP TRIGGER log_no_truncate ON pacsklearn.log",
+        # The same name and the same function, and rows can be deleted.
+        (
+            "CREATE OR REPLACE TRIGGER log_no_change BEFORE UPDATE ON pacsklearn.log FOR EACH ROW "
+            "EXECUTE FUNCTION pacsklearn.refuse_change()"
+        ),
+        (
+            "CREATE OR REPLACE FUNCTION pacsklearn.refuse_change() RETURNS trigger LANGUAGE plpgsql "
+            "AS 'BEGIN RETURN OLD; END'"
+        ),
+    ],
+)
+def test_triggers_are_compared_with_the_scripts(address: str, change: str) -> None:
+    ledger = SharedLedger.found(address, 1.0)
+    ledger.verify()
+    sql(address, change)
+    with pytest.raises(LedgerCorruptedError, match="trigger"):
+        ledger.verify()
+
+
 def test_a_connection_is_kept_alive_unless_the_address_says_otherwise(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

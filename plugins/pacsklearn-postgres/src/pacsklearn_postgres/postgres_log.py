@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, final
@@ -33,11 +34,12 @@ _UTC: Final = (
 )
 # Triggers on the tables, with the state in which they fire and the code they run.
 _TRIGGERS: Final = (
-    "SELECT c.relname, t.tgname, t.tgenabled::text, p.prosrc FROM pg_trigger t "
-    "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid "
-    f"WHERE c.oid IN ('{SCHEMA}.log'::regclass, '{SCHEMA}.answers'::regclass) "
-    "AND NOT t.tgisinternal ORDER BY 1, 2"
+    "SELECT pg_get_triggerdef(t.oid), t.tgenabled::text, p.prosrc FROM pg_trigger t "
+    "JOIN pg_proc p ON p.oid = t.tgfoid "
+    f"WHERE t.tgrelid IN ('{SCHEMA}.log'::regclass, '{SCHEMA}.answers'::regclass) "
+    "AND NOT t.tgisinternal"
 )
+_MADE: Final = re.compile(r"^(CREATE TRIGGER .*);$", re.MULTILINE)
 _KINDS: Final = (
     "SELECT relname, relkind::text, relhasrules, relrowsecurity FROM pg_class "
     f"WHERE oid IN ('{SCHEMA}.log'::regclass, '{SCHEMA}.answers'::regclass) ORDER BY 1"
@@ -101,14 +103,11 @@ class PostgresLog(Log):
     def check(self) -> None:
         self.check_version()
         code = "\n".join(scripts(self.scripts))
-        made = {("answers", name) for name in ("answers_no_change", "answers_no_truncate")}
-        made |= {("log", name) for name in ("log_no_change", "log_no_truncate", "log_at_its_end")}
         triggers = self.ask(_TRIGGERS)
-        kinds = self.ask(_KINDS)
         if (
-            {(table, name) for table, name, _, _ in triggers} != made
-            or any(state != "O" or source not in code for _, _, state, source in triggers)
-            or kinds != [(name, "r", False, False) for name in ("answers", "log")]
+            {definition for definition, _, _ in triggers} != {*_MADE.findall(code)}
+            or any(state != "O" or source not in code for _, state, source in triggers)
+            or self.ask(_KINDS) != [(name, "r", False, False) for name in ("answers", "log")]
         ):
             raise LedgerCorruptedError(
                 0, "may be another one: a table or a trigger is not as it was made"

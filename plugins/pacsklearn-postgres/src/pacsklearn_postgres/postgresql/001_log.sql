@@ -48,16 +48,12 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER log_no_change BEFORE UPDATE OR DELETE ON log
-    FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER log_no_truncate BEFORE TRUNCATE ON log
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER log_at_its_end BEFORE INSERT ON log
-    FOR EACH ROW EXECUTE FUNCTION only_at_the_end();
-CREATE TRIGGER answers_no_change BEFORE UPDATE OR DELETE ON answers
-    FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER answers_no_truncate BEFORE TRUNCATE ON answers
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+-- As the server prints them: they are compared with what it has.
+CREATE TRIGGER log_no_change BEFORE DELETE OR UPDATE ON pacsklearn.log FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER log_no_truncate BEFORE TRUNCATE ON pacsklearn.log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER log_at_its_end BEFORE INSERT ON pacsklearn.log FOR EACH ROW EXECUTE FUNCTION only_at_the_end();
+CREATE TRIGGER answers_no_change BEFORE DELETE OR UPDATE ON pacsklearn.answers FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER answers_no_truncate BEFORE TRUNCATE ON pacsklearn.answers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 REVOKE ALL ON log, answers, version FROM PUBLIC;
 DO $$
 BEGIN
