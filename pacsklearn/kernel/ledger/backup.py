@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
@@ -82,34 +83,25 @@ def restore(
     LedgerCorruptedError
         When it is behind its high-water file.
     """
-    source = address_of(copy)
-    # Before anything is written: a backup that is behind is not put anywhere.
-    for name, position in heads:
-        row = run(source, lambda log: log.row(name, position.sequence))  # noqa: B023
-        if row is None or row.hash != position.hash:
-            raise LedgerMismatchError(
-                f"The backup {copy} does not hold row {position.sequence} of the dataset {name!r} "
-                "as it was released: it is older, and what was spent since would "
-                "be spent again. Restore a newer one."
-            )
-    if isinstance(target, Path):
-        with SQLiteLog.new(target) as draft:
-            run(source, lambda log: _copy(log, draft))
-            return _settled(draft, _verified(draft), new_start=new_start)
-
-    def write(log: Log) -> dict[str, Position]:
-        reader = SQLiteLog(source)
-        try:
-            log.migrate()
-            folds = _verified(reader)
-            positions = _settled(reader, folds, new_start=new_start)
-            _write(reader, folds, log)
-        finally:
-            reader.close()
+    with closing(SQLiteLog(address_of(copy))) as source:
+        # Before anything is written: a backup that is behind is not put anywhere.
+        for name, position in heads:
+            row = source.row(name, position.sequence)
+            if row is None or row.hash != position.hash:
+                raise LedgerMismatchError(
+                    f"The backup {copy} does not hold row {position.sequence} of the dataset "
+                    f"{name!r} as it was released: it is older, and what was spent since would "
+                    "be spent again. Restore a newer one."
+                )
+        if isinstance(target, Path):
+            with SQLiteLog.new(target) as draft:
+                source.copy_file(draft)
+                return _settled(draft, _verified(draft), new_start=new_start)
+        folds = _verified(source)
+        positions = _settled(source, folds, new_start=new_start)
+        run(target, Log.migrate)
+        run(target, lambda log: _write(source, folds, log))
         return positions
-
-    result: dict[str, Position] = run(target, write)
-    return result
 
 
 def _settled(log: Log, folds: dict[str, Fold], *, new_start: bool) -> dict[str, Position]:
