@@ -1,4 +1,4 @@
-"""A thread for each database: no interrupt stops it halfway, and callers who wait share a commit.
+"""Threads for databases: no interrupt stops one halfway, and callers who wait share a commit.
 
 Python runs signal handlers in the main thread alone, between any two instructions: Ctrl-C after a
 lock was taken and before its ``with`` block, or in the middle of a transaction. In a thread of its

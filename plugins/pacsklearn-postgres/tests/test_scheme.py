@@ -107,8 +107,8 @@ def test_damaged_pages_are_found_by_amcheck(
             "EXECUTE FUNCTION pacsklearn.refuse_change()"
         ),
         (
-            "CREATE OR REPLACE FUNCTION pacsklearn.refuse_change() RETURNS trigger LANGUAGE plpgsql "
-            "AS 'BEGIN RETURN OLD; END'"
+            "CREATE OR REPLACE FUNCTION pacsklearn.refuse_change() RETURNS trigger "
+            "LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'"
         ),
     ],
 )
