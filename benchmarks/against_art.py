@@ -26,7 +26,7 @@ from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.audit.score_rule import best_rule
 from pacsklearn.plugins import NoiseBackend, registry
@@ -89,7 +89,7 @@ def main() -> None:
         X, y = table(n_rows, n_columns)
         for words, factor in (("none to speak of", 10_000), ("a twentieth", 20), ("sound", 1)):
             model = PACPrivate(
-                estimator, budget=1 / 16, noise=Quieter(factor), n_subsets=32, stratify=False
+                estimator, budget=1 / 16, noise=Quieter(factor), secret=Subsets(32, stratify=False)
             )
             game = replay_fit(model.fit(X, y), X, y)
             generator = np.random.default_rng(1)

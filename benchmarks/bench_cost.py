@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
@@ -80,7 +80,9 @@ def against_bare(figures: Figures, name: str, target: float, repeats: int, *job:
         "seeded": lambda: PACPrivate(estimator, random_state=0).fit(X, y),
         "secure": lambda: PACPrivate(estimator).fit(X, y),
     }
-    PACPrivate(LinearSVC(), n_subsets=4).fit(X[:100], y[:100])  # OpenDP is loaded once a process
+    PACPrivate(LinearSVC(), secret=Subsets(4)).fit(
+        X[:100], y[:100]
+    )  # OpenDP is loaded once a process
     rows, ratios, within = [], {"seeded": [], "secure": []}, []
     for _ in range(repeats):
         seconds = {kind: timed(work) for kind, work in works.items()}
@@ -125,7 +127,7 @@ def bench_ratio(figures: Figures, repeats: int) -> None:
 
 def bench_workers(figures: Figures, repeats: int) -> None:
     X, y = large_problem(25_000, 100)
-    PACPrivate(LinearSVC(), n_subsets=4, n_jobs=2).fit(X[:100], y[:100])  # starts the workers
+    PACPrivate(LinearSVC(), secret=Subsets(4), n_jobs=2).fit(X[:100], y[:100])  # starts the workers
     rows, speed = [], []
     for _ in range(repeats):
         seconds = [

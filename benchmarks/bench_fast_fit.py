@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets, config_context
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 
@@ -97,8 +97,9 @@ def compare(
         difference = max(difference, largest_difference(fast, ordinary))
     whole = []
     for fast_fit in (True, False):
-        private = PACPrivate(estimator, n_subsets=arguments.subsets, fast_fit=fast_fit)
-        whole.append(timed(partial(private.fit, X, y))[0])
+        private = PACPrivate(estimator, secret=Subsets(arguments.subsets))
+        with config_context(fast_fit=fast_fit):
+            whole.append(timed(partial(private.fit, X, y))[0])
     ratio = float(np.median(np.divide(slow, quick)))
     row = (
         f"{np.median(quick):.2f} s",

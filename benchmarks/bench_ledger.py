@@ -28,7 +28,7 @@ from report import Figures, print_table
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn import Nats
+from pacsklearn import Nats, Subsets
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
@@ -313,9 +313,9 @@ def session_ratio(folder: str, figures: Figures) -> None:
     X, y = make_classification(24_000, 20, n_informative=8, flip_y=0.05, random_state=0)
     ledger = SharedLedger.found(f"sqlite:///{folder}/session.db", ceiling=1.0)
     responders = [
-        PrivacySession(X[:4000], y[:4000], budget=Nats(1.0), n_subsets=M, ledger=shared).responder(
-            LogisticRegression(), query_budget=STEP_BUDGET
-        )
+        PrivacySession(
+            X[:4000], y[:4000], budget=Nats(1.0), secret=Subsets(M), ledger=shared
+        ).responder(LogisticRegression(), query_budget=STEP_BUDGET)
         for shared in (None, ledger)
     ]
     found = []

@@ -50,7 +50,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 from threadpoolctl import threadpool_limits
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
 from pacsklearn.tabular import FixedStructureForestClassifier
@@ -215,13 +215,15 @@ def main() -> None:
     figures, rows = Figures(), []
     names = arguments.only or [n for n in CASES if arguments.slow or n not in SLOW]
     with threadpool_limits(1):
-        PACPrivate(Ridge(), n_subsets=4).fit(table[:200], all_targets["numbers"][:200])  # OpenDP
+        PACPrivate(Ridge(), secret=Subsets(4)).fit(
+            table[:200], all_targets["numbers"][:200]
+        )  # OpenDP
         for name in names:
             case = CASES[name]
             X, y = np.ascontiguousarray(table[:, : case.features]), all_targets[case.target]
-            private = PACPrivate(clone(case.estimator), n_subsets=arguments.subsets)
+            private = PACPrivate(clone(case.estimator), secret=Subsets(arguments.subsets))
             few = X[:2000], None if y is None else y[:2000]
-            warm = PACPrivate(clone(case.estimator), n_subsets=arguments.subsets)
+            warm = PACPrivate(clone(case.estimator), secret=Subsets(arguments.subsets))
             warm.fit(*few)  # imports, compiled code
             product = product_seconds(X, space, arguments.repeats)
             plains, wholes, certificates = [], [], []

@@ -18,7 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from pacsklearn import AutoPrivateRegressor, Nats, PACPrivate
+from pacsklearn import Answers, AutoPrivateRegressor, Nats, PACPrivate, Parameters
+from pacsklearn.priors import Expected, Range
 from pacsklearn.tabular import StepwiseRegressor
 
 BUDGETS = (4.0, 1.0, 1 / 4, 1 / 16, 1 / 64, 1e-4, 1e-9)
@@ -52,9 +53,8 @@ def of_parameters(repeats: int) -> None:
                         private = PACPrivate(
                             clone(model),
                             budget=budget,
-                            prior_mean=prior,
+                            release=Parameters(certify=False, prior=Expected(prior)),
                             random_state=seed,
-                            certify=False,
                         )
                         scores.append(score(y, private.fit(X, y).predict(X), mean))
                     told.append(f"{np.mean(scores):9.3f}")
@@ -75,10 +75,7 @@ def of_answers(repeats: int) -> None:
                 private = PACPrivate(
                     clone(model),
                     budget=Nats(4.0),
-                    release="responses",
-                    max_answers=QUERIES,
-                    value_range=ends,
-                    prior_mean=mean,
+                    release=Answers(QUERIES, prior=Expected(mean, Range(*ends))),
                     random_state=seed,
                 ).fit(X, y)
                 scores.append(score(y[asked], private.predict(X[asked]), mean))

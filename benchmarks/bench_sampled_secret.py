@@ -23,7 +23,8 @@ from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.plugins import registry
-from pacsklearn.sampled.sampled_design import design_of
+from pacsklearn.sampled.sampled_design import SampledDesign
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
 
 BUDGET = 1 / 16
 MODEL = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
@@ -45,10 +46,15 @@ def listed(X: Any, y: Any, n_releases: int) -> tuple[float, float, float]:
     return law.noise_power, float(np.mean(scores)), seconds
 
 
+KINDS = {"sampled": SampledSubsets(), "sampled-large": SampledSubsets(500, 5000)}
+
+
 def sampled(X: Any, y: Any, kind: str, n_releases: int) -> tuple[float, float, float]:
     """The same for a drawn secret; the power is compared in its own trials' metric."""
     began = time.process_time()
-    candidates = design_of(kind, Design(seed=1)).candidates(MODEL, X, y, FitOptions())
+    candidates = SampledDesign(Design(seed=1), KINDS[kind].sizes).candidates(
+        MODEL, X, y, FitOptions()
+    )
     outputs = candidates.outputs(registry().canonicalizer("auto", MODEL))
     support, cost = outputs.support(), outputs.metric()
     law = candidates.space.backend(1).calibrate(support, Target(BUDGET), cost)

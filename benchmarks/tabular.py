@@ -44,9 +44,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from tabular_data import TABLES, Table  # beside this file
 
-from pacsklearn import AutoPrivateClassifier, AutoPrivateRegressor, Membership, PACPrivate
+from pacsklearn import (
+    Answers,
+    AutoPrivateClassifier,
+    AutoPrivateRegressor,
+    Membership,
+    PACPrivate,
+    Parameters,
+    Student,
+)
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.priors import Expected
 from pacsklearn.tabular import Schema, SchemaEncoder, SchemaQueries
 from pacsklearn.tabular.choosing.families import teacher
 
@@ -163,14 +172,18 @@ def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
     nats = dict
 
     def student(of: Any, queries: Any, promise: Any) -> Callable[[float], float]:
-        asked = partial(PACPrivate, of(table), release="student", queries=queries)
+        asked = partial(PACPrivate, of(table), release=Student(queries=queries))
         return lambda budget: scored(asked(**promise(budget=budget)))
 
     methods: dict[str, Callable[[float], float]] = {
         "auto, nats": lambda budget: auto(table, data, budget=budget),
         "auto, cap": lambda budget: auto(table, data, **cap(budget)),
         f"direct, nats ({type(direct(table)[-1]).__name__}())": lambda budget: scored(
-            PACPrivate(direct(table), budget=budget, certify=False, prior_mean=table.constant)
+            PACPrivate(
+                direct(table),
+                budget=budget,
+                release=Parameters(certify=False, prior=Expected(table.constant)),
+            )
         ),
         "DP gradient descent": lambda budget: descended(table, data, budget, seed),
         f"student, {rows_asked}": student(boosted, public, nats),
@@ -180,7 +193,7 @@ def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
         "student by cap, public marginals": student(boosted, counted, cap),
         "student, private marginals": student(boosted, own, nats),
         "answers of boosted trees": lambda budget: scored(
-            PACPrivate(boosted(table), release="responses", budget=budget, max_answers=len(data[3]))
+            PACPrivate(boosted(table), release=Answers(len(data[3])), budget=budget)
         ),
     }
     values, counts = np.unique(y, return_counts=True)

@@ -5,6 +5,8 @@ from pacsklearn._config import get_config as get_config
 from pacsklearn._config import set_config as set_config
 from pacsklearn.estimators.subsets import Subsets as Subsets
 from pacsklearn.estimators.pac_private import PACPrivate as PACPrivate
+from pacsklearn.estimators.released_answers import Answers as Answers
+from pacsklearn.estimators.released_parameters import Parameters as Parameters
 from pacsklearn.estimators.privacy_session import PrivacySession as PrivacySession
 from pacsklearn.estimators.private_search import PrivateGridSearchCV as PrivateGridSearchCV
 from pacsklearn.kernel.budget.caps import Identification as Identification
@@ -16,5 +18,7 @@ from pacsklearn.sampled.sampled_subsets import SampledSubsets as SampledSubsets
 from pacsklearn.srpp.srpp_private import SRPPPrivate as SRPPPrivate
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier as AutoPrivateClassifier
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateRegressor as AutoPrivateRegressor
+from pacsklearn.tabular.choosing.tuning import Tuned as Tuned
+from pacsklearn.tabular.students.student import Student as Student
 
 __version__: str

@@ -18,14 +18,20 @@ class Prior(BaseEstimator, ABC):
 
     As far as their noise asks for: without one, a regressor under much noise is worse than any
     constant. A value as scikit-learn's kernels are, whose constructor only assigns.
+
+    Attributes
+    ----------
+    mean : float or None
+        What was stated of the predictions by itself.
     """
+
+    mean: Any
 
     @property
     @abstractmethod
     def bounds(self) -> tuple[float, float] | None:
         """Ends that answers are clipped to; None where none were stated."""
 
-    @abstractmethod
     def normal(self) -> PublicPrior:
         """Normal expectation of the predictions.
 
@@ -34,6 +40,9 @@ class Prior(BaseEstimator, ABC):
         ValueError
             When a number is out of range.
         """
+        expected = PublicPrior.of(self.mean, self.bounds)
+        assert expected is not None  # one of the two is stated
+        return expected
 
 
 @final
@@ -56,11 +65,12 @@ class Range(Prior):
     high: float
 
     @property
+    def mean(self) -> None:
+        """Nothing by itself: the middle is taken."""
+
+    @property
     def bounds(self) -> tuple[float, float]:
         return checked_range((self.low, self.high))
-
-    def normal(self) -> PublicPrior:
-        return PublicPrior.of(None, self.bounds)
 
 
 @final
@@ -88,9 +98,6 @@ class Expected(Prior):
     @property
     def bounds(self) -> tuple[float, float] | None:
         return None if self.within is None else self.within.bounds
-
-    def normal(self) -> PublicPrior:
-        return PublicPrior.of(self.mean, self.bounds)
 
 
 @final
@@ -121,5 +128,7 @@ class Constant(Prior):
     def bounds(self) -> tuple[float, float] | None:
         return None if self.within is None else self.within.bounds
 
-    def normal(self) -> PublicPrior:
-        return PublicPrior.of(self.value, self.bounds)
+    @property
+    def mean(self) -> Any:
+        """What it says of the predictions."""
+        return self.value

@@ -28,9 +28,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import all_estimators, get_tags
 
-from pacsklearn import PACPrivate
+from pacsklearn import Answers, PACPrivate, Subsets
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugins import registry
+from pacsklearn.priors import Range
 
 TABLE = Path(__file__).parents[1] / "docs" / "estimators.md"
 
@@ -151,8 +152,13 @@ def row(name: str) -> Row:
 
 def _row(name: str, estimator: Any) -> Row:
     X, y = rows_for(name, estimator)
-    settings: dict[str, Any] = {"value_range": (0.0, 3.0)} if is_regressor(estimator) else {}
-    private = PACPrivate(estimator, budget=1.0, n_subsets=4, **settings)
+    settings: dict[str, Any] = {}
+    if is_regressor(estimator):
+        try:
+            registry().canonicalizer_for(estimator)
+        except NoCanonicalizerError:
+            settings["release"] = Answers(prior=Range(0.0, 3.0))
+    private = PACPrivate(estimator, budget=1.0, secret=Subsets(4), **settings)
     family = _family(estimator)
     try:
         private.fit(X, y)
@@ -227,7 +233,7 @@ parameters named.
 * **parameters**: a canonicalizer knows the estimator; `released_estimator_` is a plain fitted
   estimator whose numbers came out of the noise.
 * **answers**: the model stays a black box and its answers to queries are noised
-  (`release="responses"`); the last column says why its parameters cannot be released.
+  (`release=Answers()`); the last column says why its parameters cannot be released.
 * **none**: `fit` raises an error that gives the reason, the one in the last column.
 
 Hyper-parameters, public seeds and the number and names of features are always public. An estimator

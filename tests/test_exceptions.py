@@ -12,11 +12,11 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn import PACPrivate, PrivacySession, Subsets
 from pacsklearn.secrets import PoissonSubsets, release_sampled
 
 X, Y = load_iris(return_X_y=True)
-SEEDED: dict[str, Any] = {"n_subsets": 8, "random_state": 0}
+SEEDED: dict[str, Any] = {"secret": Subsets(8), "random_state": 0}
 
 
 def session() -> None:

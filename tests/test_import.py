@@ -104,11 +104,12 @@ def test_opendp_waits_for_the_first_noise() -> None:
         "import sys\n"
         "import numpy as np\n"
         "from sklearn.linear_model import Ridge\n"
-        "from pacsklearn import Nats, PACPrivate\n"
+        "from pacsklearn import Nats, PACPrivate, Subsets\n"
         "X = np.arange(20.0).reshape(10, 2) % 7\n"
-        "PACPrivate(Ridge(), n_subsets=4, budget=Nats(9.0, allow_exact=True)).fit(X, X[:, 0])\n"
+        "exact = Nats(9.0, allow_exact=True)\n"
+        "PACPrivate(Ridge(), exact, secret=Subsets(4)).fit(X, X[:, 0])\n"
         "assert 'opendp' not in sys.modules\n"
-        "PACPrivate(Ridge(), n_subsets=4, budget=0.5).fit(X, X[:, 0])\n"
+        "PACPrivate(Ridge(), secret=Subsets(4), budget=0.5).fit(X, X[:, 0])\n"
         "assert 'opendp' in sys.modules\n"
     )
 

@@ -19,12 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import pacsklearn
-from pacsklearn import Nats, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, SRPPPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.plugins import Registry, registry
+from pacsklearn.priors import Range
 from pacsklearn.secrets import release_sampled
 from pacsklearn.tabular import (
     AdditiveClassifier,
@@ -126,9 +127,9 @@ def test_bundles(model: Any, tmp_path: Path, monkeypatch: Any) -> None:
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     if not isinstance(model, (AdditiveClassifier,)) and not hasattr(model, "steps"):
         X = X[["age"]].to_numpy()
-    private = PACPrivate(model, budget=1 / 4, n_subsets=16, ledger=ledger)
+    private = PACPrivate(model, budget=1 / 4, secret=Subsets(16), ledger=ledger)
     if isinstance(model, StepwiseRegressor):
-        private.set_params(value_range=(0, 1))
+        private.set_params(release=Parameters(prior=Range(0, 1)))
     private.fit(X, y)
     path = publish(private, tmp_path / "model.pac")
     with zipfile.ZipFile(path) as archive:
@@ -149,7 +150,7 @@ def test_bundles(model: Any, tmp_path: Path, monkeypatch: Any) -> None:
 def test_session_files(tmp_path: Path) -> None:
     X, y = table()
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
-    session = PrivacySession(X, y, budget=Nats(2.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(X, y, budget=Nats(2.0), secret=Subsets(8), ledger=ledger)
     session.release(AdditiveClassifier(SCHEMA), budget=1 / 4)
     model = make_pipeline(SchemaEncoder(SCHEMA), LogisticRegression())
     session.respond(model, X[:20], query_budget=1 / 64)
@@ -162,7 +163,7 @@ def test_session_files(tmp_path: Path) -> None:
 def test_a_stored_answer_outlives_a_move(tmp_path: Path, monkeypatch: Any) -> None:
     X, y = table()
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
-    session = PrivacySession(X, y, budget=Nats(2.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(X, y, budget=Nats(2.0), secret=Subsets(8), ledger=ledger)
     model = make_pipeline(SchemaEncoder(SCHEMA), LogisticRegression())
     told = session.respond(model, X[:20], query_budget=1 / 64)
     session.save(tmp_path / "session", key=WORDS)
@@ -178,7 +179,7 @@ def test_a_stored_answer_outlives_a_move(tmp_path: Path, monkeypatch: Any) -> No
 def test_statements_of_every_kind() -> None:
     X, y = table()
     numbers = X[["age"]].to_numpy()
-    private = PACPrivate(LinearSVC(), n_subsets=16).fit(numbers, y)
+    private = PACPrivate(LinearSVC(), secret=Subsets(16)).fit(numbers, y)
     statements = [
         SRPPPrivate(LogisticRegression(), budget=1.0).fit(numbers, y).guarantee_.to_json(),
         run_audit(private, numbers, y, attacks=["identification"], n_trials=20).to_json(),

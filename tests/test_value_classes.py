@@ -13,9 +13,9 @@ from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
 
 # Accounts add up charges; a report, and how far one came, change while candidates are fitted.
-# Budgets are parameters, which scikit-learn sets.
+# Budgets and sizes are parameters, which scikit-learn sets.
 CHANGING = {"FitReport", "Stage", "_Account"}
-CHANGING |= {"Identification", "KOfN", "Membership", "Nats", "Success"}
+CHANGING |= {"Identification", "KOfN", "Membership", "Nats", "SampledSubsets", "Success"}
 # Arrays that their repr shows: what a user gave, what was released, and public figures.
 SHOWN = {
     "AnisotropicCovariance",

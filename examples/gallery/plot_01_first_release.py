@@ -14,14 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X.iloc[:, :10]
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 svm = make_pipeline(StandardScaler(), LinearSVC(C=0.01))  # scaling is learnt inside the subsets
-private = PACPrivate(svm, budget=1 / 4, n_subsets=64).fit(X_train, y_train)
+private = PACPrivate(svm, budget=1 / 4, secret=Subsets(64)).fit(X_train, y_train)
 print(private.guarantee_)
 
 # %%

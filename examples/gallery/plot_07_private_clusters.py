@@ -12,13 +12,15 @@ import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 
 X = load_iris().data[:, 2:]
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
 for ax, budget in zip(axes, ("1/64", "1/4", "1"), strict=True):
     nats = float(Fraction(budget))
-    model = PACPrivate(KMeans(3, n_init=3, random_state=0), budget=Nats(nats), n_subsets=64).fit(X)
+    model = PACPrivate(
+        KMeans(3, n_init=3, random_state=0), budget=Nats(nats), secret=Subsets(64)
+    ).fit(X)
     for cluster, place in enumerate(model.released_estimator_.cluster_centers_):
         ax.plot(*X[model.predict(X) == cluster].T, ".", color=f"C{cluster}", alpha=0.5)
         label = None if cluster else "released centre, in the colour of its rows"

@@ -11,12 +11,12 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 
 X, _ = load_digits(return_X_y=True)
 rows = {"no privacy": PCA(4).fit(X)}
 for name, budget in (("1 nat", 1.0), ("1/16 nat", 1 / 16)):
-    private = PACPrivate(PCA(4), budget=Nats(budget), n_subsets=64).fit(X)
+    private = PACPrivate(PCA(4), budget=Nats(budget), secret=Subsets(64)).fit(X)
     rows[name] = private.released_estimator_
 
 figure, axes = plt.subplots(len(rows), 5, figsize=(7, 4.4), layout="constrained")

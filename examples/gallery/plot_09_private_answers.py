@@ -15,12 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from pacsklearn import PACPrivate
+from pacsklearn import Answers, PACPrivate, Subsets
 
 wine = load_wine(as_frame=True)
 X = wine.data[["alcohol", "flavanoids"]].to_numpy()
 private = PACPrivate(
-    make_pipeline(StandardScaler(), SVC()), budget=1 / 2, max_answers=2000, n_subsets=64
+    make_pipeline(StandardScaler(), SVC()), budget=1 / 2, release=Answers(2000), secret=Subsets(64)
 ).fit(X, wine.target)
 
 alcohol, flavanoids = np.meshgrid(np.linspace(11, 15, 40), np.linspace(0.2, 5.2, 40))

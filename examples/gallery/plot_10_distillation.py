@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from pacsklearn import PACPrivate
+from pacsklearn import Answers, PACPrivate, Subsets
 from pacsklearn.tabular import distill
 
 X, y = load_digits(return_X_y=True)
@@ -20,7 +20,7 @@ X = X / 16
 X, X_test, y, y_test = train_test_split(X, y, test_size=300, stratify=y, random_state=0)
 X, X_public, y, _ = train_test_split(X, y, test_size=700, stratify=y, random_state=0)
 
-teacher = PACPrivate(SVC(), budget=1 / 2, max_answers=1000, n_subsets=32).fit(X, y)
+teacher = PACPrivate(SVC(), budget=1 / 2, release=Answers(1000), secret=Subsets(32)).fit(X, y)
 student = distill(teacher, LogisticRegression(max_iter=1000), X_public)
 print(f"{student.n_kept} of {student.n_public} labels were sure enough")
 print(student.guarantee.promise)

@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Membership, PACPrivate
+from pacsklearn import Membership, PACPrivate, Subsets
 from pacsklearn.datasets import load_cleveland
 
 X, extent = load_cleveland(return_X_y=True)
@@ -36,7 +36,7 @@ print(f"without privacy: AUC {roc_auc_score(y_test, plain):.3f}")
 caps = (0.55, 0.60, 0.70)
 figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.9), sharey=True, layout="constrained")
 for ax, cap in zip(axes, caps, strict=True):
-    private = PACPrivate(score, budget=Membership(cap), n_subsets=64).fit(X, y)
+    private = PACPrivate(score, budget=Membership(cap), secret=Subsets(64)).fit(X, y)
     told = private.predict_proba(X_test)[:, 1]
     for group, name, marker in ((0, "healthy", "o"), (1, "ill", "^")):
         here = y_test == group

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Membership, PACPrivate
+from pacsklearn import Membership, PACPrivate, Subsets
 from pacsklearn.datasets import load_student
 from pacsklearn.exceptions import UtilityWarning
 
@@ -31,7 +31,7 @@ def private(cap: float) -> PACPrivate:
     """One release. That it will *predict* no better than the mean mark is warned of, rightly."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UtilityWarning)
-        return PACPrivate(ridge, budget=Membership(cap), n_subsets=64).fit(X, mark)
+        return PACPrivate(ridge, budget=Membership(cap), secret=Subsets(64)).fit(X, mark)
 
 
 # %%

@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from pacsklearn import Membership, PACPrivate
+from pacsklearn import Membership, PACPrivate, Parameters, Subsets
 
 table = pd.read_csv(Path(os.environ["PACSKLEARN_DATA"]) / "spambase.csv.gz", header=None).to_numpy()
 X, spam = table[:, :57], table[:, 57] == 1
@@ -36,7 +36,9 @@ plain = recipe.fit(X, y)
 figure, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
 models = {"no privacy": plain}
 for cap in (0.70, 0.60, 0.55):
-    found = PACPrivate(recipe, budget=Membership(cap), n_subsets=64, certify=False)
+    found = PACPrivate(
+        recipe, budget=Membership(cap), release=Parameters(certify=False), secret=Subsets(64)
+    )
     models[f"attacker at most {cap:.0%}"] = found.fit(X, y)
 for style, (name, model) in zip(("--", "-", "-", "-"), models.items(), strict=True):
     alarms, caught, _ = roc_curve(y_test, model.predict_proba(X_test)[:, 1])

@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
 generator = np.random.default_rng(3)
@@ -60,7 +60,7 @@ index = sorted(word for words in telling.values() for word in words)
 codebook = Schema([Column("letter", "text", vocabulary=tuple(index))])
 recipe = make_pipeline(SchemaEncoder(codebook), LogisticRegression(C=0.3))
 plain = recipe.fit(letters[train], topics[train])
-private = PACPrivate(recipe, budget=1 / 4, n_subsets=64).fit(letters[train], topics[train])
+private = PACPrivate(recipe, budget=1 / 4, secret=Subsets(64)).fit(letters[train], topics[train])
 for name, model in (("without privacy", plain), ("published", private)):
     print(f"{name}: {model.score(letters[test], topics[test]):.3f} of new letters are sent right")
 

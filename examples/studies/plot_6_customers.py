@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Parameters, Subsets
 
 table = pd.read_csv(Path(os.environ["PACSKLEARN_DATA"]) / "taiwan_credit_card.csv.gz").iloc[:6000]
 used = np.clip(table["bill_amt1"] / table["limit_bal"], 0, 1)
@@ -38,7 +38,9 @@ colours = ListedColormap(["#0072B2", "#CC79A7", "#009E73"])
 figure, axes = plt.subplots(1, 3, figsize=(9.8, 3.4), sharey=True, layout="constrained")
 for ax, budget in zip(axes, ("1/16", "1/4", "1"), strict=True):
     nats = float(Fraction(budget))
-    private = PACPrivate(recipe, budget=nats, certify=False, n_subsets=64).fit(X)
+    private = PACPrivate(
+        recipe, budget=nats, release=Parameters(certify=False), secret=Subsets(64)
+    ).fit(X)
     released = private.released_estimator_
     centres = (
         released[-1].cluster_centers_ if hasattr(released, "steps") else released.cluster_centers_

@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.datasets import load_cleveland
 from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
@@ -59,7 +59,9 @@ for seed in range(6):
     released = []
     for number, where in enumerate((~second, second), start=1):
         rows = train[where[train]]
-        with PrivacySession(X.iloc[rows], ill[rows], budget=Nats(1.0), n_subsets=64) as session:
+        with PrivacySession(
+            X.iloc[rows], ill[rows], budget=Nats(1.0), secret=Subsets(64)
+        ) as session:
             model = session.release(recipe, budget=1.0).value
         released.append(model)
         auc = roc_auc_score(ill[test], model.predict_proba(X.iloc[test])[:, 1])

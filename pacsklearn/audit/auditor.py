@@ -117,10 +117,10 @@ def run_audit(
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn import PACPrivate, Subsets
     >>> from pacsklearn.audit import run_audit
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = PACPrivate(RidgeClassifier(alpha=100), n_subsets=16).fit(X, y)
+    >>> model = PACPrivate(RidgeClassifier(alpha=100), secret=Subsets(16)).fit(X, y)
     >>> audit = run_audit(model, X, y, attacks=["identification"], n_trials=200)
     >>> audit.passed
     True

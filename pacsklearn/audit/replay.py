@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.estimators.subsets import stated_secret
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.noise.noise_law import Target
@@ -20,7 +21,6 @@ from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.kernel.outputs.universe import check_universe
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.sampled.sampled_subsets import sampled_subsets
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""
@@ -68,10 +68,17 @@ def replay_fit(
     """
     if not model.__sklearn_is_fitted__():
         raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
-    guarantee, estimator = model.guarantee_, model.estimator
-    if sampled_subsets(model.secret_space) is not None:
+    guarantee, kind = model.guarantee_, model.release_
+    estimator = getattr(model, "best_estimator_", model.estimator)
+    if kind.is_black_box and hasattr(model, "released_estimator_"):
         raise ValueError(
-            "estimator must have been fitted with secret_space='listed' for an audit: attacks "
+            "estimator must release parameters or answers for an audit, got "
+            f"{type(kind).__name__}: a student is no function of the secret alone that could be "
+            "replayed. Audit the answers it learnt from: release=Answers()."
+        )
+    if stated_secret(model.secret).sizes is not None:
+        raise ValueError(
+            "estimator must have been fitted with Subsets() for an audit: attacks "
             "know the exact posterior over a list of candidates, and a sampled secret has none. "
             "docs/threat_model.md shows an attack on it."
         )
@@ -81,7 +88,7 @@ def replay_fit(
     if insert is not None:
         X, y, groups, canaries = insert(estimator, X, y, groups)
     jobs = model.n_jobs if n_jobs is None else n_jobs
-    options = FitOptions(fit_params or {}, jobs, fast_fit=model.fast_fit)
+    options = FitOptions(fit_params or {}, jobs)
     candidates = Candidates.prepare(estimator, X, y, _design(model, groups), options)
     space = candidates.space
     if not hasattr(model, "released_estimator_"):
@@ -93,13 +100,13 @@ def replay_fit(
         if probe is not None:
             queries = probe(X)
         return TranscriptGame.rehearse(
-            stabilized(estimator, model.stabilize),
+            kind.answering(estimator),
             X,
             y,
             X if queries is None else queries,
             space,
-            answers=model.answers,
-            value_range=model.value_range,
+            answers=kind.of,
+            value_range=None if kind.prior is None else kind.prior.bounds,
             options=options,
             step_budget=model.responder().step_budget,
             budget=as_budget(model.budget, warn=False).amount,
@@ -120,8 +127,8 @@ def released_plan(model: PACPrivate, candidates: Candidates) -> ParameterPlan:
     """What a fitted model's release needs, short of the secret, for these candidates."""
     budget = as_budget(model.budget, warn=False)
     target = Target(budget.amount, budget.criterion(candidates.space))
-    choices = ReleaseChoices(model.noise, model.metric, model.canonicalizer)
-    return ParameterPlan.of(model.estimator, lambda: candidates, target, choices)
+    choices = model.release_.choices(model.noise)
+    return ParameterPlan.of(candidates.estimator, lambda: candidates, target, choices)
 
 
 def replay_session(
@@ -193,7 +200,7 @@ def _design(model: PACPrivate, groups: Any) -> Design:
     if isinstance(seed, SubsetSeed) and not seed.is_known:
         # The design is attacked, not the list: any list of the same kind will do.
         seed = SubsetSeed()
-    return Design.of(model, groups, seed)
+    return replace(stated_secret(model.secret).design(groups), seed=seed)
 
 
 def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: Any) -> None:

@@ -255,7 +255,7 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
             if value <= 0:
                 raise ValueError(
                     f"{type(template).__name__} predicts numbers above zero, and the public "
-                    f"prior says {value!r}; give prior_mean a number above zero."
+                    f"prior says {value!r}; expect a number above zero."
                 )
             value, slope = float(np.log(value)), value
         weights[:, -1] = value

@@ -104,7 +104,7 @@ class TransformedTargetCanonicalizer(Canonicalizer):
             slope = (ends[0] - ends[1]) / (2 * step)
         if not (np.isfinite(inner) and np.isfinite(slope)):
             raise ValueError(
-                f"prior_mean={value!r} is outside what func and inverse_func of "
+                f"The expected {value!r} is outside what func and inverse_func of "
                 f"{type(template).__name__} are defined for; give one inside."
             )
         constant = self.part.constant(layout.children[0][1], inner, _blank(template))

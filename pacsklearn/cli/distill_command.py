@@ -48,6 +48,8 @@ def distill(
     from pacsklearn.cli.recipe import budget_of
     from pacsklearn.cli.table import read_table
     from pacsklearn.estimators.pac_private import PACPrivate
+    from pacsklearn.estimators.released_answers import Answers
+    from pacsklearn.estimators.subsets import Subsets
     from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.students.distillation import distill as distilled
 
@@ -62,10 +64,9 @@ def distill(
     source = PACPrivate(
         teacher,
         budget=budget_of({"budget": options.stated_budget(nats, allow_exact=allow_exact)}),
-        release="responses",
-        max_answers=len(public_table.X) if max_answers is None else max_answers,
+        release=Answers(len(public_table.X) if max_answers is None else max_answers),
+        secret=Subsets(subsets),
         ledger=charged_ledger(ledger, dataset, user, project),
-        n_subsets=subsets,
         n_jobs=jobs,
         verbose=0 if as_json else 1,
     )

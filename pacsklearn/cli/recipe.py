@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
 from pacsklearn.cli.table import Table, read_table
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.released_parameters import Parameters
+from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.plugins.registry import registry
@@ -17,6 +20,8 @@ from pacsklearn.plots.privacy_statement import SCHEMA
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
 from pacsklearn.tabular.schema.schema import Schema
+
+_RELEASES: Mapping[str, Any] = {"auto": "auto", "parameters": Parameters()}
 
 
 def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
@@ -30,11 +35,9 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
                 recipe.get("columns"),
             ),
             budget=budget_of(recipe),
+            release=_RELEASES[recipe["release"]],
+            secret=Subsets(recipe["n_subsets"], rate=recipe["rate"], seed=recipe["subset_seed"]),
             noise=recipe["noise"],
-            release=recipe["release"],
-            n_subsets=recipe["n_subsets"],
-            rate=recipe["rate"],
-            subset_seed=recipe["subset_seed"],
             **options,
         )
     except KeyError as error:

@@ -30,6 +30,10 @@ class PlanRequest(NamedTuple):
     n_releases : int
     alternatives : bool
         Whether other models are looked at as well.
+    noise : str or NoiseBackend
+        For released parameters.
+    why : str
+        Why ``release="auto"`` releases no parameters; empty where it was stated.
     """
 
     candidates: Candidates
@@ -38,6 +42,8 @@ class PlanRequest(NamedTuple):
     scoring: Any
     n_releases: int
     alternatives: bool
+    noise: Any
+    why: str
 
 
 class Advice(ABC):
@@ -64,5 +70,5 @@ class Advice(ABC):
 
 def advice_on(kind: ReleaseKind) -> Advice:
     """Advice about what a fit releases."""
-    made: Advice = registry().make("advice", kind.released_as)
+    made: Advice = registry().make("advice", kind.name)
     return made

@@ -58,14 +58,14 @@ def _instead_of_answers(estimator: Any) -> str:
         registry().canonicalizer_for(estimator)
     except NoCanonicalizerError as error:
         return str(error)
-    return "Its parameters can be released: release='parameters'."
+    return "Its parameters can be released: release=Parameters()."
 
 
 def _range(value_range: Any, name: str) -> tuple[float, float]:
     advice = (
-        f"{name} answers numbers, which are clipped to a public range; give value_range=(low, "
+        f"{name} answers numbers, which are clipped to a public range; give prior=Range(low, "
         "high), chosen without looking at y"
     )
     if value_range is None:
-        raise ValueError(f"value_range is missing: {advice}.")
+        raise ValueError(f"prior must have a range: {advice}.")
     return checked_range(value_range, f": {advice}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from joblib.externals.loky import ProcessPoolExecutor
 
+from pacsklearn._config import get_config
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.outputs.candidates import Candidates
@@ -17,8 +18,8 @@ from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
 
 
 @contextmanager
-def explained(*, debug: bool) -> Iterator[list[Candidates]]:
-    """Show the error of a candidate's fit on standard error, if asked; it is raised all the same.
+def explained() -> Iterator[list[Candidates]]:
+    """Show the error of a candidate's fit, where that is configured; it is raised all the same.
 
     What is fitted is put into the list that this gives. The words, which may quote rows, go to
     the terminal and into no exception, log or file.
@@ -27,7 +28,7 @@ def explained(*, debug: bool) -> Iterator[list[Candidates]]:
     try:
         yield watched
     except SubsetFitError as error:
-        if debug and watched and error.subset is not None:
+        if get_config()["debug"] and watched and error.subset is not None:
             sys.stderr.write(
                 f"Candidate {error.subset} fitted by itself, for your eyes only (this may quote "
                 f"rows):\n{words_of_failure(watched[-1], error.subset)}\n"

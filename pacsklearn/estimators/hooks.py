@@ -7,20 +7,6 @@ from collections.abc import Iterable
 from pacsklearn.kernel.plugins.kinds import kind
 
 
-@kind("release_kind", "pacsklearn.estimators.release_kind:ReleaseKind", internal=True)
-def pacsklearn_release_kinds() -> Iterable[type | str]:
-    """What is released, and by which arguments.
-
-    Returns
-    -------
-    iterable of subclasses of ReleaseKind, or of their names
-    """
-    return (
-        "pacsklearn.estimators.released_parameters:Parameters",
-        "pacsklearn.estimators.released_answers:Answers",
-    )
-
-
 @kind("advice", "pacsklearn.estimators.advice:Advice", internal=True)
 def pacsklearn_advice() -> Iterable[type | str]:
     """What a curator is told about a release that may be poor.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from pacsklearn.estimators.prepared_rows import PreparedRows
 from pacsklearn.estimators.responders import Responders, answer_table
 from pacsklearn.kernel.outputs.candidates import Fits
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+
+if TYPE_CHECKING:
+    from pacsklearn.estimators.pac_private import PACPrivate
 
 
 @final
@@ -18,6 +21,7 @@ class OpenFit:
 
     Parameters
     ----------
+    model : PACPrivate
     rows : PreparedRows
     procedure : ReleaseProcedure
     store : {"memory", "ledger"}, default="memory"
@@ -25,9 +29,13 @@ class OpenFit:
     """
 
     def __init__(
-        self, rows: PreparedRows, procedure: ReleaseProcedure, store: str = "memory"
+        self,
+        model: PACPrivate,
+        rows: PreparedRows,
+        procedure: ReleaseProcedure,
+        store: str = "memory",
     ) -> None:
-        self.rows, self.procedure = rows, procedure
+        self.model, self.rows, self.procedure = model, rows, procedure
         # Seals what is stored: without it nobody can write an answer, or find a row's own.
         self._answers = answer_table(procedure, os.urandom(32) if store == "ledger" else None)
         if self._answers is not None:
@@ -35,7 +43,7 @@ class OpenFit:
 
     @property
     def estimator(self) -> Any:
-        """The wrapped estimator."""
+        """The wrapped estimator; of several to choose from, what they are like."""
         return self.rows.candidates.estimator
 
     def candidates(self, estimator: Any) -> Any:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.estimators.individual_information import stated_individually
 from pacsklearn.estimators.linked_table import LinkedTable, linked_space
+from pacsklearn.estimators.release_kind import check_prior
 from pacsklearn.estimators.responders import Responders, answer_table
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -21,11 +22,11 @@ from pacsklearn.kernel.outputs.candidates import FitOptions, Fits, Fittable
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
-    public_prior,
 )
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.space import Space
+from pacsklearn.priors import Prior
 
 
 class OpenSession:
@@ -110,8 +111,7 @@ class OpenSession:
         noise: Any = "auto",
         metric: Any = "auto",
         canonicalizer: Any = "auto",
-        prior_mean: float | None = None,
-        value_range: tuple[float, float] | None = None,
+        prior: Prior | None = None,
         fit_params: Mapping[str, Any] | None = None,
         individual: bool = False,
         certify: bool = True,
@@ -129,11 +129,9 @@ class OpenSession:
         metric : "auto", None, array-like or Metric
             What noise costs in each direction; "auto" asks the canonicalizer.
         canonicalizer : "auto", str or Canonicalizer
-        prior_mean : float, optional
-            For regressors: what is publicly expected of the targets. The released model is drawn
-            toward it as far as its noise asks for.
-        value_range : (float, float), optional
-            For regressors: public range of the targets; its middle stands for ``prior_mean``.
+        prior : Range, Expected or Constant, optional
+            For regressors: what is publicly expected of the targets (:mod:`pacsklearn.priors`). The
+            released model is drawn toward it as far as its noise asks for.
         fit_params : mapping, optional
             Passed to every subset's ``fit``.
         individual : bool, default=False
@@ -167,8 +165,7 @@ class OpenSession:
             noise=noise,
             metric=metric,
             canonicalizer=canonicalizer,
-            prior_mean=prior_mean,
-            value_range=value_range,
+            prior=prior,
             fit_params=fit_params,
             table=table,
         )
@@ -182,8 +179,7 @@ class OpenSession:
         noise: Any = "auto",
         metric: Any = "auto",
         canonicalizer: Any = "auto",
-        prior_mean: float | None = None,
-        value_range: tuple[float, float] | None = None,
+        prior: Prior | None = None,
         fit_params: Mapping[str, Any] | None = None,
         table: LinkedTable | None = None,
     ) -> ParameterPlan:
@@ -191,7 +187,7 @@ class OpenSession:
 
         Parameters
         ----------
-        estimator, budget, noise, metric, canonicalizer, prior_mean, value_range, fit_params, table
+        estimator, budget, noise, metric, canonicalizer, prior, fit_params, table
             As for :meth:`release`.
 
         Returns
@@ -209,9 +205,7 @@ class OpenSession:
             estimator,
             partial(self._candidates, estimator, fit_params, table),
             self._procedure.check(budget),
-            ReleaseChoices(
-                noise, metric, canonicalizer, public_prior(estimator, prior_mean, value_range)
-            ),
+            _choices(estimator, noise, metric, canonicalizer, prior),
         )
 
     def take(
@@ -287,3 +281,19 @@ class OpenSession:
             "A PrivacySession holds the secret and cannot be pickled or copied; keep it in the "
             "process that owns it and publish its releases, or move it with save and load."
         )
+
+
+def _choices(
+    estimator: Any, noise: Any, metric: Any, canonicalizer: Any, prior: Prior | None
+) -> ReleaseChoices:
+    """A release's arguments as a plan takes them.
+
+    Raises
+    ------
+    ValueError
+        When there is a prior and nothing that it says anything about.
+    """
+    if prior is None:
+        return ReleaseChoices(noise, metric, canonicalizer)
+    check_prior(estimator, prior)
+    return ReleaseChoices(noise, metric, canonicalizer, prior.normal())

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 from pacsklearn._sklearn_compat import features_of
+from pacsklearn.estimators.alternatives import template_of
 from pacsklearn.estimators.opening import Opening
+from pacsklearn.estimators.subsets import design_of
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.outputs.candidates import Design, FitOptions, subset_seed
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.universe import check_names
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
-from pacsklearn.sampled.sampled_design import design_of
+
+if TYPE_CHECKING:
+    from pacsklearn.estimators.pac_private import PACPrivate
 
 
 @final
@@ -23,7 +27,9 @@ class PreparedRows(NamedTuple):
     routed: dict[str, Any]
 
     @classmethod
-    def of(cls, model: Any, needs_list: str, X: Any, y: Any, groups: Any, fit_params: Any) -> Self:
+    def of(
+        cls, model: PACPrivate, needs_list: str, X: Any, y: Any, groups: Any, fit_params: Any
+    ) -> Self:
         """Check the rows by the parameters of :class:`~pacsklearn.PACPrivate`.
 
         ``needs_list`` says why what is released needs a list of candidates, if it does.
@@ -32,19 +38,18 @@ class PreparedRows(NamedTuple):
         check_names(X)
         # Kept aside so that a failing fit leaves the last one whole.
         features = features_of(X)
-        seed = subset_seed(model.subset_seed, model.random_state)
-        options = FitOptions(routed, model.n_jobs, model.verbose, model.fast_fit)
-        design = design_of(model.secret_space, Design.of(model, groups, seed))
-        candidates = design.candidates(model.estimator, X, y, options)
+        options = FitOptions(routed, model.n_jobs, model.verbose)
+        design = design_of(model.secret, groups, model.random_state)
+        candidates = design.candidates(template_of(model.estimator), X, y, options)
         if needs_list and not candidates.space.has_members:
-            raise ValueError(needs_list.format(type(model.estimator).__name__))
-        return cls(candidates, features, seed, routed)
+            raise ValueError(needs_list)
+        return cls(candidates, features, design.seed, routed)
 
-    def procedure(self, model: Any, budget: Budget) -> ReleaseProcedure:
+    def procedure(self, model: PACPrivate, budget: Budget) -> ReleaseProcedure:
         """How a fit releases."""
         return opening_of(model, budget).procedure(self.candidates.space, self.candidates.X)
 
 
-def opening_of(model: Any, budget: Budget) -> Opening:
+def opening_of(model: PACPrivate, budget: Budget) -> Opening:
     """Terms of a fit, by the parameters of :class:`~pacsklearn.PACPrivate`."""
     return Opening(budget, model.ledger, model.random_state)

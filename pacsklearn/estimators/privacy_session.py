@@ -11,25 +11,24 @@ import numpy as np
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.joint_labels import answer_together
 from pacsklearn.estimators.opening import Opening
+from pacsklearn.estimators.released_answers import kind_of_answers
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession
+from pacsklearn.estimators.subsets import Subsets, design_of, listed_design
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.outputs.candidates import Design, FitOptions
-from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace, candidate_space
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space
-from pacsklearn.sampled.drawn_subsets import DrawnSubsets
-from pacsklearn.sampled.sampled_design import design_of
-from pacsklearn.sampled.sampled_subsets import LISTED, SampledSubsets
+from pacsklearn.priors import Prior
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
 
 
 @final
@@ -49,19 +48,13 @@ class PrivacySession(SessionReleases, StoredSession):
         Ceiling of the session: a number of nats of mutual information, :class:`~pacsklearn.Nats`,
         or a cap on what an adversary achieves, such as :class:`~pacsklearn.Membership`. Successes
         do not add up: under a cap the session makes one release.
-    space : SecretSpace, optional
-        Candidate subsets (a ``DrawnSubsets`` for a sampled secret space); a balanced design by the
-        next four parameters when not given.
-    n_subsets : int, default=128
-    rate : float, default=0.5
-    stratify : "auto" or bool, default="auto"
-        Give every candidate the same share of each class; "auto" does when ``y`` holds classes.
+    secret : None, Subsets, SampledSubsets or SecretSpace, default=None
+        What is hidden: which of a list of balanced subsets is used (None is :class:`Subsets` with
+        its defaults; a :class:`SecretSpace` lists them), or which of *all* balanced subsets
+        (:class:`SampledSubsets`): who knows some rows' memberships then learns nothing about the
+        others' from them.
     groups : array-like of shape (n_rows,), optional
         Unit of privacy.
-    subset_seed : None, int or SubsetSeed, default=None
-        None draws the subsets in secret. An integer makes them public and the same every time: who
-        then knows whether about seven rows were used can look all others up without any release.
-        Every figure is that of an adversary who knows the subsets; see :class:`SubsetSeed`.
     ledger : None, str or Ledger, default=None
         A further account that every release is charged to as well, shared with other sessions and
         processes: a URI such as ``"sqlite:///clinic.db"``, or a ledger.
@@ -72,15 +65,6 @@ class PrivacySession(SessionReleases, StoredSession):
         Workers that fit the candidates' models.
     verbose : int, default=0
         Show how far the fits are, as joblib does.
-    fast_fit : bool, default=True
-        Fit all candidates at once where that gives the same models (least squares, ridge, linear
-        discriminants, PCA, naive Bayes, scalers and pipelines). False fits one after the other.
-    secret_space : {"listed", "sampled", "sampled-large"} or SampledSubsets, default="listed"
-        "sampled" draws the secret afresh from *all* balanced subsets and sizes the noise on trial
-        subsets, at a stated confidence: who knows some rows' memberships learns nothing about the
-        others from it. ``n_subsets`` is not used then. The session makes one release, or several
-        that are planned together (:meth:`release_planned`), by parameters or functions; see
-        :class:`SampledSubsets`.
     store : {"memory", "ledger"}, default="memory"
         Where private answers are stored. "ledger" puts them into the ledger's database, where they
         are on disk before they are told, and holds only those used last in memory; a session that
@@ -107,9 +91,9 @@ class PrivacySession(SessionReleases, StoredSession):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from pacsklearn import PrivacySession
+    >>> from pacsklearn import PrivacySession, Subsets
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> with PrivacySession(X, y, budget=1 / 2, n_subsets=32) as session:
+    >>> with PrivacySession(X, y, budget=1 / 2, secret=Subsets(32)) as session:
     ...     scaler = session.release(StandardScaler(), budget=1 / 4).value
     ...     model = session.release(LinearDiscriminantAnalysis(), budget=1 / 8).value
     >>> round(session.ledger.remaining, 3)
@@ -122,33 +106,25 @@ class PrivacySession(SessionReleases, StoredSession):
         y: Any = None,
         *,
         budget: float | Budget,
-        space: SecretSpace | DrawnSubsets | None = None,
-        n_subsets: int = 128,
-        rate: float = 0.5,
-        stratify: Any = "auto",
+        secret: Subsets | SampledSubsets | SecretSpace | None = None,
         groups: Any = None,
-        subset_seed: int | SubsetSeed | None = None,
         ledger: str | Ledger | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        fast_fit: bool = True,
-        secret_space: str | SampledSubsets = LISTED,
         store: str = "memory",
     ) -> None:
         opening = Opening(as_budget(budget), ledger, random_state)
-        fitting = FitOptions({}, n_jobs, verbose, fast_fit)
+        fitting = FitOptions({}, n_jobs, verbose)
         kind = registry().space_for(X)
         X = X if kind is not None or hasattr(X, "shape") else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
-        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
-        drawn = design_of(secret_space, design)
         if kind is not None:
-            if drawn is not design:
-                raise ValueError(f"secret_space must be 'listed' for a {type(X).__name__}.")
-            known: Space = kind.over(X, y, design)
+            known: Space = kind.over(X, y, listed_design(secret, groups, random_state, X))
+        elif isinstance(secret, SecretSpace):
+            known = secret
         else:
-            known = _given(space) or drawn.space(X, y)
+            known = design_of(secret, groups, random_state).space(X, y)
         if store not in ("memory", "ledger") or (store == "ledger" and known.once):
             raise ValueError(
                 "store must be 'memory', or 'ledger' in a session whose candidates are listed, got "
@@ -218,8 +194,7 @@ class PrivacySession(SessionReleases, StoredSession):
         query_budget: float | None = None,
         max_answers: int | None = None,
         answers: str = "auto",
-        value_range: tuple[float, float] | None = None,
-        prior_mean: float | None = None,
+        prior: Prior | None = None,
         fit_params: Mapping[str, Any] | None = None,
     ) -> Responder:
         """Fit the candidates of a black box and return what answers queries with it.
@@ -236,11 +211,9 @@ class PrivacySession(SessionReleases, StoredSession):
         answers : {"auto", "labels", "probabilities", "values"}, default="auto"
             Labels of classifiers, their class probabilities clipped to [0, 1], or values of
             regressors.
-        value_range : (float, float), optional
+        prior : Range, Expected or Constant, optional
             Public range that values are clipped to; required for regressors. Noisy values are
-            drawn toward its middle as far as their noise asks for.
-        prior_mean : float, optional
-            For regressors: what is publicly expected of the targets, instead of that middle.
+            drawn toward its middle, or what is expected, as far as their noise asks for.
         fit_params : mapping, optional
             Passed to every candidate's ``fit``.
 
@@ -252,7 +225,7 @@ class PrivacySession(SessionReleases, StoredSession):
         Notes
         -----
         Nothing warns of answers that are no better than a constant: a session does not know what
-        else it will be asked. A fit of ``PACPrivate(release="responses")`` does, and its ``plan``
+        else it will be asked. A fit of ``PACPrivate(release=Answers())`` does, and its ``plan``
         shows the figures.
         """
         space = self._space.row_subsets()
@@ -261,7 +234,7 @@ class PrivacySession(SessionReleases, StoredSession):
             candidates,
             query_budget=query_budget,
             max_answers=max_answers,
-            kind=answer_kind(estimator, candidates.y, answers, value_range, prior_mean),
+            kind=kind_of_answers(estimator, candidates.y, answers, prior),
         )
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
@@ -305,9 +278,3 @@ class PrivacySession(SessionReleases, StoredSession):
         kind = answer_kind(estimator, candidates.y, "labels", None)
         assert isinstance(kind, LabelKind)
         return answer_together(self._procedure, candidate_models(candidates), kind, X, target)
-
-
-def _given(space: Any) -> Space | None:
-    if space is not None and not isinstance(space, Space):
-        raise TypeError(f"space must be a SecretSpace, got {type(space).__name__}.")
-    return space

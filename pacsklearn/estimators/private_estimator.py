@@ -19,9 +19,8 @@ from pacsklearn._sklearn_compat import (
     routing_enabled,
     set_output_config,
 )
-from pacsklearn.exceptions import (
-    NoCanonicalizerError,
-)
+from pacsklearn.estimators.alternatives import template_of
+from pacsklearn.exceptions import NoCanonicalizerError
 
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
@@ -33,7 +32,11 @@ def _can(method: str) -> Any:
 
 
 def _can_score(self: PrivateEstimator) -> bool:
-    return hasattr(self, "predict") and hasattr(self.estimator, "score")
+    return hasattr(self, "predict") and hasattr(template_of(self.estimator), "score")
+
+
+def _can_fit_predict(self: PrivateEstimator) -> bool:
+    return hasattr(template_of(self.estimator), "fit_predict") and hasattr(self, "predict")
 
 
 class JudgedByBudget:
@@ -87,7 +90,7 @@ class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
         """Whether the method can be asked of what was, or will be, released."""
         if self.__sklearn_is_fitted__():
             return method in self.released_methods_ and hasattr(self._released(), method)
-        if not hasattr(self.estimator, method):
+        if not hasattr(template_of(self.estimator), method):
             return False
         try:
             return method in self._offered()
@@ -113,7 +116,7 @@ class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(
-                estimator=self.estimator,
+                estimator=template_of(self.estimator),
                 method_mapping=MethodMapping().add(caller="fit", callee="fit"),
             )
         )
@@ -161,14 +164,14 @@ class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
         if name in ("predict_proba", "predict_log_proba", "decision_function"):
             raise AttributeError(
                 f"{plain}: labels are answered, one by one. Class probabilities are with "
-                "PACPrivate(..., answers='probabilities')."
+                "PACPrivate(..., release=Answers(of='probabilities'))."
             )
         if name in _ABOUT_A_MODEL or name.endswith("_"):
             raise AttributeError(
                 f"{plain}: private answers are released and no model, since no canonicalizer "
-                "supports the estimator or release='responses' was given. Ask predict, publish a "
+                "supports the estimator or release=Answers() was given. Ask predict, publish a "
                 "student of the answers (distill), or wrap an estimator whose parameters can be "
-                "released (release='parameters' says why this one's cannot)."
+                "released (release=Parameters() says why this one's cannot)."
             )
         raise AttributeError(plain)
 
@@ -207,7 +210,7 @@ class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
         """Fit, then transform ``X`` by the *released* model."""
         return self.fit(X, y, **fit_params).transform(X)
 
-    @available_if(lambda self: hasattr(self.estimator, "fit_predict") and hasattr(self, "predict"))
+    @available_if(_can_fit_predict)
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, then predict ``X`` by the *released* model."""
         return self.fit(X, y, **fit_params).predict(X)

@@ -52,7 +52,7 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
     reservation_ : Reservation
         Account of the fits. When the search ends, what the fits did not use goes back to the
         ledger and the reservation is closed, unless the best estimator still has answers to charge
-        (``release="responses"``): then call ``reservation_.release_unspent()`` after the last one.
+        (``release=Answers()``): then call ``reservation_.release_unspent()`` after the last one.
     reserved_ : float
         Nats that were set aside.
     best_estimator_, best_params_, best_score_, cv_results_, ...
@@ -75,7 +75,7 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
     ``PACPrivate(GridSearchCV(...))`` costs one release and covers the choice.
 
     *Mostly the wrong tool.* Two options in five folds cost eleven releases, and each gets a share
-    of the budget so small that noise decides. ``PACPrivate(..., tune={...})`` chooses by simulated
+    of the budget so small that noise decides. ``PACPrivate(Tuned(...))`` chooses by simulated
     releases for the price of one, and states what the choice tells about the whole table.
 
     *Edge case.* When the process is killed the reservation stays; find it in the ``reservations``

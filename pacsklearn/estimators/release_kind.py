@@ -4,109 +4,77 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 
+from pacsklearn._sklearn_compat import check_parameters
+from pacsklearn.estimators.alternatives import Alternatives
 from pacsklearn.estimators.open_fit import OpenFit
-from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.priors import Prior
+
+if TYPE_CHECKING:
+    from pacsklearn.estimators.pac_private import PACPrivate
 
 
-def about(text: str, *, set_by_checks: bool = False) -> dict[str, Any]:
-    """What an argument of a release kind is about, for who states it where it has no effect.
-
-    ``set_by_checks``: scikit-learn's checks set it on any regressor that has it.
-    """
-    return {"about": text, "set_by_checks": set_by_checks}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReleaseKind(ABC):
+class ReleaseKind(BaseEstimator, ABC):
     """What is released, and by which arguments.
 
-    The arguments are fields, named as an estimator's parameters are; those whose
-    metadata say what they are :func:`about` are refused where another kind would be released.
-
-    Parameters
-    ----------
-    value_range : (float, float), optional
-    prior_mean : float, optional
+    A value as scikit-learn's kernels are: it has parameters, is cloned, and nested names reach
+    into it (``release__certify``). A fit changes nothing in it.
 
     Attributes
     ----------
-    name : str
-        For the registry.
-    released_as : {"parameters", "responses", "student"}
-        Name in ``released_as_``, and of the advice about it.
-    noun, spelling : str
-        What is released, and how a user asks for it, in words.
+    name : {"parameters", "responses", "student"}
+        Of the advice about it.
     is_black_box : bool
         Whether only predictions of candidates are looked at, which are one number or label a row.
-    needs_list : str
-        Why it needs a list of candidates; empty where a sampled secret serves.
+    store : {"memory", "ledger"}
+        Where private answers are stored.
+    prior : Prior or None
+        What is publicly expected of a regressor's predictions.
     """
 
     name: ClassVar[str]
-    released_as: ClassVar[str]
-    noun: ClassVar[str]
-    spelling: ClassVar[str]
     is_black_box: ClassVar[bool] = True
-    needs_list: ClassVar[str] = (
-        "secret_space='sampled' is for released parameters: answers are calibrated to a list of "
-        "candidates, and {} would answer. Use secret_space='listed', or an estimator whose "
-        "parameters can be released."
-    )
+    store: str = "memory"
+    prior: Prior | None
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"prior": [None, Prior]}
 
-    value_range: Any = field(default=None, metadata=about("predictions of regressors"))
-    prior_mean: Any = field(default=None, metadata=about("predictions of regressors"))
-
-    @classmethod
-    def of(cls, model: Any) -> Self:
-        """The kind with its arguments as an estimator's parameters state them."""
-        return cls(**{each.name: getattr(model, each.name) for each in _arguments(cls)})
-
-    def check(self, model: Any) -> None:
+    def check(self, model: PACPrivate) -> None:
         """Refuse what cannot be released as it is stated, before anything is fitted.
 
         Raises
         ------
         ValueError
-            Among others for an argument of another kind, which would be ignored.
         NoCanonicalizerError
         """
-        estimator = model.estimator
-        for name in ("value_range", "prior_mean"):
-            if getattr(self, name) is not None and not is_regressor(estimator):
-                raise ValueError(
-                    f"{name} is for regressors, whose predictions are numbers; "
-                    f"{type(estimator).__name__} is none. Leave it out."
-                )
-        self.refuse_others(model)
+        check_parameters(self)
+        if self.prior is not None:
+            check_prior(model.estimator, self.prior)
+        if not self.is_black_box:
+            return
+        name, noise = type(self).__name__, model.noise
+        if not isinstance(noise, str) or noise != "auto":
+            raise ValueError(
+                f"noise is about released parameters, and {name} would be released: it would be "
+                "ignored; leave noise out."
+            )
+        if isinstance(model.estimator, Alternatives):
+            raise ValueError(
+                f"release must be 'auto' or Parameters() for a {type(model.estimator).__name__}, "
+                f"got {name}: answers hold what all candidates agree on, so choosing by "
+                "their score would choose by the whole table without noise. PACPrivate.plan shows "
+                "the figures of each."
+            )
 
-    def refuse_others(self, model: Any) -> None:
-        """Refuse arguments of other kinds, which would be ignored.
-
-        Raises
-        ------
-        ValueError
-        """
-        estimator = model.estimator
-        own = {each.name for each in _arguments(type(self))}
-        for other in registry().registrations("release_kind"):
-            for each in _arguments(other.made):
-                if each.name in own or not _is_stated(getattr(model, each.name), each.default):
-                    continue
-                if each.metadata["set_by_checks"] and is_regressor(estimator):
-                    continue
-                way_out = f"leave {each.name} out"
-                if model.release == "auto" and not self.is_black_box:
-                    way_out = f"give {other.made.spelling} as well, or {way_out}"
-                raise ValueError(
-                    f"{each.name} is about {each.metadata['about']}, and {self.noun} of "
-                    f"{type(estimator).__name__} would be released (release={model.release!r}): "
-                    f"it would be ignored; {way_out}."
-                )
+    def needs_list(self, estimator: Any) -> str:
+        """Say why a list of candidates is needed; empty where a sampled secret serves."""
+        return (
+            "secret must be Subsets() where answers are released: they are calibrated to a list of "
+            f"candidates, and {type(estimator).__name__} would answer. Or wrap an estimator whose "
+            "parameters can be released."
+        )
 
     @abstractmethod
     def offered(self, estimator: Any) -> Iterable[str]:
@@ -122,8 +90,8 @@ class ReleaseKind(ABC):
         """Plan of the release, up to what needs the secret; secret material."""
 
     @abstractmethod
-    def take(self, model: Any, fit: OpenFit, plan: Any) -> dict[str, Any]:
-        """Release what was prepared; the attributes of the fitted ``model``."""
+    def take(self, fit: OpenFit, plan: Any) -> dict[str, Any]:
+        """Release what was prepared; the attributes of the fitted model."""
 
 
 def classes_of(released: Any) -> dict[str, Any]:
@@ -132,11 +100,16 @@ def classes_of(released: Any) -> dict[str, Any]:
     return {} if classes is None else {"classes_": classes}
 
 
-def _arguments(kind: type[ReleaseKind]) -> list[Any]:
-    return [each for each in fields(kind) if "about" in each.metadata]
+def check_prior(estimator: Any, prior: Prior) -> None:
+    """Refuse a prior that says nothing about an estimator's predictions, or is out of range.
 
-
-def _is_stated(value: Any, default: Any) -> bool:
-    if value is default or value is False:
-        return False
-    return not (isinstance(value, str) and value == default)
+    Raises
+    ------
+    ValueError
+    """
+    if not is_regressor(estimator):
+        raise ValueError(
+            "prior is for regressors, whose predictions are numbers; "
+            f"{type(estimator).__name__} is none. Leave it out."
+        )
+    prior.normal()

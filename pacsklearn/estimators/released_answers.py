@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, final
 
-from pacsklearn._validation import warn_user
+from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.open_fit import OpenFit
-from pacsklearn.estimators.release_kind import ReleaseKind, about
+from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.priors import Prior
 
 MOST_ANSWERS = 10_000
 """Answers that a budget lasts for when nothing else is said."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class AnsweringKind(ReleaseKind):
     """What is asked of a black box, which stays here.
 
-    Parameters
+    Attributes
     ----------
-    answers, stabilize, value_range, prior_mean
-        As for :class:`~pacsklearn.PACPrivate`.
+    of : {"auto", "labels", "probabilities", "values"}
+    stabilize : None, bool or int
     """
 
-    answers: str = field(default="auto", metadata=about("what is answered"))
-    stabilize: Any = field(default=None, metadata=about("private answers"))
+    of: str = "auto"
+    stabilize: Any
 
     def answering(self, estimator: Any) -> Any:
         """What answers: the estimator, or the average of many of them."""
@@ -39,7 +38,7 @@ class AnsweringKind(ReleaseKind):
 
     def kind_of(self, estimator: Any, y: Any) -> AnswerKind:
         """Labels, probabilities or values."""
-        return answer_kind(estimator, y, self.answers, self.value_range, self.prior_mean)
+        return kind_of_answers(estimator, y, self.of, self.prior)
 
     def responder(
         self, fit: OpenFit, query_budget: float | None, max_answers: int | None
@@ -55,42 +54,65 @@ class AnsweringKind(ReleaseKind):
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@final
+@dataclass(eq=False, repr=False)
 class Answers(AnsweringKind):
-    """Private answers, each charged as it is asked for.
+    """Release private answers, each charged as it is asked for.
+
+    For ``release`` of :class:`PACPrivate`. Rows on which all candidates agree are free and exact.
 
     Parameters
     ----------
-    max_answers, query_budget, store, answers, stabilize, value_range, prior_mean
-        As for :class:`~pacsklearn.PACPrivate`.
-    why : NoCanonicalizerError, optional
-        Why "auto" releases no parameters; None where answers were asked for.
+    n : int, optional
+        How many answers the budget must last for if all of them are contested. 10,000 when neither
+        this nor ``query_budget`` is given.
+    query_budget : float, optional
+        Instead of ``n``: nats a contested answer may reveal.
+    of : {"auto", "labels", "probabilities", "values"}, default="auto"
+        Labels of classifiers, on request class probabilities; values of regressors.
+    store : {"memory", "ledger"}, default="memory"
+        Where answers are stored. "ledger" puts them into the database of the ``ledger``, on disk
+        before they are told, and holds only those used last in memory. They serve this fit; one
+        that goes on in another process is a :class:`PrivacySession` that is saved.
+    stabilize : None, bool or int, default=None
+        Answer with the average of so many models on random subspaces of the features (True: 20),
+        fitted inside each subset. Candidates then agree on more rows; fitting and predicting cost
+        so many times as much. See :class:`StabilizedClassifier` for more options.
+    prior : Range, Expected or Constant, default=None
+        For regressors, which need its range: values are clipped to it, and drawn toward what is
+        expected as far as their noise asks for (:mod:`pacsklearn.priors`).
+
+    Examples
+    --------
+    >>> from pacsklearn import Answers
+    >>> Answers(500)
+    Answers(n=500)
     """
 
-    name: ClassVar[str] = "responses"
-    released_as: ClassVar[str] = "responses"
-    noun: ClassVar[str] = "answers"
-    spelling: ClassVar[str] = "release='responses'"
+    n: int | None = None
+    _: KW_ONLY
+    query_budget: float | None = None
+    of: str = "auto"
+    store: str = "memory"
+    stabilize: bool | int | None = None
+    prior: Prior | None = None
 
-    max_answers: int | None = field(
-        default=None, metadata=about("how many private answers the budget must last for")
-    )
-    query_budget: float | None = field(
-        default=None, metadata=about("what one private answer may reveal")
-    )
-    store: str = field(default="memory", metadata=about("where private answers are stored"))
-    why: NoCanonicalizerError | None = None
+    name: ClassVar[str] = "responses"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ReleaseKind._parameter_constraints,
+        "store": [StrOptions({"memory", "ledger"})],
+    }
 
     def offered(self, estimator: Any) -> Iterable[str]:
         """Labels or values, and shares of classes on request."""
         del estimator
-        return ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
+        return ("predict", "predict_proba")[: 2 if self.of == "probabilities" else 1]
 
     @property
     def count(self) -> int | None:
         """Answers that the budget must last for, where what one may reveal is not stated."""
-        unstated = self.max_answers is None and self.query_budget is None
-        return MOST_ANSWERS if unstated else self.max_answers
+        unstated = self.n is None and self.query_budget is None
+        return MOST_ANSWERS if unstated else self.n
 
     def step_budget(self, budget: float) -> float:
         """Nats that a contested answer may reveal."""
@@ -101,23 +123,20 @@ class Answers(AnsweringKind):
 
     def prepare(self, fit: OpenFit) -> Responder:
         """What will answer, before it is asked."""
-        if self.why is not None:
-            warn_user(
-                f"release='auto' releases private answers of {type(fit.estimator).__name__}, one "
-                f"by one until the budget is spent, and no model. {self.why} Say "
-                "release='responses' where answers are meant.",
-                AnswersWarning,
-            )
         return self.responder(fit, self.query_budget, self.count)
 
-    def take(self, model: Any, fit: OpenFit, plan: Responder) -> dict[str, Any]:
+    def take(self, fit: OpenFit, plan: Responder) -> dict[str, Any]:
         """Nothing is released before it is asked for."""
-        del fit
-        answering = ResponseModel(plan, model)
+        answering = ResponseModel(plan, fit.model)
         classes = answering.kind.classes
         return {
             "_answering": answering,
-            "released_as_": self.released_as,
             "released_methods_": answering.kind.methods,
             **({} if classes is None else {"classes_": classes}),
         }
+
+
+def kind_of_answers(estimator: Any, y: Any, of: str, prior: Prior | None) -> AnswerKind:
+    """What is answered, with what is publicly expected of it."""
+    ends, mean = (None, None) if prior is None else (prior.bounds, prior.mean)
+    return answer_kind(estimator, y, of, ends, mean)

@@ -2,98 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, final
 
 from sklearn.base import is_classifier, is_regressor
 
+from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare, template_of
 from pacsklearn.estimators.open_fit import OpenFit
-from pacsklearn.estimators.release_kind import ReleaseKind, about, classes_of
+from pacsklearn.estimators.release_kind import ReleaseKind, classes_of
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices, public_prior
-from pacsklearn.kernel.release.plan import Plan
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.release import Release
-
-PlanT = TypeVar("PlanT", bound=Plan)
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ChosenPlan(Generic[PlanT]):
-    """The estimator whose parameters are released, with its plan; secret material.
-
-    Parameters
-    ----------
-    estimator : estimator
-    plan : Plan
-    leaderboard : tuple
-        Where something was chosen: what else could have been, best first, for the curator.
-    """
-
-    estimator: Any
-    plan: PlanT
-    leaderboard: tuple[Any, ...] = ()
-
-    def learned(self, release: Release) -> dict[str, Any]:
-        """What a fit learns of the choice."""
-        del release
-        return {}
+from pacsklearn.priors import Prior
 
 
-Prepare = Callable[[Any], ParameterPlan]
-"""Plan of an estimator, on the candidates that the release is taken from."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
+@final
+@dataclass(eq=False, repr=False)
 class Parameters(ReleaseKind):
-    """Parameters of the fitted model, in canonical form, noised once.
+    """Release the parameters of the fitted model, in canonical form, noised once.
+
+    For ``release`` of :class:`PACPrivate`.
 
     Parameters
     ----------
-    noise, metric, canonicalizer, certify, value_range, prior_mean
-        As for :class:`~pacsklearn.PACPrivate`.
+    metric : "auto", None, array-like or Metric, default="auto"
+        What noise costs in each direction of the released vector. "auto" asks the canonicalizer
+        (for linear models: the expected change of the decision); None counts every number the
+        same; a vector or a matrix weighs them.
+    canonicalizer : "auto", str or Canonicalizer, default="auto"
+        How a fitted model becomes a vector.
+    certify : bool, default=True
+        State in ``guarantee_`` what the optimal adversary achieves at the worst row under this very
+        noise, at confidence 1 - 1e-6, beside what the information implies; usually a fraction of a
+        second.
+    prior : Range, Expected or Constant, default=None
+        For regressors: what is publicly expected of the targets (:mod:`pacsklearn.priors`).
+        Released models are drawn toward it as far as their noise asks for; without it a regressor
+        under much noise is worse than any constant.
+
+    Examples
+    --------
+    >>> from pacsklearn import Parameters
+    >>> from pacsklearn.priors import Range
+    >>> Parameters(prior=Range(0, 300))
+    Parameters(prior=Range(low=0, high=300))
     """
+
+    _: KW_ONLY
+    metric: Any = "auto"
+    canonicalizer: Any = "auto"
+    certify: bool = True
+    prior: Prior | None = None
 
     name: ClassVar[str] = "parameters"
-    released_as: ClassVar[str] = "parameters"
-    noun: ClassVar[str] = "parameters"
-    spelling: ClassVar[str] = "release='parameters'"
     is_black_box: ClassVar[bool] = False
-    needs_list: ClassVar[str] = ""
-
-    noise: Any = field(default="auto", metadata=about("how released parameters are noised"))
-    metric: Any = field(default="auto", metadata=about("how released parameters are noised"))
-    canonicalizer: Any = field(
-        default="auto", metadata=about("how a model becomes the numbers that are released")
-    )
-    certify: bool = field(default=True, metadata=about("the certificate of released parameters"))
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ReleaseKind._parameter_constraints,
+        "certify": ["boolean"],
+    }
 
     def check(self, model: Any) -> None:
-        """Refuse an estimator whose parameters cannot be released, and other kinds' arguments."""
-        if not (isinstance(self.noise, str) and self.noise == "auto"):
-            registry().noise_backend(self.noise)
-        self.check_estimator(model.estimator)
-        super().check(model)
-
-    def check_estimator(self, estimator: Any) -> None:
-        """Refuse an estimator whose parameters cannot be released.
-
-        Raises
-        ------
-        NoCanonicalizerError
-        """
+        if not (isinstance(model.noise, str) and model.noise == "auto"):
+            registry().noise_backend(model.noise)
+        if isinstance(model.estimator, Alternatives):
+            model.estimator.check(self.canonicalizer_of)
         try:
-            self.canonicalizer_of(estimator)
+            self.canonicalizer_of(model.estimator)
         except NoCanonicalizerError as error:
-            if not answers_queries(estimator):
+            if not answers_queries(model.estimator):
                 raise
             raise NoCanonicalizerError(
-                error.why, f"{error.advice} Or let it answer: release='responses'.".lstrip()
+                error.why, f"{error.advice} Or let it answer: release=Answers().".lstrip()
             ) from None
+        super().check(model)
+
+    def needs_list(self, estimator: Any) -> str:
+        return estimator.needs_list if isinstance(estimator, Alternatives) else ""
 
     def canonicalizer_of(self, estimator: Any) -> Canonicalizer:
         """Canonicalizer of an estimator.
@@ -102,35 +91,37 @@ class Parameters(ReleaseKind):
         ------
         NoCanonicalizerError
         """
-        return registry().canonicalizer(self.canonicalizer, estimator)
+        return registry().canonicalizer(self.canonicalizer, template_of(estimator))
 
     def offered(self, estimator: Any) -> Iterable[str]:
         """Methods of a released model."""
         return self.canonicalizer_of(estimator).methods
 
-    def choices(self, estimator: Any) -> ReleaseChoices:
+    def choices(self, noise: Any) -> ReleaseChoices:
         """The arguments as a plan takes them."""
-        prior = public_prior(estimator, self.prior_mean, self.value_range)
-        return ReleaseChoices(self.noise, self.metric, self.canonicalizer, prior)
+        prior = None if self.prior is None else self.prior.normal()
+        return ReleaseChoices(noise, self.metric, self.canonicalizer, prior)
 
     def choose(
         self, estimator: Any, prepare: Prepare, candidates: Candidates
     ) -> ChosenPlan[ParameterPlan]:
-        """Plan of the release; a kind that chooses among estimators looks at the candidates."""
-        del candidates
+        """Plan of the release; of one of several, which are compared over the candidates."""
+        if isinstance(estimator, Alternatives):
+            return estimator.choose(prepare, candidates)
         return ChosenPlan(estimator=estimator, plan=prepare(estimator))
 
     def prepare(self, fit: OpenFit) -> ChosenPlan[Any]:
         """Plan of the release."""
         rows, procedure = fit.rows, fit.procedure
+        choices = self.choices(fit.model.noise)
 
         def prepare(one: Any) -> ParameterPlan:
             target = procedure.check(None)
-            return ParameterPlan.of(one, partial(fit.candidates, one), target, self.choices(one))
+            return ParameterPlan.of(one, partial(fit.candidates, one), target, choices)
 
-        return self.choose(fit.estimator, prepare, rows.candidates)
+        return self.choose(fit.model.estimator, prepare, rows.candidates)
 
-    def take(self, model: Any, fit: OpenFit, plan: ChosenPlan[Any]) -> dict[str, Any]:
+    def take(self, fit: OpenFit, plan: ChosenPlan[Any]) -> dict[str, Any]:
         """Release the planned parameters."""
         release = fit.procedure.release(plan.plan, certify=self.certify)[0]
         fit.close()
@@ -140,7 +131,6 @@ class Parameters(ReleaseKind):
 def learned_of(release: Release, methods: Iterable[str]) -> dict[str, Any]:
     """What a fit learns from released parameters."""
     return {
-        "released_as_": Parameters.released_as,
         "released_estimator_": release.value,
         "released_methods_": methods,
         "_guarantee": release.guarantee,

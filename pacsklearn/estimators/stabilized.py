@@ -171,7 +171,8 @@ class StabilizedClassifier(ClassifierMixin, _Stabilized):
 
     Models of one family that are fitted on different halves of the rows disagree less when each
     is the average of many weaker ones, and private answers are free where all candidates agree:
-    ``PACPrivate(SVC(), stabilize=True)`` puts this around the estimator inside every subset.
+    ``PACPrivate(SVC(), release=Answers(stabilize=True))`` puts this around the estimator
+    inside every subset.
 
     Parameters
     ----------
@@ -305,7 +306,7 @@ class StabilizedRegressor(RegressorMixin, _Stabilized):
 
 
 def stabilized(estimator: Any, stabilize: Any) -> Any:
-    """``estimator`` as the argument ``stabilize`` of :class:`PACPrivate` asks for it.
+    """``estimator`` as the argument ``stabilize`` of :class:`Answers` asks for it.
 
     Parameters
     ----------

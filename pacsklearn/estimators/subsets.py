@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from sklearn.base import BaseEstimator
 
+from pacsklearn._validation import check_integer
 from pacsklearn.kernel.outputs.candidates import Design, subset_seed
 from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.sampled.sampled_design import SampledDesign
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
 
 
 @final
@@ -56,6 +59,8 @@ class Subsets(BaseEstimator):
     balance: str | None = "moments"
     seed: int | SubsetSeed | None = None
 
+    sizes: ClassVar[None] = None
+
     def design(self, groups: Any = None, random_state: Any = None) -> Design:
         """How the subsets are drawn; to be called once, and its result shared.
 
@@ -66,5 +71,43 @@ class Subsets(BaseEstimator):
         random_state : None, int or RandomState, optional
             Where it makes everything else predictable, subsets without a seed are too.
         """
+        check_integer(name="n", value=self.n, minimum=2, maximum=2**20)
         seed = subset_seed(self.seed, random_state)
         return Design(self.n, self.rate, self.stratify, groups, seed, self.blocks, self.balance)
+
+
+def stated_secret(given: Any) -> Subsets | SampledSubsets:
+    """Return how the secret is drawn, by a user's argument.
+
+    Raises
+    ------
+    ValueError
+    """
+    if given is None:
+        return Subsets()
+    if isinstance(given, (Subsets, SampledSubsets)):
+        return given
+    raise ValueError(
+        "secret must be None, Subsets(...) or SampledSubsets(...), got an object of type "
+        f"{type(given).__name__}."
+    )
+
+
+def design_of(secret: Any, groups: Any = None, random_state: Any = None) -> Design | SampledDesign:
+    """How the secret is drawn from the rows of a fit or a session, by a user's argument."""
+    stated = stated_secret(secret)
+    design = stated.design(groups, random_state)
+    return design if stated.sizes is None else SampledDesign(design, stated.sizes)
+
+
+def listed_design(secret: Any, groups: Any, random_state: Any, table: Any) -> Design:
+    """The same for a table whose rows are known by keys, of which subsets are listed.
+
+    Raises
+    ------
+    ValueError
+    """
+    stated = stated_secret(secret)
+    if stated.sizes is not None:
+        raise ValueError(f"secret must be Subsets() for a {type(table).__name__}, got {stated!r}.")
+    return stated.design(groups, random_state)

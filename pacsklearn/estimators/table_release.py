@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pacsklearn._sklearn_compat import features_of
+from pacsklearn.estimators.alternatives import Alternatives
 from pacsklearn.estimators.opening import Opening
 from pacsklearn.estimators.released_parameters import Parameters, learned_of
-from pacsklearn.kernel.outputs.candidates import Design, FitOptions, Fits, subset_seed
+from pacsklearn.estimators.subsets import listed_design
+from pacsklearn.kernel.outputs.candidates import FitOptions, Fits
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.secret.space import Space
-from pacsklearn.sampled.sampled_subsets import LISTED
 
-_ONLY = {
-    "release": ("auto", "parameters"),
-    "tune": (None,),
-    "stabilize": (None, False),
-    "debug": (False,),
-    "secret_space": (LISTED,),
-}
+if TYPE_CHECKING:
+    from pacsklearn.estimators.pac_private import PACPrivate
 
 
 def table_release(
-    model: Any,
+    model: PACPrivate,
     opening: Opening,
     spaces: type[Space],
     table: Any,
@@ -40,25 +36,30 @@ def table_release(
     ValueError
         When the model asks for what needs rows in memory.
     """
-    for name, possible in _ONLY.items():
-        given = getattr(model, name)
-        if not isinstance(given, (str, bool, type(None))) or given not in possible:
-            raise ValueError(
-                f"{name} must be {possible[0]!r} for a {type(table).__name__}, got {given!r}."
-            )
-    kind = Parameters.of(model)
-    kind.refuse_others(model)
-    seed = subset_seed(model.subset_seed, model.random_state)
-    design = Design.of(model, groups, seed)
-    options = FitOptions(fit_params, model.n_jobs, model.verbose, model.fast_fit)
+    kind = model.release
+    if isinstance(kind, str):
+        kind = Parameters()
+    if kind.is_black_box or isinstance(model.estimator, Alternatives):
+        raise ValueError(
+            f"release must be Parameters() of one estimator for a {type(table).__name__}, got "
+            f"{type(kind).__name__} of {type(model.estimator).__name__}."
+        )
+    kind.check(model)
+    design = listed_design(model.secret, groups, model.random_state, table)
+    options = FitOptions(fit_params, model.n_jobs, model.verbose)
     space = spaces.over(table, y, design)
     procedure = opening.procedure(space, table)
     plan = ParameterPlan.of(
         model.estimator,
         lambda: space.outputs(Fits(model.estimator, table, y, options)),
         procedure.check(None),
-        kind.choices(model.estimator),
+        kind.choices(model.noise),
     )
     release = procedure.release(plan, certify=kind.certify)[0]
     methods = plan.outputs.canonicalizer.methods
-    return {**features_of(plan.outputs.X), "_subset_seed": seed, **learned_of(release, methods)}
+    return {
+        **features_of(plan.outputs.X),
+        "_subset_seed": design.seed,
+        "release_": kind,
+        **learned_of(release, methods),
+    }

@@ -68,12 +68,12 @@ class AdditiveTermsDisplay(Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn import PACPrivate, Subsets
     >>> from pacsklearn.plots import AdditiveTermsDisplay
     >>> from pacsklearn.tabular import AdditiveClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = AdditiveClassifier(feature_range=(0, 8), n_bins=4)
-    >>> private = PACPrivate(model, n_subsets=16).fit(X, y == 2)
+    >>> private = PACPrivate(model, secret=Subsets(16)).fit(X, y == 2)
     >>> display = AdditiveTermsDisplay.from_estimator(private)
     """
 

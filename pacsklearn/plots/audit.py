@@ -34,11 +34,11 @@ class AuditDisplay(Display):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn import PACPrivate, Subsets
     >>> from pacsklearn.audit import run_audit
     >>> from pacsklearn.plots import AuditDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
+    >>> model = PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y)
     >>> display = AuditDisplay.from_audit(run_audit(model, X, y, n_trials=50))
     """
 

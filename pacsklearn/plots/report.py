@@ -107,10 +107,10 @@ def privacy_report(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn import PACPrivate, Subsets
     >>> from pacsklearn.plots import privacy_report
     >>> X, y = load_iris(return_X_y=True)
-    >>> report = privacy_report(PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y))
+    >>> report = privacy_report(PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y))
     >>> report.statement["guarantee"]["budget"]
     0.0625
     """

@@ -89,7 +89,7 @@ class DrawnSubsets(Space):
     n_candidates = 0
     public: ClassVar[tuple[str, ...]] = ()
     once: ClassVar[str] = (
-        "This session has made its releases: with secret_space='sampled' they are planned "
+        "This session has made its releases: with SampledSubsets() they are planned "
         "together, because no later one could be calibrated to what the first ones told. "
         "Give all of them to release_planned at once."
     )
@@ -157,7 +157,7 @@ class DrawnSubsets(Space):
 
     @property
     def size(self) -> str:
-        return f"n_rows={self.n_rows}, secret_space='sampled'"
+        return f"n_rows={self.n_rows}, drawn from all"
 
     def listed(self) -> NoReturn:
         """Refuse what looks at candidates one by one.
@@ -167,9 +167,9 @@ class DrawnSubsets(Space):
         ValueError
         """
         raise ValueError(
-            "secret_space='sampled' has no list of candidates to answer queries, cap attacks, "
+            "SampledSubsets() has no list of candidates to answer queries, cap attacks, "
             "compute figures or go on from: release parameters or functions under a budget in "
-            "nats, all that is planned in one call, or use secret_space='listed'."
+            "nats, all that is planned in one call, or use Subsets()."
         )
 
     row_subsets = listed

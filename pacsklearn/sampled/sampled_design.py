@@ -9,9 +9,10 @@ from sklearn.base import is_classifier
 
 from pacsklearn.kernel.outputs.candidates import Design, FitOptions, checked_rows
 from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
-from pacsklearn.sampled.sampled_subsets import SampledSubsets, sampled_subsets
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
 
 
 @final
@@ -29,6 +30,11 @@ class SampledDesign:
     design: Design
     sizes: SampledSubsets
 
+    @property
+    def seed(self) -> int | SubsetSeed:
+        """Of the trials."""
+        return self.design.seed
+
     def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> DrawnSubsets:
         """Law of the secret subset; as for :meth:`Design.space`."""
         return DrawnSubsets.of(self.design, self.sizes, X.shape[0], y, classifies=classifies)
@@ -39,9 +45,3 @@ class SampledDesign:
             X, y = checked_rows(estimator, X, y, options.fit_params)
             space = self.space(X, y, classifies=is_classifier(estimator))
         return DrawnCandidates(estimator, X, y, space, options)
-
-
-def design_of(secret_space: Any, design: Design) -> Design | SampledDesign:
-    """How the secret is drawn, by a user's argument."""
-    sizes = sampled_subsets(secret_space)
-    return design if sizes is None else SampledDesign(design, sizes)

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
-from typing import Any, Final, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pacsklearn._validation import check_integer, check_rate
-
-LISTED: Final = "listed"
-"""The other kind: the secret is one of a finite list, and all figures are computed on it."""
+from pacsklearn.kernel.outputs.candidates import Design, subset_seed
+from pacsklearn.kernel.secret.home_process import SubsetSeed
 
 
 @final
-@dataclass(frozen=True)
-class SampledSubsets:
+@dataclass(repr=False)
+class SampledSubsets(BaseEstimator):
     """The secret is drawn afresh from all balanced subsets; noise comes from trial subsets.
 
-    For ``secret_space`` of :class:`~pacsklearn.PACPrivate` and
-    :class:`~pacsklearn.PrivacySession`: there is no list in which somebody who knows a few
-    memberships could look the others up, and the bound is a confidence statement about
-    trials that are drawn independently of the secret. ``"sampled"`` is this with its defaults,
-    ``"sampled-large"`` with 500 and 5,000 trials: less noise for more fits.
+    For ``secret`` of :class:`~pacsklearn.PACPrivate` and :class:`~pacsklearn.PrivacySession`:
+    there is no list in which somebody who knows a few memberships could look the others up, and
+    the bound is a confidence statement about trials that are drawn independently of the secret.
+    It costs more fits and more noise, and is for released parameters and functions: one release,
+    or several that are planned together (``PrivacySession.release_planned``).
+    ``SampledSubsets(500, 5000)`` has less noise for more fits. A value as scikit-learn's kernels
+    are.
 
     Parameters
     ----------
@@ -39,6 +41,12 @@ class SampledSubsets:
     time_limit : float, optional
         Seconds that the secret's own fit may take; then the trials' centre is released in its
         place. Twenty times the first trial's, and at least ten seconds, when not given.
+    rate : float, default=0.5
+        Share of the rows that a subset holds.
+    stratify : "auto" or bool, default="auto"
+        As for :class:`~pacsklearn.Subsets`.
+    seed : None, int or SubsetSeed, default=None
+        Of the trials; as for :class:`~pacsklearn.Subsets`.
 
     Examples
     --------
@@ -52,28 +60,31 @@ class SampledSubsets:
     gamma: float = 1e-6
     guard: float = 2.0
     time_limit: float | None = None
+    _: KW_ONLY
+    rate: float = 0.5
+    stratify: Any = "auto"
+    seed: int | SubsetSeed | None = None
 
-    def __post_init__(self) -> None:
+    @property
+    def sizes(self) -> Self:
+        """The same, checked, for a fit to keep.
+
+        Raises
+        ------
+        ValueError
+        """
         check_integer(name="n_calibration", value=self.n_calibration, minimum=2)
         check_integer(name="n_certificate", value=self.n_certificate, minimum=2)
         _check("gamma", self.gamma, 0 < _number(self.gamma) < 1, "strictly between 0 and 1")
         _check("guard", self.guard, _number(self.guard) >= 1, "of at least 1")
         if self.time_limit is not None:
             _check("time_limit", self.time_limit, _number(self.time_limit) > 0, "above 0")
+        return replace(self)
 
-
-def sampled_subsets(value: Any) -> SampledSubsets | None:
-    """What a user gave as ``secret_space``; None for the listed kind."""
-    if isinstance(value, SampledSubsets):
-        return value
-    if isinstance(value, str) and value == LISTED:
-        return None
-    if isinstance(value, str) and value in _NAMED:
-        return _NAMED[value]
-    raise ValueError(
-        "secret_space must be 'listed', 'sampled', 'sampled-large' or SampledSubsets(...), got "
-        f"{value!r}."
-    )
+    def design(self, groups: Any = None, random_state: Any = None) -> Design:
+        """How subsets are drawn; as for :class:`~pacsklearn.Subsets`."""
+        seed = subset_seed(self.seed, random_state)
+        return Design(2, self.rate, self.stratify, groups, seed)
 
 
 @final
@@ -117,6 +128,3 @@ def _number(value: Any) -> float:
 def _check(name: str, value: Any, holds: bool, what: str) -> None:
     if not holds:
         raise ValueError(f"{name} must be a number {what}, got {value!r}.")
-
-
-_NAMED = {"sampled": SampledSubsets(), "sampled-large": SampledSubsets(500, 5000)}

@@ -27,15 +27,6 @@ def pacsklearn_subset_fitters() -> Iterator[str]:
 
 
 @hookimpl
-def pacsklearn_release_kinds() -> Iterator[str]:
-    """Release kinds of this ring."""
-    yield from (
-        "pacsklearn.tabular.choosing.tuning:Tuned",
-        "pacsklearn.tabular.students.student:Student",
-    )
-
-
-@hookimpl
 def pacsklearn_advice() -> Iterator[str]:
     """Advice about every kind of release."""
     yield from (

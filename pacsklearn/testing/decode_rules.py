@@ -138,7 +138,7 @@ def check_everything_released_is_noised(
             ),
             f"The pickle of the {name} holds rows of the data.",
             "keep no reference to the data; release an estimator that stores its training rows "
-            "with release='responses' instead.",
+            "with release=Answers() instead.",
         )
 
 

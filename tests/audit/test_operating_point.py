@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.operating_point import operating_points
@@ -49,7 +49,7 @@ def test_a_sound_test_is_hardly_ever_refuted_and_a_leak_is():
 
 
 def test_an_audit_states_them_and_they_can_refute_it():
-    model = PACPrivate(Ridge(), budget=1 / 16, noise=TooQuiet(), n_subsets=16).fit(X, y)
+    model = PACPrivate(Ridge(), budget=1 / 16, noise=TooQuiet(), secret=Subsets(16)).fit(X, y)
     audit = run_audit(model, X, y, attacks=["lira"], n_trials=300)
     assert [point.rate for point in audit.points] == [0.001, 0.01]
     assert audit.violated_points

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Membership, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import Answers, Membership, PACPrivate, PrivacySession, SRPPPrivate, Subsets
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.auditor import run_audit
@@ -34,7 +34,7 @@ M = 16
 
 def fitted(noise="auto", estimator=None, **options):
     model = PACPrivate(
-        estimator or RidgeClassifier(), budget=1 / 16, noise=noise, n_subsets=M, **options
+        estimator or RidgeClassifier(), budget=1 / 16, noise=noise, secret=Subsets(M), **options
     )
     return model.fit(X, y)
 
@@ -78,7 +78,7 @@ def test_other_models_can_be_attacked_by_their_confidence(estimator):
 
 @pytest.mark.parametrize("estimator", [KMeans(3, n_init=1), PCA(2)])
 def test_models_without_targets_can_too(estimator):
-    model = PACPrivate(estimator, n_subsets=M).fit(X)
+    model = PACPrivate(estimator, secret=Subsets(M)).fit(X)
     assert len(run_audit(model, X, attacks=ALL, n_trials=100, strict=True).curves) == 2
 
 
@@ -117,7 +117,9 @@ def test_a_secret_drawn_anew_is_caught():
 
 
 def test_answers_are_audited_by_their_transcript():
-    model = PACPrivate(KNeighborsClassifier(3), budget=1 / 16, max_answers=50, n_subsets=M)
+    model = PACPrivate(
+        KNeighborsClassifier(3), budget=1 / 16, release=Answers(50), secret=Subsets(M)
+    )
     audit = run_audit(model.fit(X, y), X, y, queries=X[::5], n_trials=100, strict=True)
     assert {"optimal_membership", "identification"} <= {each.attack for each in audit.results}
     with pytest.raises(ValueError, match="game"):
@@ -141,14 +143,14 @@ def test_an_attack_of_a_plugin_joins_by_what_it_needs(sound):
 
 
 def test_a_capped_success_is_the_bound():
-    model = PACPrivate(RidgeClassifier(), budget=Membership(0.55), n_subsets=M).fit(X, y)
+    model = PACPrivate(RidgeClassifier(), budget=Membership(0.55), secret=Subsets(M)).fit(X, y)
     audit = run_audit(model, X, y, attacks=["optimal_membership", "identification"], n_trials=300)
     assert audit.results[0].bound <= 0.55
     assert audit.passed
 
 
 def test_a_session_is_replayed_from_its_ledger():
-    with PrivacySession(X, y, budget=1 / 4, n_subsets=M) as session:
+    with PrivacySession(X, y, budget=1 / 4, secret=Subsets(M)) as session:
         session.release(RidgeClassifier(), budget=1 / 16)
         session.release(GaussianNB(), budget=1 / 8)
         spent = session.ledger.spent
@@ -196,7 +198,9 @@ def test_a_release_of_one_table_is_replayed_on_the_draws():
 
 def test_groups_are_replayed():
     groups = np.arange(150) // 3
-    model = PACPrivate(RidgeClassifier(), n_subsets=M, stratify=False).fit(X, y, groups=groups)
+    model = PACPrivate(RidgeClassifier(), secret=Subsets(M, stratify=False)).fit(
+        X, y, groups=groups
+    )
     audit = run_audit(model, X, y, groups=groups, attacks=["lira", "identification"], n_trials=100)
     assert audit.n_units == 50
     with pytest.raises(ValueError, match="groups"):
@@ -261,7 +265,7 @@ def test_an_instance_is_taken_as_it_is(sound):
 def test_a_release_that_forgets_its_noise_is_caught(monkeypatch):
     """The audit takes the release's own steps; one that restated them saw nothing."""
     X, y = load_iris(return_X_y=True)
-    model = PACPrivate(LinearDiscriminantAnalysis(), n_subsets=16, budget=1 / 4).fit(X, y)
+    model = PACPrivate(LinearDiscriminantAnalysis(), secret=Subsets(16), budget=1 / 4).fit(X, y)
     kept = {"attacks": ["identification"], "n_trials": 60}
     assert run_audit(model, X, y, **kept).passed
     monkeypatch.setattr(NoiseLaw, "draw", lambda law, index, _: law.centres[index])

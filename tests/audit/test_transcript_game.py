@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.audit.adversary import MostContested
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.exceptions import BudgetError
@@ -179,7 +179,9 @@ def test_a_game_remembers_nothing_and_keeps_its_own_copy(halves, space):
 def test_a_rehearsal_asks_the_sessions_own_candidates(answers):
     X, y = load_iris(return_X_y=True)
     X, model = X[:, :2], KNeighborsClassifier(3)
-    with PrivacySession(X[::2], y[::2], budget=Nats(4.0, allow_exact=True), n_subsets=M) as session:
+    with PrivacySession(
+        X[::2], y[::2], budget=Nats(4.0, allow_exact=True), secret=Subsets(M)
+    ) as session:
         responder = session.responder(model, query_budget=1 / 4, answers=answers)
         predictions = responder.kind.predictions(candidates_of(responder), X[1::2])
         game = TranscriptGame.rehearse(

@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from benchmarks.baselines.backends import registered_baselines
 from benchmarks.baselines.variance_converged import variance_converged
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.exceptions import UnknownNameError
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
@@ -31,7 +31,7 @@ def test_they_are_there_while_they_are_compared_and_gone_afterwards() -> None:
 def test_a_release_under_one_is_marked_as_estimated(name: str) -> None:
     X, y = load_iris(return_X_y=True)
     with registered_baselines():
-        model = PACPrivate(LinearDiscriminantAnalysis(), noise=name, n_subsets=32).fit(X, y)
+        model = PACPrivate(LinearDiscriminantAnalysis(), noise=name, secret=Subsets(32)).fit(X, y)
     guarantee = model.guarantee_
     assert guarantee.status.kind == "estimated"
     assert guarantee.confidence == 0

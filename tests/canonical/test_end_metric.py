@@ -23,7 +23,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.canonical.end_metric import rows_with_gaps
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.noise.lattice import LogdetBackend
@@ -150,7 +150,13 @@ def test_a_pipeline_is_worth_about_its_scaled_model(estimator: Any) -> None:
     X, y = load_breast_cancer(return_X_y=True)
 
     def score(estimator: Any) -> float:
-        model = PACPrivate(estimator, budget=1 / 4, random_state=3, n_subsets=32, certify=False)
+        model = PACPrivate(
+            estimator,
+            budget=1 / 4,
+            random_state=3,
+            release=Parameters(certify=False),
+            secret=Subsets(32),
+        )
         with pytest.warns(PrivacyLeakWarning):
             model.fit(X[:, :5], y)
         return float(model.score(X[:, :5], y))

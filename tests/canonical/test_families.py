@@ -36,7 +36,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.canonical.log_domain import from_log, log_simplex, mean_metric, simplex, to_log
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugins import registry
@@ -180,7 +180,9 @@ def test_given_priors_are_public() -> None:
 def test_a_union_turns_a_part_only_when_it_stands_last() -> None:
     X = load_breast_cancer().data
     union = FeatureUnion([("scale", StandardScaler()), ("axes", PCA(3))])
-    released = PACPrivate(union, n_subsets=8, budget=Nats(10.0, allow_exact=True), random_state=0)
+    released = PACPrivate(
+        union, secret=Subsets(8), budget=Nats(10.0, allow_exact=True), random_state=0
+    )
     with pytest.warns(UserWarning, match="predictable|reproducible"):
         released.fit(X)
     axes = dict(released.released_estimator_.transformer_list)["axes"].components_
@@ -213,7 +215,7 @@ def test_columns_of_a_data_frame_with_names_kept() -> None:
     assert list(told.columns) == list(model.get_feature_names_out())
     private = PACPrivate(
         make_pipeline(columns, LogisticRegression(max_iter=500)),
-        n_subsets=8,
+        secret=Subsets(8),
         budget=Nats(3.0, allow_exact=True),
     )
     assert private.fit(frame, bunch.target).score(frame, bunch.target) > 0.8
@@ -224,7 +226,9 @@ def test_rows_with_missing_values_inside_a_pipeline() -> None:
     rows, hidden = X.copy(), np.random.default_rng(0).random(X.shape) < 0.1
     rows[hidden] = np.nan
     pipeline = make_pipeline(SimpleImputer(), StandardScaler(), LinearSVC())
-    private = PACPrivate(pipeline, n_subsets=8, budget=Nats(3.0, allow_exact=True)).fit(rows, Y)
+    private = PACPrivate(pipeline, secret=Subsets(8), budget=Nats(3.0, allow_exact=True)).fit(
+        rows, Y
+    )
     assert private.score(rows, Y) > 0.7
 
 

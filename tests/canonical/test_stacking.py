@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Parameters, Subsets
 from pacsklearn.plugins import registry
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -44,7 +44,9 @@ def test_the_metric_is_the_change_of_the_final_outputs() -> None:
 
 def test_it_is_released_and_affine_steps_are_folded_into_it() -> None:
     pipeline = make_pipeline(StandardScaler(), STACK)
-    private = PACPrivate(pipeline, budget=Nats(2.0), n_subsets=16, certify=False).fit(X, Y)
+    private = PACPrivate(
+        pipeline, budget=Nats(2.0), release=Parameters(certify=False), secret=Subsets(16)
+    ).fit(X, Y)
     released = private.released_estimator_
     assert type(released) is StackingClassifier
     assert private.score(X, Y) > 0.75

@@ -16,10 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Answers, Nats, PACPrivate, Student, Subsets
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.priors import Range
 
 POOR = "Answers of {}, .* nats each, are expected to be no better than a constant answer"
 
@@ -41,14 +42,14 @@ def warned(model: PACPrivate, *rows: Any) -> list[str]:
 
 def test_default_boosting_on_uneven_data_is_said_to_be_below_a_constant(uneven: Any) -> None:
     booster = HistGradientBoostingClassifier(max_iter=20, random_state=0)
-    model = PACPrivate(booster, n_subsets=32, subset_seed=0)
+    model = PACPrivate(booster, secret=Subsets(32, seed=0))
     (words,) = warned(model, *uneven)
     planned = model.plan(*uneven, n_releases=4)
     assert planned.expected.mean < planned.constant
     assert planned.n_noised > 0.2 * planned.n_numbers
     for text in (words, str(planned.advice)):
         assert "Steadier models disagree on 3 to 13 %" in text
-        assert "release='student'" in text
+        assert "release=Student" in text
         assert "stabilize=True" in text
 
 
@@ -57,11 +58,11 @@ def test_answers_of_noise_warn_and_steady_ones_do_not(
     uneven: Any, cancer: Any, answers: str
 ) -> None:
     lookup = DecisionTreeClassifier(random_state=0)
-    model = PACPrivate(lookup, release="responses", answers=answers, n_subsets=16)
+    model = PACPrivate(lookup, release=Answers(of=answers), secret=Subsets(16))
     with pytest.warns(UtilityWarning, match=POOR.format("DecisionTreeClassifier")):
         model.fit(*uneven)
     steady = PACPrivate(
-        DecisionTreeClassifier(min_samples_leaf=20), release="responses", n_subsets=16
+        DecisionTreeClassifier(min_samples_leaf=20), release=Answers(), secret=Subsets(16)
     )
     assert warned(steady, *cancer) == []
 
@@ -70,10 +71,12 @@ def test_numbers_that_are_noise_warn_and_those_of_a_large_budget_do_not() -> Non
     X = np.linspace(0, 1, 300)[:, None]
     y = np.sin(6 * X[:, 0]) + np.random.default_rng(0).normal(0, 0.3, 300)
     tree = DecisionTreeRegressor(max_depth=3)
-    how = {"release": "responses", "value_range": (-2.0, 2.0), "n_subsets": 16}
+    how = {"secret": Subsets(16)}
+    ends = Range(-2.0, 2.0)
     with pytest.warns(UtilityWarning, match=POOR.format("DecisionTreeRegressor")):
-        PACPrivate(tree, budget=1e-6, **how).fit(X, y)
-    assert warned(PACPrivate(tree, budget=Nats(2.0), max_answers=50, **how), X, y) == []
+        PACPrivate(tree, budget=1e-6, release=Answers(prior=ends), **how).fit(X, y)
+    few = PACPrivate(tree, budget=Nats(2.0), release=Answers(50, prior=ends), **how)
+    assert warned(few, X, y) == []
 
 
 def test_rows_that_get_no_answer_fail_no_fit() -> None:
@@ -83,7 +86,7 @@ def test_rows_that_get_no_answer_fail_no_fit() -> None:
     near = RadiusNeighborsRegressor(radius=3.0)
     for model in (far, near, IsotonicRegression()):
         private = PACPrivate(
-            model, release="responses", n_subsets=8, value_range=(0.0, 60.0), budget=Nats(1.5)
+            model, release=Answers(prior=Range(0.0, 60.0)), secret=Subsets(8), budget=Nats(1.5)
         )
         with warnings.catch_warnings():
             warnings.simplefilter(
@@ -98,7 +101,7 @@ def test_rows_that_get_no_answer_fail_no_fit() -> None:
     words = draw.choice(list("pqrst"), (300, 2)).astype(object)
     words[-1] = "x"  # in half of the subsets
     strict = make_pipeline(OrdinalEncoder(), KNeighborsClassifier(1))
-    private = PACPrivate(strict, release="responses", n_subsets=8, budget=Nats(1.5))
+    private = PACPrivate(strict, release=Answers(), secret=Subsets(8), budget=Nats(1.5))
     assert private.fit(words, draw.integers(0, 2, 300)).predict(words[:2]).shape == (2,)
 
 
@@ -107,14 +110,16 @@ def test_what_a_fit_warns_of_knows_no_secret(
 ) -> None:
     lookup = DecisionTreeClassifier(random_state=0)
     told = {
-        warned(PACPrivate(lookup, release="responses", n_subsets=16, subset_seed=0), *uneven)[0]
+        warned(PACPrivate(lookup, release=Answers(), secret=Subsets(16, seed=0)), *uneven)[0]
         for _ in range(3)
     }
     assert len(told) == 1  # whichever of the candidates was drawn
 
 
 def test_the_rehearsal_charges_nothing_and_leaves_nothing(uneven: Any) -> None:
-    model = PACPrivate(DecisionTreeClassifier(random_state=0), release="responses", n_subsets=16)
+    model = PACPrivate(
+        DecisionTreeClassifier(random_state=0), release=Answers(), secret=Subsets(16)
+    )
     assert warned(model, *uneven)
     responder = model.responder()
     assert (responder.n_answered, responder.n_contested) == (0, 0)
@@ -143,7 +148,7 @@ def test_thirty_two_candidates_and_few_rows_stand_for_all(
     monkeypatch.setattr(CandidateModels, "first", counted)
     monkeypatch.setattr(CandidateModels, "labels", counted_rows)
     tree = DecisionTreeClassifier(random_state=0)
-    assert warned(PACPrivate(tree, release="responses", n_subsets=64), *uneven)
+    assert warned(PACPrivate(tree, release=Answers(), secret=Subsets(64)), *uneven)
     assert asked == [32, 256]
 
 
@@ -160,7 +165,7 @@ def test_the_first_candidates_are_a_space_of_their_own() -> None:
 def test_a_student_that_says_one_thing_warns(uneven: Any) -> None:
     X, y = uneven
     teacher = DecisionTreeClassifier(random_state=0)
-    how = {"release": "student", "queries": X, "n_subsets": 16}
+    how = {"release": Student(queries=X), "secret": Subsets(16)}
     (words,) = warned(PACPrivate(teacher, budget=1e-9, **how), X, y)
     assert "no better than a constant answer on the rows of the table" in words
     planned = PACPrivate(teacher, budget=1e-9, **how).plan(X, y, n_releases=2)
@@ -169,5 +174,5 @@ def test_a_student_that_says_one_thing_warns(uneven: Any) -> None:
 
 def test_a_good_student_does_not_warn(cancer: Any) -> None:
     teacher = DecisionTreeClassifier(min_samples_leaf=20)
-    good = PACPrivate(teacher, release="student", queries=cancer[0], n_subsets=16)
+    good = PACPrivate(teacher, release=Student(queries=cancer[0]), secret=Subsets(16))
     assert warned(good, *cancer) == []

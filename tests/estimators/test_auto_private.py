@@ -27,9 +27,13 @@ from pacsklearn import (
     Membership,
     Nats,
     PACPrivate,
+    Parameters,
+    Student,
+    Subsets,
 )
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.priors import Expected, Range
 from pacsklearn.tabular import AdditiveClassifier, Column, Schema
 from pacsklearn.tabular.choosing import families
 from pacsklearn.tabular.choosing.families import classifier_families, regressor_families, too_dear
@@ -150,7 +154,7 @@ def test_students_of_three_classes_learn_of_an_svm() -> None:
     X, y, schema = mixed()
     y = np.where(X["age"] > 70, "old", y)
     auto = AutoPrivateClassifier(schema, students=True, n_subsets=8, budget=Nats(1.0))
-    auto.set_params(queries=X.sample(200, random_state=0)).fit(X, y)
+    auto.set_params(release=Student(queries=X.sample(200, random_state=0))).fit(X, y)
     assert type(auto.best_estimator_[-1]) is SVC
     assert auto.score(X, y) > 0.75
     assert set(auto.predict(X)) == {"ill", "old", "well"}
@@ -173,8 +177,12 @@ def test_regressors_are_drawn_toward_their_public_constant(given: Any) -> None:
     how = {"budget": 1 / 64, "families": [LinearRegression()], "n_subsets": 32}
     drawn = AutoPrivateRegressor(constant=150.0, **how, **given).plan(X, y, n_releases=16)
     left = AutoPrivateRegressor(**how).plan(X, y, n_releases=16)
+    within = Range(*given["value_range"]) if given else None
     same = PACPrivate(
-        LinearRegression(), budget=1 / 64, n_subsets=32, prior_mean=150.0, **given
+        LinearRegression(),
+        budget=1 / 64,
+        release=Parameters(prior=Expected(150.0, within)),
+        secret=Subsets(32),
     ).plan(X, y, n_releases=16, alternatives=False)
     assert left.expected.mean < -0.5 < 0 < drawn.expected.mean
     assert drawn.expected.mean == pytest.approx(same.expected.mean, abs=1e-9)

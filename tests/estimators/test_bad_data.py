@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Answers, Nats, PACPrivate, Subsets
 from pacsklearn.exceptions import AnswersWarning, DesignError, SubsetFitError
 
 N = 60
@@ -38,7 +38,7 @@ class BinaryOnly(LogisticRegression):
 
 
 def private(model: Any = None, **params: Any) -> PACPrivate:
-    return PACPrivate(LinearSVC() if model is None else model, **{"n_subsets": 8, **params})
+    return PACPrivate(LinearSVC() if model is None else model, **{"secret": Subsets(8), **params})
 
 
 def holding(value: Any) -> Any:
@@ -97,9 +97,9 @@ def test_a_step_that_cannot_read_the_table_says_what_would(held: Any, words: lis
 def test_answers_of_numbers_say_why_there_is_no_model_before_they_ask_for_a_range() -> None:
     with (
         pytest.warns(AnswersWarning, match="shape"),
-        pytest.raises(ValueError, match="value_range"),
+        pytest.raises(ValueError, match="prior"),
     ):
-        PACPrivate(DecisionTreeRegressor(), n_subsets=8).fit(X, SIZES)
+        PACPrivate(DecisionTreeRegressor(), secret=Subsets(8)).fit(X, SIZES)
 
 
 @pytest.mark.parametrize("model", [LinearSVC(), Ridge(), KMeans(2, n_init=1), StandardScaler()])
@@ -170,7 +170,7 @@ def test_one_column_by_itself_is_no_table() -> None:
     """A pandas Series was asked for its columns."""
     refused(ValueError, ["must be a table", "Series"], None, pd.Series(X[:, 0]), Y)
     with pytest.raises(ValueError, match="X"):
-        private(release="responses").fit(pd.DataFrame(X), Y).predict(pd.Series(X[0]))
+        private(release=Answers()).fit(pd.DataFrame(X), Y).predict(pd.Series(X[0]))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_labels_of_strings_and_columns_of_targets_work() -> None:
 def test_sparse_rows_work_where_the_estimator_takes_them(form: Any) -> None:
     if not get_tags(LinearSVC()).input_tags.sparse:
         pytest.skip("scikit-learn 1.6.0 does not say which estimators take sparse rows")
-    dense = private(budget=Nats(50.0, allow_exact=True), subset_seed=1).fit(X, Y)
+    dense = private(budget=Nats(50.0, allow_exact=True), secret=Subsets(8, seed=1)).fit(X, Y)
     assert private(budget=Nats(50.0, allow_exact=True)).fit(form(X), Y).predict(form(X)).shape == (
         N,
     )
@@ -240,7 +240,7 @@ def test_stratification() -> None:
     refused(DesignError, ["A class has 1 row(s)"], Ridge(), X, SIZES, stratify=True)
     rare = np.where(np.arange(N) == 3, "geheim", "nein")
     refused(DesignError, ["A class has 1 row(s)"], KMeans(2, n_init=1), X, rare, stratify=True)
-    assert private(stratify=False).fit(X, Y).guarantee_.secret.n_candidates == 8
+    assert private(secret=Subsets(8, stratify=False)).fit(X, Y).guarantee_.secret.n_candidates == 8
 
 
 def test_rows_with_several_labels() -> None:

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from pacsklearn import Nats, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, SRPPPrivate, Subsets
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.exceptions import (
     BudgetError,
@@ -98,7 +98,7 @@ class LyingAligner(Canonicalizer):
 def refused(error: type[Exception], words: list[str], model: Any, **params: Any) -> None:
     y = SIZES if isinstance(model, LinearRegression | Ridge) else Y
     with pytest.raises(error) as caught:
-        PACPrivate(model, **{"n_subsets": 8, **params}).fit(X, y)
+        PACPrivate(model, **{"secret": Subsets(8), **params}).fit(X, y)
     message = str(caught.value) + str(caught.value.__context__)
     assert [word for word in words if word not in message] == [], message
     assert not [value for value in X.ravel() if f"{value:.5f}"[:6] in message], message
@@ -119,7 +119,7 @@ def refused(error: type[Exception], words: list[str], model: Any, **params: Any)
 )
 def test_what_is_no_estimator(model: Any, given: str) -> None:
     refused(TypeError, ["estimator must be", "fit and get_params", given], model)
-    with PrivacySession(X, Y, budget=0.1, n_subsets=8) as session:
+    with PrivacySession(X, Y, budget=0.1, secret=Subsets(8)) as session:
         for release in (session.release, session.prepare, partial(session.respond, X=X)):
             with pytest.raises(TypeError, match="estimator must be"):
                 release(model)
@@ -130,8 +130,8 @@ def test_what_is_no_estimator(model: Any, given: str) -> None:
 )
 def test_what_has_no_canonicalizer(model: Any) -> None:
     name = "SVC" if hasattr(model, "steps") else type(model).__name__
-    words = ["No canonicalizer supports", name, "canonicalizer=", "release='responses'"]
-    refused(NoCanonicalizerError, words, model, release="parameters")
+    words = ["No canonicalizer supports", name, "canonicalizer=", "release=Answers()"]
+    refused(NoCanonicalizerError, words, model, release=Parameters())
 
 
 @pytest.mark.parametrize("model", [DBSCAN(), TSNE(2)])
@@ -159,7 +159,7 @@ def test_budgets_that_are_no_number(budget: Any) -> None:
 @pytest.mark.parametrize("budget", [math.log(8), np.float32(3), 100])
 def test_budgets_above_the_entropy_need_no_noise_and_say_so(budget: float) -> None:
     guarantee = (
-        PACPrivate(LinearSVC(), n_subsets=8, budget=Nats(budget, allow_exact=True))
+        PACPrivate(LinearSVC(), secret=Subsets(8), budget=Nats(budget, allow_exact=True))
         .fit(X, Y)
         .guarantee_
     )
@@ -174,44 +174,59 @@ def test_budgets_above_the_entropy_need_no_noise_and_say_so(budget: float) -> No
     ("n_subsets", "error", "words"),
     [
         (7, DesignError, ["n_subsets=7", "rate=0.5", "must be even", "128"]),
-        (1, ValueError, ["n_subsets must be an integer of at least 2", "got 1"]),
-        (-2, ValueError, ["n_subsets must be an integer of at least 2", "got -2"]),
-        (8.0, ValueError, ["n_subsets must be an integer", "got 8.0"]),
-        ("8", ValueError, ["n_subsets must be an integer", "got '8'"]),
-        (None, ValueError, ["n_subsets must be an integer", "got None"]),
+        (1, ValueError, ["n must be an integer of at least 2", "got 1"]),
+        (-2, ValueError, ["n must be an integer of at least 2", "got -2"]),
+        (8.0, ValueError, ["n must be an integer", "got 8.0"]),
+        ("8", ValueError, ["n must be an integer", "got '8'"]),
+        (None, ValueError, ["n must be an integer", "got None"]),
     ],
 )
 def test_numbers_of_subsets(n_subsets: Any, error: type[Exception], words: list[str]) -> None:
-    refused(error, words, LinearSVC(), n_subsets=n_subsets)
+    refused(error, words, LinearSVC(), secret=Subsets(n_subsets))
 
 
 @pytest.mark.parametrize("rate", [0, 1, 2.0, math.nan, "half", None, True])
 def test_rates_that_are_no_share(rate: Any) -> None:
-    refused(ValueError, ["rate must be", "between 0 and 1", f"got {rate!r}"], Ridge(), rate=rate)
+    refused(
+        ValueError,
+        ["rate must be", "between 0 and 1", f"got {rate!r}"],
+        Ridge(),
+        secret=Subsets(rate=rate),
+    )
 
 
 def test_rates_that_do_not_fit() -> None:
-    refused(DesignError, ["n_subsets=8 and rate=0.3", "2.4", "whole"], Ridge(), rate=0.3)
-    unusual = PACPrivate(Ridge(), n_subsets=8, rate=0.25).fit(X, SIZES).guarantee_
+    refused(
+        DesignError,
+        ["n_subsets=8 and rate=0.3", "2.4", "whole"],
+        Ridge(),
+        secret=Subsets(8, rate=0.3),
+    )
+    unusual = PACPrivate(Ridge(), secret=Subsets(8, rate=0.25)).fit(X, SIZES).guarantee_
     assert unusual.prior_membership == 0.75
 
 
 @pytest.mark.parametrize("seed", [-1, "0", 1.0])
 def test_public_seeds(seed: Any) -> None:
-    refused(ValueError, ["subset_seed must be", f"got {seed!r}"], Ridge(), subset_seed=seed)
+    refused(ValueError, ["seed must be", f"got {seed!r}"], Ridge(), secret=Subsets(seed=seed))
 
 
 def test_unknown_names_list_the_known_ones() -> None:
     refused(UnknownNameError, ["noise backend", "'gauss'", *BACKENDS], LinearSVC(), noise="gauss")
     refused(UnknownNameError, ["type int", *BACKENDS], LinearSVC(), noise=3)
     words = ["canonicalizer", "'svm'", "linear_classifier", "pca", "pipeline"]
-    refused(UnknownNameError, words, LinearSVC(), canonicalizer="svm")
-    refused(UnknownNameError, ["LyingDecoder", "instance"], Ridge(), canonicalizer=LyingDecoder)
+    refused(UnknownNameError, words, LinearSVC(), release=Parameters(canonicalizer="svm"))
+    refused(
+        UnknownNameError,
+        ["LyingDecoder", "instance"],
+        Ridge(),
+        release=Parameters(canonicalizer=LyingDecoder),
+    )
 
 
 @pytest.mark.parametrize("metric", ["euclid", [1.0, 2.0], [-1.0] * 4, np.ones((2, 3)), object()])
 def test_metrics(metric: Any) -> None:
-    refused(ValueError, ["metric"], LinearSVC(), metric=metric)
+    refused(ValueError, ["metric"], LinearSVC(), release=Parameters(metric=metric))
 
 
 def test_parameters_of_the_wrapped_estimator_are_named() -> None:
@@ -219,7 +234,7 @@ def test_parameters_of_the_wrapped_estimator_are_named() -> None:
     refused(SubsetFitError, words, LinearSVC(C=-3))
     words = ["GridSearchCV(refit=False)", "refit=True"]
     search = GridSearchCV(LinearSVC(), {"C": [1]}, refit=False)
-    refused(NoCanonicalizerError, words, search, release="parameters")
+    refused(NoCanonicalizerError, words, search, release=Parameters())
 
 
 def test_errors_inside_a_subset_keep_their_words() -> None:
@@ -236,34 +251,37 @@ def test_structure_that_differs_names_what_differs() -> None:
 def test_estimators_that_do_not_repeat_themselves() -> None:
     refused(NonDeterministicError, ["Restless", "differ", "random_state"], Restless())
     # With a random_state of None the public seed makes it repeat.
-    assert PACPrivate(SGDClassifier(), n_subsets=8).fit(X, Y).released_estimator_.random_state == 0
+    assert (
+        PACPrivate(SGDClassifier(), secret=Subsets(8)).fit(X, Y).released_estimator_.random_state
+        == 0
+    )
 
 
 @pytest.mark.parametrize("canonicalizer", [LyingDecoder(), LyingAligner()])
 def test_canonicalizers_that_change_the_model(canonicalizer: Any) -> None:
     words = ["Ridge", "behaves differently", "pacsklearn.testing.check_canonicalizer"]
-    refused(GaugeError, words, Ridge(), canonicalizer=canonicalizer)
+    refused(GaugeError, words, Ridge(), release=Parameters(canonicalizer=canonicalizer))
 
 
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
 FAILING: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "budget": ({"budget": -1}, X, Y),
-    "design": ({"n_subsets": 7}, X, Y),
-    "names": ({"canonicalizer": "nope"}, FRAME, Y),
+    "design": ({"secret": Subsets(7)}, X, Y),
+    "names": ({"release": Parameters(canonicalizer="nope")}, FRAME, Y),
     "rows": ({}, np.full((60, 5), np.nan), Y),
     "columns": ({}, FRAME.assign(d=np.nan), Y),
     "one class": ({}, FRAME, np.zeros(60)),
-    "no canonicalizer": ({"estimator": SVC(), "release": "parameters"}, FRAME, Y),
+    "no canonicalizer": ({"estimator": SVC(), "release": Parameters()}, FRAME, Y),
     "a subset": ({"estimator": Throwing()}, FRAME, SIZES),
     "structure": ({"estimator": PCA(0.8)}, FRAME, None),
-    "metric": ({"metric": [1.0]}, FRAME, Y),
+    "metric": ({"release": Parameters(metric=[1.0])}, FRAME, Y),
 }
 
 
 @pytest.mark.parametrize("case", FAILING)
 def test_a_failing_fit_leaves_the_last_release_whole(case: str) -> None:
     params, bad_X, bad_y = FAILING[case]
-    estimator = PACPrivate(LogisticRegression(), n_subsets=8).fit(X, Y)
+    estimator = PACPrivate(LogisticRegression(), secret=Subsets(8)).fit(X, Y)
     told = estimator.predict_proba(X)
     fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
     estimator.set_params(**params)
@@ -277,7 +295,7 @@ def test_a_failing_fit_leaves_the_last_release_whole(case: str) -> None:
 
 
 def test_a_failing_first_fit_leaves_nothing() -> None:
-    estimator = PACPrivate(PCA(0.8), n_subsets=8)
+    estimator = PACPrivate(PCA(0.8), secret=Subsets(8))
     with pytest.raises(StructureMismatchError):
         estimator.fit(FRAME)
     assert [name for name in vars(estimator) if name.endswith("_")] == []

@@ -14,11 +14,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.priors import Range
 from pacsklearn.tabular import distill
 
 M = 8
@@ -60,9 +61,8 @@ def test_what_is_kept_is_what_passes(rows: Any) -> None:
     teacher = PACPrivate(
         KNeighborsClassifier(3),
         budget=Nats(4.0, allow_exact=True),
-        query_budget=0.5,
-        n_subsets=M,
-        subset_seed=0,
+        release=Answers(query_budget=0.5),
+        secret=Subsets(M, seed=0),
         random_state=0,
     ).fit(X[:100], y[:100])
     everything = distill(teacher, GaussianNB(), X[100:200], alpha=None)
@@ -78,7 +78,7 @@ def test_what_is_kept_is_what_passes(rows: Any) -> None:
 
 def test_a_student_inherits_the_guarantee_and_no_row(rows: Any) -> None:
     X, y = rows
-    teacher = PACPrivate(KNeighborsClassifier(3), max_answers=300, n_subsets=M)
+    teacher = PACPrivate(KNeighborsClassifier(3), release=Answers(300), secret=Subsets(M))
     teacher.fit(X[:100], y[:100])
     model = distill(teacher, KNeighborsClassifier(1), X[100:], alpha=None)
     assert model.guarantee == teacher.guarantee_
@@ -93,7 +93,7 @@ def test_a_student_inherits_the_guarantee_and_no_row(rows: Any) -> None:
 
 def test_every_source(rows: Any) -> None:
     X, y = rows
-    with PrivacySession(X[:100], y[:100], budget=Nats(1.0), n_subsets=M) as session:
+    with PrivacySession(X[:100], y[:100], budget=Nats(1.0), secret=Subsets(M)) as session:
         by_session = distill(
             session,
             LogisticRegression(),
@@ -107,9 +107,9 @@ def test_every_source(rows: Any) -> None:
         by_responder = distill(responder, LogisticRegression(), X[100:].tolist(), alpha=None)
         assert session.ledger.spent == spent
         np.testing.assert_array_equal(by_session.estimator.coef_, by_responder.estimator.coef_)
-        session_values = PrivacySession(X, X[:, 0], budget=Nats(1.0), n_subsets=M)
+        session_values = PrivacySession(X, X[:, 0], budget=Nats(1.0), secret=Subsets(M))
         numbers = distill(
-            session_values.responder(Ridge(), max_answers=50, value_range=(-3, 3)), Ridge(), X[:50]
+            session_values.responder(Ridge(), max_answers=50, prior=Range(-3, 3)), Ridge(), X[:50]
         )
         assert numbers.n_kept == 50
 
@@ -117,7 +117,7 @@ def test_every_source(rows: Any) -> None:
 def test_errors(rows: Any) -> None:
     X, y = rows
     student = LogisticRegression()
-    teacher = PACPrivate(KNeighborsClassifier(1), max_answers=1000, n_subsets=M)
+    teacher = PACPrivate(KNeighborsClassifier(1), release=Answers(1000), secret=Subsets(M))
     teacher.fit(X[:100], y[:100])
     for alpha in (0, 1, -0.1, "a", np.nan):
         with pytest.raises(ValueError, match="alpha"):
@@ -127,13 +127,15 @@ def test_errors(rows: Any) -> None:
     contested = np.stack([*islice(asked, 3)])
     with pytest.raises(ValueError, match="public"):
         distill(teacher, student, contested, alpha=1e-12)
-    session = PrivacySession(X, y, budget=Nats(1.0), n_subsets=M)
+    session = PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(M))
     with pytest.raises(ValueError, match="estimator"):
         distill(session, student, X)
     with pytest.raises(ValueError, match="session"):
         distill(teacher, student, X, estimator=student)
     with pytest.raises(TypeError, match="LogisticRegression"):
         distill(student, student, X)
-    poor = PACPrivate(KNeighborsClassifier(1), max_answers=2, n_subsets=M).fit(X[:100], y[:100])
+    poor = PACPrivate(KNeighborsClassifier(1), release=Answers(2), secret=Subsets(M)).fit(
+        X[:100], y[:100]
+    )
     with pytest.raises(BudgetExhaustedError):
         distill(poor, student, X[100:])

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Parameters, Subsets
 from tests.scikit_learn_checks import Checks, checks_of, run
 
 LINEAR = LinearSVC()
@@ -36,10 +36,16 @@ pytestmark = [
 
 def every_check(random_state: int | None) -> Checks:
     # Some checks give so few rows that seven distinct subsets are left, less than two nats.
-    options = {"budget": Nats(2.0, allow_exact=True), "n_subsets": 8, "random_state": random_state}
+    options = {
+        "budget": Nats(2.0, allow_exact=True),
+        "secret": Subsets(8),
+        "random_state": random_state,
+    }
     return checks_of(
         {
-            type(model).__name__: PACPrivate(clone(model), certify=model is LINEAR, **options)
+            type(model).__name__: PACPrivate(
+                clone(model), release=Parameters(certify=model is LINEAR), **options
+            )
             for model in WRAPPED
         }
     )

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
 from pacsklearn.exceptions import FewCandidatesWarning, UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.tabular import StepwiseClassifier
@@ -29,7 +29,7 @@ LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 
 @pytest.fixture(scope="module")
 def model() -> PACPrivate:
-    return PACPrivate(LOGISTIC, n_subsets=16, subset_seed=0)
+    return PACPrivate(LOGISTIC, secret=Subsets(16, seed=0))
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +55,13 @@ def test_the_alternative_is_better_or_is_not_there(plan: Any, cancer: Any) -> No
     assert plan.alternative.mean > plan.expected.mean
     assert plan.alternative.name in plan.advice[0]
     steady = make_pipeline(StandardScaler(), LogisticRegression(C=1e-5))
-    best = PACPrivate(steady, n_subsets=16, budget=1e-6).plan(*cancer, n_releases=4)
+    best = PACPrivate(steady, secret=Subsets(16), budget=1e-6).plan(*cancer, n_releases=4)
     assert best.alternative is None or best.alternative.mean > best.expected.mean
 
 
 def test_a_plan_stays_with_the_curator(model: PACPrivate, plan: Any, cancer: Any) -> None:
     ledger = MemoryLedger(1.0)
-    asked = PACPrivate(LOGISTIC, n_subsets=16, ledger=ledger)
+    asked = PACPrivate(LOGISTIC, secret=Subsets(16), ledger=ledger)
     before = dict(vars(asked))
     asked.plan(*cancer, n_releases=2, alternatives=False)
     assert vars(asked) == before
@@ -74,7 +74,7 @@ def test_a_plan_stays_with_the_curator(model: PACPrivate, plan: Any, cancer: Any
 
 def test_a_plan_of_answers_shows_their_score_at_no_budget(cancer: Any) -> None:
     tree = DecisionTreeClassifier(min_samples_leaf=20)
-    planned = PACPrivate(tree, n_subsets=16, max_answers=50).plan(*cancer, n_releases=4)
+    planned = PACPrivate(tree, release=Answers(50), secret=Subsets(16)).plan(*cancer, n_releases=4)
     assert planned.route == "responses"
     assert "shape of its trees is learned from the rows" in planned.why
     assert planned.at_null_budget.mean > planned.constant  # what the candidates agree on
@@ -87,7 +87,7 @@ def test_unsteady_answers_are_told_what_would_help(cancer: Any) -> None:
     booster = HistGradientBoostingClassifier(max_iter=3, learning_rate=1.0, min_samples_leaf=2)
     rng = np.random.default_rng(0)
     noisy = np.where(rng.random(len(y)) < 0.3, 1 - y, y)
-    planned = PACPrivate(booster, n_subsets=16).plan(X[:, :5], noisy, n_releases=2)
+    planned = PACPrivate(booster, secret=Subsets(16)).plan(X[:, :5], noisy, n_releases=2)
     assert planned.n_noised > 0.15 * planned.n_numbers
     assert any("Steadier models" in text for text in planned.advice)
 
@@ -96,23 +96,25 @@ def test_answers_no_better_than_a_constant_are_told_what_would_help() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.random(200) < 0.2
     lookup = DecisionTreeClassifier(random_state=0)
-    planned = PACPrivate(lookup, n_subsets=16).plan(X, y, n_releases=2)
+    planned = PACPrivate(lookup, secret=Subsets(16)).plan(X, y, n_releases=2)
     assert planned.expected.mean < planned.constant
     assert any("No better than a constant" in text for text in planned.advice)
 
 
 def test_clusterings_and_regressors_have_plans(cancer: Any, iris: Any, sizes: Any) -> None:
-    clusters = PACPrivate(KMeans(3), n_subsets=16).plan(iris[0], n_releases=2)
+    clusters = PACPrivate(KMeans(3), secret=Subsets(16)).plan(iris[0], n_releases=2)
     assert math.isnan(clusters.constant)
     assert clusters.alternative is None
-    line = PACPrivate(Ridge(), n_subsets=16, budget=Nats(1.0)).plan(iris[0], sizes, n_releases=4)
+    line = PACPrivate(Ridge(), secret=Subsets(16), budget=Nats(1.0)).plan(
+        iris[0], sizes, n_releases=4
+    )
     assert line.scoring == "R²"
     assert line.constant == pytest.approx(0, abs=1e-9)
 
 
 def test_fit_warns_of_what_is_no_better_than_a_constant(cancer: Any, recwarn: Any) -> None:
     with pytest.warns(UtilityWarning, match="better"):
-        PACPrivate(LOGISTIC, budget=1e-6, n_subsets=16).fit(*cancer)
+        PACPrivate(LOGISTIC, budget=1e-6, secret=Subsets(16)).fit(*cancer)
     recwarn.clear()
     PACPrivate(make_pipeline(StandardScaler(), LogisticRegression(C=1e-3)), budget=Nats(1)).fit(
         *cancer
@@ -128,17 +130,17 @@ def test_more_columns_than_rows_are_advised_on(kind: Any) -> None:
     X[:, :2] += 2 * y[:, None]
     # Few candidates and one number for each of many columns: both are said.
     with pytest.warns(UtilityWarning, match="columns") as told:
-        PACPrivate(kind(), budget=1e-4, n_subsets=32).fit(X, y)
+        PACPrivate(kind(), budget=1e-4, secret=Subsets(32)).fit(X, y)
     advised = "StepwiseRegressor" if kind is Ridge else "StepwiseClassifier"
     assert any(f"{advised}(n_terms=2), needs least" in str(each.message) for each in told)
     assert any(each.category is FewCandidatesWarning for each in told)
     if kind is not Ridge:
-        plan = PACPrivate(StepwiseClassifier(2), budget=1 / 2, n_subsets=32).plan(X, y)
+        plan = PACPrivate(StepwiseClassifier(2), budget=1 / 2, secret=Subsets(32)).plan(X, y)
         assert plan.expected.mean > plan.constant + 0.1
 
 
 def test_what_a_plan_refuses(cancer: Any) -> None:
-    tree = PACPrivate(DecisionTreeClassifier(), n_subsets=16)
+    tree = PACPrivate(DecisionTreeClassifier(), secret=Subsets(16))
     with pytest.raises(ValueError, match="n_releases"):
         tree.plan(*cancer, n_releases=1)
     with pytest.raises(ValueError, match="scoring"):
@@ -146,11 +148,11 @@ def test_what_a_plan_refuses(cancer: Any) -> None:
 
 
 def test_a_session_takes_only_its_own_plans(cancer: Any) -> None:
-    with PrivacySession(*cancer, budget=Nats(1), n_subsets=16) as one:
+    with PrivacySession(*cancer, budget=Nats(1), secret=Subsets(16)) as one:
         plan = one.prepare(LOGISTIC, budget=1 / 4)
         assert one.ledger.spent == 0
         with (
-            PrivacySession(*cancer, budget=Nats(1), n_subsets=16) as other,
+            PrivacySession(*cancer, budget=Nats(1), secret=Subsets(16)) as other,
             pytest.raises(ValueError, match="prepared"),
         ):
             other.take(plan)

@@ -12,14 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import Answers, PACPrivate, Subsets, config_context
 
 STAGES = {"design", "fits", "canonical form", "calibration", "certificate", "other"}
 
 
 def test_where_the_time_went(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    model = PACPrivate(make_pipeline(StandardScaler(), LogisticRegression()), n_subsets=8)
+    model = PACPrivate(make_pipeline(StandardScaler(), LogisticRegression()), secret=Subsets(8))
     report = model.fit(X, y).fit_report_
     assert set(report.wall) == STAGES
     assert report.wall["fits"] > 0
@@ -36,7 +36,7 @@ def test_verbose_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     model = LogisticRegression(max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        PACPrivate(model, n_subsets=4, verbose=2).fit(X, y)
+        PACPrivate(model, secret=Subsets(4), verbose=2).fit(X, y)
     shown = capsys.readouterr().err
     assert "calibration" in shown
     assert "4 candidates fitted together" in shown
@@ -45,13 +45,20 @@ def test_verbose_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("model", "options", "reason"),
     [
-        (LogisticRegression(max_iter=5000), {"fast_fit": False}, "fast_fit=False"),
         (LogisticRegression(solver="liblinear"), {}, "no subset fitter knows LogisticRegression"),
-        (DecisionTreeClassifier(max_depth=2), {"release": "responses"}, "DecisionTreeClassifier"),
+        (DecisionTreeClassifier(max_depth=2), {"release": Answers()}, "DecisionTreeClassifier"),
     ],
 )
 def test_why_candidates_were_fitted_one_by_one(model: object, options: dict, reason: str) -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    private = PACPrivate(model, n_subsets=4, **options).fit(X, y)
+    private = PACPrivate(model, secret=Subsets(4), **options).fit(X, y)
     assert private.fit_report_.one_by_one == 4
     assert reason in private.fit_report_.reason
+
+
+def test_one_by_one_as_configured() -> None:
+    with config_context(fast_fit=False):
+        private = PACPrivate(LogisticRegression(max_iter=5000), secret=Subsets(4))
+        private.fit(*load_breast_cancer(return_X_y=True))
+    assert private.fit_report_.one_by_one == 4
+    assert "fast_fit=False" in private.fit_report_.reason

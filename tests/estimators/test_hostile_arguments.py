@@ -11,8 +11,9 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Answers, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.priors import Range
 
 X, y = load_iris(return_X_y=True)
 HUGE = 10**400
@@ -21,25 +22,25 @@ HUGE = 10**400
 @pytest.mark.parametrize(
     ("estimator", "options", "words"),
     [
-        (SVC(), {"stabilize": HUGE}, "stabilize"),
-        (Ridge(), {"rate": HUGE}, "rate"),
-        (Ridge(), {"n_subsets": HUGE}, "n_subsets"),
+        (SVC(), {"release": Answers(stabilize=HUGE)}, "stabilize"),
+        (Ridge(), {"secret": Subsets(8, rate=HUGE)}, "rate"),
+        (Ridge(), {"secret": Subsets(HUGE)}, "n must be"),
         (Ridge(), {"budget": HUGE}, "budget"),
-        (SVC(), {"max_answers": HUGE}, "max_answers"),
-        (SVC(), {"query_budget": HUGE}, "query_budget"),
-        (KNeighborsRegressor(), {"value_range": (0, HUGE)}, "value_range"),
+        (SVC(), {"release": Answers(HUGE)}, "max_answers"),
+        (SVC(), {"release": Answers(query_budget=HUGE)}, "query_budget"),
+        (KNeighborsRegressor(), {"release": Answers(prior=Range(0, HUGE))}, "Range"),
     ],
 )
 def test_numbers_of_four_hundred_digits(estimator, options, words):
     with pytest.raises(ValueError, match=words) as caught:
-        PACPrivate(estimator, **{"n_subsets": 8, **options}).fit(X, y)
+        PACPrivate(estimator, **{"secret": Subsets(8), **options}).fit(X, y)
     assert len(str(caught.value)) < 1500
 
 
 def test_columns_of_one_name():
     table = pd.DataFrame(X, columns=list("aabc"))
     with pytest.raises(ValueError, match="several"):
-        PACPrivate(Ridge(), n_subsets=8).fit(table, y)
+        PACPrivate(Ridge(), secret=Subsets(8)).fit(table, y)
 
 
 ODD = st.one_of(
@@ -51,10 +52,13 @@ ODD = st.one_of(
     st.lists(st.integers(), max_size=2),
     st.sampled_from([HUGE, -HUGE, object(), b"x", complex(1, 1)]),
 )
-NAMES = (
-    *("budget", "noise", "metric", "canonicalizer", "release", "max_answers"),
-    *("query_budget", "answers", "value_range", "stabilize", "ledger", "rate", "stratify"),
-)
+PLACES = {
+    "": ("budget", "noise", "release", "secret", "ledger"),
+    "release": ("metric", "canonicalizer", "certify", "prior"),
+    "answers": ("n", "query_budget", "of", "store", "stabilize", "prior"),
+    "secret": ("n", "rate", "stratify"),
+}
+NAMES = [(place, name) for place, names in PLACES.items() for name in names]
 
 
 @settings(
@@ -65,7 +69,11 @@ NAMES = (
 )
 @given(name=st.sampled_from(NAMES), value=ODD)
 def test_odd_arguments_are_refused_in_words_or_taken(name, value):
-    model = PACPrivate(Ridge(), **{"n_subsets": 8, "subset_seed": 0, name: value})
+    place, argument = name
+    release = Answers(prior=Range(0, 9)) if place == "answers" else Parameters()
+    model = PACPrivate(Ridge(), release=release, secret=Subsets(8, seed=0))
+    owner = {"": model, "secret": model.secret}.get(place, release)
+    owner.set_params(**{argument: value})
     told = ""
     try:
         model.fit(X[::4], y[::4])

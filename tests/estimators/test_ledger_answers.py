@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators import ledger_answers
 from pacsklearn.estimators.ledger_answers import LedgerAnswers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -32,7 +32,7 @@ def test_the_belief_after_an_interrupt_is_that_on_disk(
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     X, y = load_iris(return_X_y=True)
     session = PrivacySession(
-        X[:, :2], y, budget=Nats(2.0), n_subsets=8, ledger=ledger, store="ledger"
+        X[:, :2], y, budget=Nats(2.0), secret=Subsets(8), ledger=ledger, store="ledger"
     )
     session.respond(MODEL, queries(0), **STEP)
     responder, table = session.responder(MODEL, **STEP), answer_table_of(session)
@@ -131,7 +131,7 @@ def test_an_interrupt_before_the_disk_forgets_nothing_that_a_release_revealed(
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     X, y = load_iris(return_X_y=True)
     session = PrivacySession(
-        X[:, :2], y, budget=Nats(2.0), n_subsets=8, ledger=ledger, store="ledger"
+        X[:, :2], y, budget=Nats(2.0), secret=Subsets(8), ledger=ledger, store="ledger"
     )
     session.respond(MODEL, queries(0), **STEP)
     table = answer_table_of(session)

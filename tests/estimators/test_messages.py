@@ -17,7 +17,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV, SRPPPrivate
+from pacsklearn import (
+    Answers,
+    Nats,
+    PACPrivate,
+    Parameters,
+    PrivateGridSearchCV,
+    SRPPPrivate,
+    Subsets,
+)
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, NoCanonicalizerError
 from pacsklearn.srpp import Renyi
 from pacsklearn.tabular import distill
@@ -28,7 +36,7 @@ IRIS = load_iris(return_X_y=True)
 
 @pytest.fixture(scope="module")
 def answering():
-    return PACPrivate(KNeighborsClassifier(1), max_answers=100, n_subsets=8).fit(*IRIS)
+    return PACPrivate(KNeighborsClassifier(1), release=Answers(100), secret=Subsets(8)).fit(*IRIS)
 
 
 @pytest.mark.parametrize("estimator", [DBSCAN(), IsolationForest()], ids=["DBSCAN", "forest"])
@@ -39,8 +47,8 @@ def test_answers_are_not_advised_where_there_are_none(estimator):
 
 
 def test_answers_are_advised_where_they_can_be_had():
-    with pytest.raises(NoCanonicalizerError, match="Or let it answer: release='responses'"):
-        PACPrivate(SVC(), release="parameters").fit(*IRIS)
+    with pytest.raises(NoCanonicalizerError, match=r"Or let it answer: release=Answers\(\)"):
+        PACPrivate(SVC(), release=Parameters()).fit(*IRIS)
 
 
 def test_srpp_has_no_answers_to_advise():
@@ -76,9 +84,9 @@ def test_other_attributes_are_missing_as_before():
 def test_a_budget_is_said_in_rows():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    private = PACPrivate(KNeighborsClassifier(1), budget=0.25, max_answers=5, n_subsets=32).fit(
-        X, y
-    )
+    private = PACPrivate(
+        KNeighborsClassifier(1), budget=0.25, release=Answers(5), secret=Subsets(32)
+    ).fit(X, y)
     asked = rng.normal(size=(200, 2))
     contested = private.preview(asked).n_contested
     with pytest.raises(BudgetExhaustedError, match="lasts for 5 more of them") as caught:
@@ -99,7 +107,7 @@ def test_a_search_without_a_budget_says_how_much_it_would_take():
 
 def test_public_rows_without_a_column():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    source = PACPrivate(KNeighborsClassifier(1), max_answers=100, n_subsets=8).fit(X, y)
+    source = PACPrivate(KNeighborsClassifier(1), release=Answers(100), secret=Subsets(8)).fit(X, y)
     with pytest.raises(ValueError, match=r"X_public lacks the columns sepal length \(cm\)"):
         distill(source, LogisticRegression(), X.drop(columns="sepal length (cm)"))
     with pytest.raises(ValueError, match="X_public has the columns more, which"):
@@ -121,7 +129,7 @@ def test_a_constant_for_missing_values_is_public_and_releases_a_model():
     X, y = (array.copy() for array in IRIS)
     X[::7, 0] = np.nan
     model = make_pipeline(SimpleImputer(strategy="constant", fill_value=5.0), LogisticRegression())
-    private = PACPrivate(model, budget=Nats(2.0), n_subsets=16).fit(X, y)
+    private = PACPrivate(model, budget=Nats(2.0), secret=Subsets(16)).fit(X, y)
     assert private.released_estimator_[0].statistics_.tolist() == [5.0] * 4
     assert "statistics_" in private.guarantee_.public
     assert private.predict(X).shape == y.shape

@@ -17,7 +17,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.estimators.model_file import TRUSTED, from_file, to_file
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.model_digest import model_digest
@@ -27,7 +27,7 @@ from tests.canonical.cases import CASES
 @pytest.fixture(scope="module")
 def private():
     model = make_pipeline(StandardScaler(), RidgeClassifier())
-    return PACPrivate(model, budget=Nats(1.0), n_subsets=16).fit(*load_iris(return_X_y=True))
+    return PACPrivate(model, budget=Nats(1.0), secret=Subsets(16)).fit(*load_iris(return_X_y=True))
 
 
 def test_a_released_model_comes_back_without_its_marks(private):

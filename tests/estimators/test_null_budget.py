@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
@@ -74,8 +74,8 @@ def measured(
         model,
         budget=Nats(budget, allow_exact=True),
         noise=noise,
-        n_subsets=8,
-        certify=False,
+        release=Parameters(certify=False),
+        secret=Subsets(8),
         random_state=np.random.RandomState(7),
     )
     values = [measure(estimator.fit(X, y), X, y) for _ in range(n_releases)]
@@ -143,7 +143,7 @@ def test_candidates_in_blocks_leave_chance(copies: int, cancer: Any, fit_once: N
 
     def released(budget: float, seed: Any) -> float:
         session = PrivacySession(
-            X, y, budget=Nats(budget, allow_exact=True), space=space, random_state=seed
+            X, y, budget=Nats(budget, allow_exact=True), secret=space, random_state=seed
         )
         return accuracy_over_chance(session.release(LinearDiscriminantAnalysis()).value, X, y)
 

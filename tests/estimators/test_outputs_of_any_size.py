@@ -11,7 +11,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Nats, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, SRPPPrivate, Subsets
+from pacsklearn.priors import Range
 from pacsklearn.secrets import PoissonSubsets, release_sampled
 from pacsklearn.srpp import GroupScenario, Scenario, SimulatorScenario
 from pacsklearn.srpp.scenarios.data_world import DataWorld
@@ -126,7 +127,7 @@ def test_a_function_of_a_listed_secret(exponent: int) -> None:
         means.append(X.mean(axis=0))
         return np.ldexp(means[-1], exponent)
 
-    session = PrivacySession(X, budget=Nats(1.0), n_subsets=16)
+    session = PrivacySession(X, budget=Nats(1.0), secret=Subsets(16))
     release = session.release_function(mean, budget=0.25)
     assert 0.24 < release.guarantee.spent <= 0.25
     value = np.ldexp(release.value, -exponent)
@@ -154,7 +155,9 @@ def test_a_function_of_a_sampled_secret(exponent: int) -> None:
 def test_a_model(estimator: Any, exponent: int) -> None:
     y = np.ldexp(Y, exponent)
     bounds = tuple(np.ldexp([-8.0, 8.0], exponent))
-    model = PACPrivate(estimator, budget=Nats(1.0), n_subsets=16, value_range=bounds).fit(X, y)
+    model = PACPrivate(
+        estimator, budget=Nats(1.0), release=Answers(prior=Range(*bounds)), secret=Subsets(16)
+    ).fit(X, y)
     assert 0.9 < model.guarantee_.spent <= 1.0
     assert np.corrcoef(np.ldexp(model.predict(X), -exponent), Y)[0, 1] > 0.8
 
@@ -162,11 +165,11 @@ def test_a_model(estimator: Any, exponent: int) -> None:
 @BY_ITS_OWN
 @pytest.mark.parametrize("exponent", EXPONENTS)
 def test_answers_of_values(exponent: int) -> None:
-    session = PrivacySession(X, np.ldexp(Y, exponent), budget=Nats(1.0), n_subsets=16)
+    session = PrivacySession(X, np.ldexp(Y, exponent), budget=Nats(1.0), secret=Subsets(16))
     responder = session.responder(
         LinearRegression(),
         query_budget=1 / 16,
-        value_range=tuple(np.ldexp([-8.0, 8.0], exponent)),
+        prior=Range(*tuple(np.ldexp([-8.0, 8.0], exponent))),
     )
     answers = np.ldexp(responder.predict(X[:8]), -exponent)
     assert session.guarantee_.spent > 0

@@ -25,7 +25,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.exceptions import DesignWarning
 
 METHODS = (
@@ -67,7 +67,7 @@ def name(case: Any) -> str | None:
 
 
 def private(model: Any, **params: Any) -> PACPrivate:
-    return PACPrivate(clone(model), **{"n_subsets": 8, "budget": Nats(1.0), **params})
+    return PACPrivate(clone(model), **{"secret": Subsets(8), "budget": Nats(1.0), **params})
 
 
 def works(model: Any, method: str, X: Any, y: Any) -> bool:

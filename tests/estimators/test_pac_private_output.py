@@ -20,13 +20,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 
 
 def private(model: Any, **params: Any) -> PACPrivate:
-    return PACPrivate(model, **{"n_subsets": 8, "budget": Nats(1.0), **params})
+    return PACPrivate(model, **{"secret": Subsets(8), "budget": Nats(1.0), **params})
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_notebooks_and_terminals_are_served(iris: Any) -> None:
     estimator = private(LinearSVC(), budget=0.125).fit(*iris)
     bundle = estimator._repr_mimebundle_()
     assert bundle["text/plain"] == repr(estimator)
-    assert "PACPrivate(budget=0.125, estimator=LinearSVC(), n_subsets=8)" in repr(estimator)
+    assert "PACPrivate(budget=0.125, estimator=LinearSVC(), secret=Subsets(n=8))" in repr(estimator)
     assert estimator.guarantee_._repr_html_() in bundle["text/html"]
     with sklearn.config_context(display="text"):
         assert "text/html" not in estimator._repr_mimebundle_()

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.secrets import SecretSpace
 
 M = 8
@@ -36,7 +36,7 @@ class WeightRecorder(LinearRegression):
 
 
 def private(model: Any, **params: Any) -> PACPrivate:
-    return PACPrivate(model, **{"n_subsets": M, "budget": NO_NOISE, **params})
+    return PACPrivate(model, **{"secret": Subsets(M), "budget": NO_NOISE, **params})
 
 
 def candidate_sums(weights: Any, groups: Any = None) -> Any:

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Answers, Nats, PACPrivate, Parameters, Subsets
 
 pl = pytest.importorskip("polars")
 
@@ -22,25 +22,27 @@ def rows():
 
 @pytest.mark.parametrize(
     ("estimator", "release"),
-    [(LogisticRegression(), "parameters"), (KNeighborsClassifier(), "responses")],
+    [(LogisticRegression(), Parameters()), (KNeighborsClassifier(), Answers())],
 )
 def test_names_are_kept_through_predict(rows, estimator, release):
     X, y = rows
-    model = PACPrivate(estimator, release=release, budget=Nats(2), n_subsets=8).fit(X, y)
+    model = PACPrivate(estimator, release=release, secret=Subsets(8), budget=Nats(2)).fit(X, y)
     assert model.feature_names_in_.tolist() == ["age", "dose"]
     assert model.predict(X[:5]).shape == (5,)
     with pytest.raises(ValueError, match="feature"):
         model.predict(X.select(["dose", "age"]))
-    if release == "parameters":
+    if release.name == "parameters":
         assert model.released_estimator_.feature_names_in_.tolist() == ["age", "dose"]
 
 
 def test_transformers_name_what_comes_out(rows):
-    scaler = PACPrivate(StandardScaler(), n_subsets=8).set_output(transform="polars").fit(rows[0])
+    scaler = (
+        PACPrivate(StandardScaler(), secret=Subsets(8)).set_output(transform="polars").fit(rows[0])
+    )
     assert scaler.get_feature_names_out().tolist() == ["age", "dose"]
     assert scaler.transform(rows[0]).columns == ["age", "dose"]
 
 
 def test_a_table_that_is_not_computed_yet_is_refused(rows):
     with pytest.raises(TypeError, match="LazyFrame"):
-        PACPrivate(LogisticRegression(), n_subsets=8).fit(rows[0].lazy(), rows[1])
+        PACPrivate(LogisticRegression(), secret=Subsets(8)).fit(rows[0].lazy(), rows[1])

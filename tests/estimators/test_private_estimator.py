@@ -20,8 +20,11 @@ from pacsklearn import (
     AutoPrivateRegressor,
     Nats,
     PACPrivate,
+    Parameters,
     PrivateGridSearchCV,
     SRPPPrivate,
+    Student,
+    Subsets,
 )
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
@@ -30,7 +33,9 @@ X, Y = load_iris(return_X_y=True)
 
 
 def private(estimator: Any) -> PACPrivate:
-    return PACPrivate(estimator, budget=Nats(1), n_subsets=8, certify=False)
+    return PACPrivate(
+        estimator, budget=Nats(1), release=Parameters(certify=False), secret=Subsets(8)
+    )
 
 
 def told(estimator: Any) -> list[str]:
@@ -90,7 +95,7 @@ def test_public_and_private_steps_are_not(estimator: Any) -> None:
     "model",
     [
         PACPrivate(Ridge()),
-        PACPrivate(SVC(), release="student"),
+        PACPrivate(SVC(), release=Student()),
         PrivateGridSearchCV(LogisticRegression(), {"C": [1.0]}),
         PACPrivate(LogisticRegression()),
         PACPrivate(RandomForestClassifier()),

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.ledger.event import Event
@@ -311,7 +311,7 @@ class TestWhatCouldGoUncharged:
 )
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_search_over_a_private_estimator(ledger: SharedLedger, n_jobs: int | None) -> None:
-    private = PACPrivate(RidgeClassifier(), n_subsets=8, certify=False)
+    private = PACPrivate(RidgeClassifier(), release=Parameters(certify=False), secret=Subsets(8))
     grid = {"budget": [0.25, 0.5], "estimator__alpha": [0.1, 1.0]}
     search = PrivateGridSearchCV(private, grid, ledger=ledger, cv=2, n_jobs=n_jobs).fit(X, Y)
     assert search.reserved_ == 2 * 2 * 0.75 + 0.5

@@ -19,9 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn import Answers, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.plugins import registry
+from pacsklearn.priors import Expected, Range
 from pacsklearn.tabular import AdditiveRegressor, Column, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
@@ -30,7 +31,7 @@ MEAN = 150.0
 
 def fitted(estimator: Any, budget: float, **how: Any) -> tuple[PACPrivate, Any, Any]:
     X, y = load_diabetes(return_X_y=True)
-    how = {"random_state": 0, "certify": False, "n_subsets": 64, **how}
+    how = {"random_state": 0, "secret": Subsets(64), **how}
     return PACPrivate(clone(estimator), budget=budget, **how).fit(X, y), X, y
 
 
@@ -42,27 +43,27 @@ def score(y: Any, predicted: Any) -> float:
 def test_noise_that_drowns_everything_leaves_the_public_constant() -> None:
     drowned, X, y = fitted(LinearRegression(), 1e-9)
     assert score(y, drowned.predict(X)) < -100
-    model, X, y = fitted(LinearRegression(), 1e-9, prior_mean=MEAN)
+    model, X, y = fitted(LinearRegression(), 1e-9, release=Parameters(prior=Expected(MEAN)))
     assert model.predict(X) == pytest.approx(MEAN, abs=1.0)
-    by_range, X, _ = fitted(LinearRegression(), 1e-9, value_range=(0, 300))
+    by_range, X, _ = fitted(LinearRegression(), 1e-9, release=Parameters(prior=Range(0, 300)))
     assert np.array_equal(by_range.predict(X), model.predict(X))
 
 
 def test_a_regressor_that_noise_dominates_asks_for_a_prior() -> None:
-    with pytest.warns(UtilityWarning, match="prior_mean"):
+    with pytest.warns(UtilityWarning, match="prior="):
         fitted(LinearRegression(), 1e-3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted(LinearRegression(), 1e-3, prior_mean=MEAN)
-    assert not any("prior_mean" in str(each.message) for each in caught)
+        fitted(LinearRegression(), 1e-3, release=Parameters(prior=Expected(MEAN)))
+    assert not any("prior=" in str(each.message) for each in caught)
 
 
 def test_a_released_regressor_is_better_than_the_constant_where_noise_dominates() -> None:
     X, y = load_diabetes(return_X_y=True)
     session_scores = []
     for seed in range(6):
-        with PrivacySession(X, y, budget=1 / 16, random_state=seed, n_subsets=64) as session:
-            plan = session.prepare(LinearRegression(), prior_mean=MEAN)
+        with PrivacySession(X, y, budget=1 / 16, random_state=seed, secret=Subsets(64)) as session:
+            plan = session.prepare(LinearRegression(), prior=Expected(MEAN))
             model = session.take(plan, certify=False).value
         session_scores.append(score(y, model.predict(X)))
     assert np.mean(session_scores) > 0.1
@@ -116,27 +117,28 @@ def test_several_targets_and_additive_models_have_a_constant_too() -> None:
 
 def test_classifiers_have_none() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="prior_mean"):
-        PACPrivate(LogisticRegression(), prior_mean=1.0, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="prior"):
+        PACPrivate(
+            LogisticRegression(), release=Parameters(prior=Expected(1.0)), random_state=0
+        ).fit(X, y)
 
 
 def test_a_log_link_needs_a_mean_above_zero() -> None:
     with pytest.raises(ValueError, match="predicts"):
-        fitted(PoissonRegressor(), 1 / 4, value_range=(-10, 5))
+        fitted(PoissonRegressor(), 1 / 4, release=Parameters(prior=Range(-10, 5)))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_models_without_a_constant_refuse_a_prior() -> None:
     network = MLPRegressor(hidden_layer_sizes=(2,), max_iter=5)
     with pytest.raises(ValueError, match="about"):
-        fitted(network, 1.0, prior_mean=3.0, n_subsets=4)
+        fitted(network, 1.0, release=Parameters(prior=Expected(3.0)), secret=Subsets(4))
 
 
 def test_answers_are_drawn_toward_the_prior() -> None:
     tree = DecisionTreeRegressor(max_depth=6, random_state=0)
-    how: dict[str, Any] = {"value_range": (0, 350), "max_answers": 60}
-    model, X, y = fitted(tree, 4.0, prior_mean=MEAN, **how)
+    model, X, y = fitted(tree, 4.0, release=Answers(60, prior=Expected(MEAN, Range(0, 350))))
     assert score(y[:60], model.predict(X[:60])) > 0
-    wide, _, _ = fitted(tree, 4.0, prior_mean=MEAN, max_answers=60, value_range=(-1e5, 1e5))
+    wide, _, _ = fitted(tree, 4.0, release=Answers(60, prior=Expected(MEAN, Range(-1e5, 1e5))))
     assert score(y[:60], wide.predict(X[:60])) < -0.5  # what such a range leaves of the noise
     assert np.array_equal(model.predict(X[:60]), model.predict(X[:60]))

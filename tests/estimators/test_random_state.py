@@ -14,13 +14,13 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.noise.sampler import SecureSampler
 
 
 def private(**params: Any) -> PACPrivate:
-    return PACPrivate(LinearSVC(), **{"n_subsets": 8, "budget": 0.25, **params})
+    return PACPrivate(LinearSVC(), **{"secret": Subsets(8), "budget": 0.25, **params})
 
 
 def quiet_fit(estimator: PACPrivate, X: Any, y: Any) -> Any:
@@ -38,7 +38,7 @@ def global_states() -> tuple[Any, Any]:
 def test_global_generators_are_neither_used_nor_changed(random_state: Any, iris: Any) -> None:
     before = global_states()
     quiet_fit(private(random_state=random_state), *iris)
-    PACPrivate(KMeans(3, n_init=1), n_subsets=8).fit(iris[0])
+    PACPrivate(KMeans(3, n_init=1), secret=Subsets(8)).fit(iris[0])
     assert global_states() == before
 
 
@@ -120,7 +120,10 @@ def test_no_noise_and_reproducible_is_not_for_release_either(iris: Any) -> None:
 def test_the_design_is_public_and_does_not_depend_on_the_noise(iris: Any) -> None:
     exact = [
         quiet_fit(
-            private(random_state=0, budget=Nats(50.0, allow_exact=True), subset_seed=seed), *iris
+            private(
+                random_state=0, budget=Nats(50.0, allow_exact=True), secret=Subsets(8, seed=seed)
+            ),
+            *iris,
         )
         for seed in (0, 0, 1)
     ]

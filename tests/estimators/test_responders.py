@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators.responders import Responders
 from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -30,7 +30,7 @@ ONE = Nats(1.0)
 
 
 def session(budget: Any = ONE) -> PrivacySession:
-    return PrivacySession(X, Y, budget=budget, n_subsets=4)
+    return PrivacySession(X, Y, budget=budget, secret=Subsets(4))
 
 
 class Counted(GaussianNB):
@@ -115,7 +115,7 @@ def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_answers_in_a_ledger_stand_under_the_session_and_the_request(tmp_path: Any) -> None:
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
-    asked = PrivacySession(X, Y, budget=Nats(1.0), n_subsets=4, ledger=ledger, store="ledger")
+    asked = PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(4), ledger=ledger, store="ledger")
     stored = [
         answers_of(asked.responder(GaussianNB(), query_budget=step))._responder
         for step in (0.1, 0.2)

@@ -9,13 +9,14 @@ from sklearn.base import is_regressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Answers, Nats, PACPrivate, Subsets
+from pacsklearn.priors import Range
 from tests.scikit_learn_checks import Checks, checks_of, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 
 # Plenty of budget: the checks look at the interface. Above ln(8) nats answers are exact.
-ENOUGH = {"budget": Nats(100.0, allow_exact=True), "max_answers": 40, "n_subsets": 8}
+ENOUGH = {"budget": Nats(100.0, allow_exact=True), "secret": Subsets(8)}
 
 
 RANGE = (-1000.0, 1000.0)
@@ -31,7 +32,7 @@ def every_check(models: list[Any], random_state: int | None) -> Checks:
             type(model).__name__: PACPrivate(
                 model,
                 random_state=random_state,
-                value_range=RANGE if is_regressor(model) else None,
+                release=Answers(40, prior=Range(*RANGE) if is_regressor(model) else None),
                 **ENOUGH,
             )
             for model in models

@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from pacsklearn import Nats, PACPrivate, PrivateGridSearchCV
+from pacsklearn import Answers, Nats, PACPrivate, PrivateGridSearchCV, Subsets
 from pacsklearn.estimators import ledger_answers
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
@@ -33,6 +33,7 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.priors import Range
 from pacsklearn.secrets import SecretSpace
 from tests.inside import answers_of
 from tests.kernel.ledger.raw_database import raw
@@ -46,7 +47,7 @@ def rows() -> tuple[Any, Any]:
 
 
 def answering(**params: Any) -> PACPrivate:
-    defaults = {"budget": Nats(1.0), "max_answers": 200, "n_subsets": M}
+    defaults = {"budget": Nats(1.0), "release": Answers(200), "secret": Subsets(M)}
     return PACPrivate(KNeighborsClassifier(1), **defaults | params)
 
 
@@ -71,7 +72,7 @@ def test_answers_are_counted_and_charged(fitted: PACPrivate, rows: Any) -> None:
     assert fitted.released_methods_ == ("predict",)
     assert not hasattr(fitted, "predict_proba")
     with pytest.raises(BudgetExhaustedError, match="ceiling"):
-        answering(budget=0.01, max_answers=3).fit(X[:100], y[:100]).predict(X)
+        answering(budget=0.01, release=Answers(3)).fit(X[:100], y[:100]).predict(X)
 
 
 def test_answers_in_the_ledgers_database(
@@ -80,7 +81,7 @@ def test_answers_in_the_ledgers_database(
     X, y = rows
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=5.0)
     monkeypatch.setattr(ledger_answers, "_MOST_HELD", 8)
-    model = answering(ledger=ledger, store="ledger").fit(X[:100], y[:100])
+    model = answering(ledger=ledger, release=Answers(200, store="ledger")).fit(X[:100], y[:100])
     told = model.predict(X[100:])
     spent = ledger.spent
     assert spent == pytest.approx(1.0 - model.remaining_budget_)
@@ -91,9 +92,13 @@ def test_answers_in_the_ledgers_database(
 
     assert raw(ledger, "SELECT count(*) FROM answers") == [(60,)]
     for wrong, error, message in (
-        ({"store": "disk"}, ValueError, "store"),
-        ({"store": "ledger"}, LedgerError, "needs a ledger in a database"),
-        ({"store": "ledger", "ledger": MemoryLedger(1.0)}, LedgerError, "in a database"),
+        ({"release": Answers(store="disk")}, ValueError, "store"),
+        ({"release": Answers(store="ledger")}, LedgerError, "needs a ledger in a database"),
+        (
+            {"release": Answers(store="ledger"), "ledger": MemoryLedger(1.0)},
+            LedgerError,
+            "in a database",
+        ),
     ):
         with pytest.raises(error, match=message):
             answering(**wrong).fit(X[:100], y[:100])
@@ -101,15 +106,15 @@ def test_answers_in_the_ledgers_database(
 
 def test_probabilities_and_values(rows: Any) -> None:
     X, y = rows
-    model = answering(answers="probabilities").fit(X[:100], y[:100])
+    model = answering(release=Answers(200, of="probabilities")).fit(X[:100], y[:100])
     shares = model.predict_proba(X[100:])
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_array_equal(model.predict(X[100:]), shares.argmax(axis=1))
-    regressor = PACPrivate(SVR(), n_subsets=M, max_answers=50, value_range=(-1, 1))
+    regressor = PACPrivate(SVR(), release=Answers(50, prior=Range(-1, 1)), secret=Subsets(M))
     told = regressor.fit(X, X[:, 0]).predict(X[:20])
     assert np.abs(told).max() == 1.0
-    with pytest.raises(ValueError, match="value_range"):
-        clone(regressor).set_params(value_range=None).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="prior"):
+        clone(regressor).set_params(release__prior=None).fit(X, X[:, 0])
 
 
 def test_validation_works_and_is_charged(rows: Any, tmp_path: Path) -> None:
@@ -189,7 +194,7 @@ def test_a_pickle_elsewhere_says_where_the_secret_is(fitted: PACPrivate, tmp_pat
 def test_nothing_secret_leaves(rows: Any) -> None:
     X, y = rows
     model = make_pipeline(StandardScaler(), SVC())
-    fitted = PACPrivate(model, n_subsets=M, max_answers=100).fit(X, y)
+    fitted = PACPrivate(model, release=Answers(100), secret=Subsets(M)).fit(X, y)
     fitted.predict(X[:50])
     leaving = pickle.dumps(fitted) + fitted._repr_html_().encode() + repr(fitted).encode()
     leaving += str(fitted.guarantee_).encode() + repr(vars(fitted)).encode()
@@ -210,7 +215,7 @@ STEP = 2.0**-10
 def answer_for_ever(X: Any, y: Any, ledger: SharedLedger, told: Path, run: int) -> None:
     """Answer batch after batch; note how many rows have been charged-for answers."""
     session = PrivacySession(
-        X[:100], y[:100], budget=Nats(500.0, allow_exact=True), n_subsets=M, ledger=ledger
+        X[:100], y[:100], budget=Nats(500.0, allow_exact=True), secret=Subsets(M), ledger=ledger
     )
     responder = session.responder(KNeighborsClassifier(1), query_budget=STEP)
     with told.open("ab", buffering=0) as file:
@@ -228,7 +233,9 @@ def test_no_answer_leaves_uncharged_when_it_is_killed(rows: Any, tmp_path: Path)
     told.touch()
     generator, fork = random.Random(5), multiprocessing.get_context("fork")
     # Compiled here, so that the children begin at once.
-    session = PrivacySession(X[:100], y[:100], budget=Nats(500.0, allow_exact=True), n_subsets=M)
+    session = PrivacySession(
+        X[:100], y[:100], budget=Nats(500.0, allow_exact=True), secret=Subsets(M)
+    )
     session.respond(KNeighborsClassifier(1), X[:5], query_budget=STEP)
     for run in range(10):
         before, size = len(ledger.events), told.stat().st_size

@@ -11,51 +11,36 @@ from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import (
+    Answers,
+    PACPrivate,
+    Parameters,
+    PrivacySession,
+    SRPPPrivate,
+    Student,
+    Subsets,
+)
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, ScenarioError
+from pacsklearn.priors import Expected, Range
 from pacsklearn.srpp import PrevalenceScenario, SliceProfile, Slices
 
 IRIS = load_iris(return_X_y=True)
-ABOUT_ANSWERS = {
-    "max_answers": 10,
-    "query_budget": 1e-3,
-    "answers": "labels",
-    "stabilize": True,
-    "store": "ledger",
-}
-ABOUT_NUMBERS = {
-    "noise": "eigen",
-    "metric": None,
-    "canonicalizer": "linear_classifier",
-}
 MODEL, BLACK_BOX = LogisticRegression(), KNeighborsClassifier()
 
 
-@pytest.mark.parametrize("release", ["auto", "parameters"])
-@pytest.mark.parametrize("argument", ABOUT_ANSWERS)
-def test_answers_only(argument: str, release: str) -> None:
-    model = PACPrivate(MODEL, release=release, **{argument: ABOUT_ANSWERS[argument]})
-    ways = "release='responses' as well, or leave" if release == "auto" else "leave"
-    with pytest.raises(ValueError, match=rf"^{argument} is about .*would be ignored.*{ways}"):
-        model.fit(*IRIS)
-    with pytest.raises(ValueError, match=rf"^{argument} is about "):
-        model.plan(*IRIS)
+@pytest.mark.parametrize(
+    "release", [Answers(), Student(queries=IRIS[0])], ids=["answers", "student"]
+)
+def test_noise_is_for_numbers_only(release: Any) -> None:
+    with pytest.raises(ValueError, match=r"^noise is about .* would be ignored"):
+        PACPrivate(BLACK_BOX, release=release, noise="eigen").fit(*IRIS)
 
 
-@pytest.mark.parametrize("argument", ABOUT_NUMBERS)
-def test_numbers_only(argument: str) -> None:
-    stated = {argument: ABOUT_NUMBERS[argument]}
-    for options in ({"release": "responses"}, {"release": "student", "queries": IRIS[0]}):
-        with pytest.raises(ValueError, match=rf"^{argument} is about .* would be ignored"):
-            PACPrivate(BLACK_BOX, **options, **stated).fit(*IRIS)
-
-
-@pytest.mark.parametrize("release", ["auto", "responses"])
-@pytest.mark.parametrize("argument", [{"value_range": (0, 1)}, {"prior_mean": 0.5}], ids=str)
-def test_regressors_only(argument: dict[str, Any], release: str) -> None:
-    estimator = MODEL if release == "auto" else BLACK_BOX
+@pytest.mark.parametrize("kind", [Parameters, Answers])
+@pytest.mark.parametrize("prior", [Range(0, 1), Expected(0.5)], ids=repr)
+def test_regressors_only(prior: Any, kind: Any) -> None:
     with pytest.raises(ValueError, match="regressors"):
-        PACPrivate(estimator, release=release, **argument).fit(*IRIS)
+        PACPrivate(MODEL, release=kind(prior=prior)).fit(*IRIS)
 
 
 def test_a_prior_reaches_the_teacher() -> None:
@@ -64,14 +49,13 @@ def test_a_prior_reaches_the_teacher() -> None:
     def student(prior_mean: float) -> Any:
         return PACPrivate(
             KNeighborsRegressor(),
-            release="student",
-            queries=X[:40],
-            student=LinearRegression(),
-            value_range=(0, 400),
-            prior_mean=prior_mean,
+            release=Student(
+                student=LinearRegression(),
+                queries=X[:40],
+                prior=Expected(prior_mean, Range(0, 400)),
+            ),
+            secret=Subsets(8, seed=0),
             budget=1e-6,
-            n_subsets=8,
-            subset_seed=0,
         ).fit(X, y)
 
     # Under so much noise the answers are the prior.
@@ -92,27 +76,27 @@ def test_directions_that_are_given_have_no_seed() -> None:
 
 def test_auto_says_what_it_chose_and_why() -> None:
     with pytest.warns(AnswersWarning, match="KNeighborsClassifier"):
-        answering = PACPrivate(BLACK_BOX, n_subsets=8).fit(*IRIS)
-    assert answering.released_as_ == "responses"
-    assert "rows it was fitted on" in PACPrivate(BLACK_BOX, n_subsets=8).plan(*IRIS).why
-    assert PACPrivate(MODEL, n_subsets=8).fit(*IRIS).released_as_ == "parameters"
-    asked = PACPrivate(BLACK_BOX, release="responses", n_subsets=8)
-    assert asked.fit(*IRIS).released_as_ == "responses"  # and no warning, which would be an error
+        answering = PACPrivate(BLACK_BOX, secret=Subsets(8)).fit(*IRIS)
+    assert repr(answering.release_) == "Answers()"
+    assert "rows it was fitted on" in PACPrivate(BLACK_BOX, secret=Subsets(8)).plan(*IRIS).why
+    assert PACPrivate(MODEL, secret=Subsets(8)).fit(*IRIS).release_.name == "parameters"
+    asked = PACPrivate(BLACK_BOX, release=Answers(), secret=Subsets(8))
+    assert asked.fit(*IRIS).release_ is asked.release  # and no warning, which would be an error
 
 
 def test_no_advice_to_answer_where_nothing_can() -> None:
     forest = IsolationForest()
-    for release in ("auto", "parameters", "responses"):
+    for release in ("auto", Parameters(), Answers()):
         with pytest.raises((NoCanonicalizerError, ValueError), match="SGDOneClassSVM") as caught:
             PACPrivate(forest, release=release).fit(*IRIS)
-        assert "release='responses'" not in str(caught.value)
-    with pytest.raises(NoCanonicalizerError, match="release='responses'"):
-        PACPrivate(RandomForestClassifier(), release="parameters").fit(*IRIS)
+        assert "release=Answers()" not in str(caught.value)
+    with pytest.raises(NoCanonicalizerError, match=r"release=Answers\(\)"):
+        PACPrivate(RandomForestClassifier(), release=Parameters()).fit(*IRIS)
     with pytest.raises(NoCanonicalizerError, match="answers") as caught:
         SRPPPrivate(RandomForestClassifier()).fit(*IRIS)
-    assert "release='responses'" not in str(caught.value)
+    assert "release=Answers()" not in str(caught.value)
     with (
-        PrivacySession(*IRIS, budget=0.1, n_subsets=8) as session,
+        PrivacySession(*IRIS, budget=0.1, secret=Subsets(8)) as session,
         pytest.raises(NoCanonicalizerError, match="SGDOneClassSVM"),
     ):
         session.release(forest)
@@ -125,7 +109,7 @@ def test_private_models_are_wrapped_once() -> None:
 
 
 def test_a_released_model_says_that_there_are_no_answers() -> None:
-    model = PACPrivate(MODEL, n_subsets=8).fit(*IRIS)
+    model = PACPrivate(MODEL, secret=Subsets(8)).fit(*IRIS)
     for name in ("answers_given_", "remaining_budget_"):
         with pytest.raises(AttributeError, match="about"):
             getattr(model, name)

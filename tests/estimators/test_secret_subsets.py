@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Guarantee, Nats, PACPrivate, PrivacySession
+from pacsklearn import Guarantee, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import FewCandidatesWarning, PrivacyLeakWarning
 from pacsklearn.kernel.outputs.candidates import Design
@@ -62,7 +62,7 @@ def looked_up(model: PACPrivate, truth: Any, guessed: SecretSpace) -> float:
 def test_the_list_cannot_be_drawn_again_from_what_is_public(
     drawn: list[SecretSpace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before, ``subset_seed=0`` was everybody's: 7 memberships told the 113 others at 92 %."""
+    """Before, ``seed=0`` was everybody's: 7 memberships told the 113 others at 92 %."""
     indices: list[int] = []
     index = Secret.index.fget
     assert index is not None
@@ -74,10 +74,10 @@ def test_the_list_cannot_be_drawn_again_from_what_is_public(
     monkeypatch.setattr(Secret, "index", property(watched))
     monkeypatch.setattr(registry().load("advice", "parameters"), "before", lambda *_: None)
     success = {}
-    for name, params in {"default": {}, "stated": {"subset_seed": 0}}.items():
+    for name, params in {"default": {}, "stated": {"secret": Subsets(seed=0)}}.items():
         told = []
         for _ in range(12):
-            model = private(certify=False, **params).fit(X, Y)
+            model = private(release=Parameters(certify=False), **params).fit(X, Y)
             truth = np.isin(np.arange(N), drawn[-1].rows(indices[-1]))
             public = Design(seed=0).space(np.zeros((N, 1)), Y, classifies=True)
             told.append(looked_up(model, truth, public))
@@ -96,7 +96,7 @@ def test_every_fit_draws_anew_and_one_seed_serves_all(drawn: list[SecretSpace]) 
     assert not any(space.is_listed for space in drawn)
     drawn.clear()
     seed = SubsetSeed()
-    model = clone(private(subset_seed=seed)).fit(X, Y)
+    model = clone(private(secret=Subsets(seed=seed))).fit(X, Y)
     privacy_utility_curve(
         LinearDiscriminantAnalysis(),
         X,
@@ -124,7 +124,7 @@ def test_an_audit_attacks_the_subsets_that_were_used(drawn: list[SecretSpace]) -
 
 def test_a_pickle_and_a_printed_model_hold_no_seed() -> None:
     seed = SubsetSeed()
-    model = private(subset_seed=seed).fit(X, Y)
+    model = private(secret=Subsets(seed=seed)).fit(X, Y)
     number = seed.reveal()
     shown = repr(model) + model._repr_html_() + str(model.guarantee_) + model.guarantee_.to_json()
     assert str(number) not in shown
@@ -146,7 +146,7 @@ def test_a_random_state_fixes_the_subsets_and_marks_the_guarantee(
 
 
 def test_the_guarantee_says_what_known_memberships_tell() -> None:
-    stated = private(subset_seed=0).fit(X, Y).guarantee_
+    stated = private(secret=Subsets(seed=0)).fit(X, Y).guarantee_
     secret = private().fit(X, Y).guarantee_
     assert stated.secret.is_listed
     assert not secret.secret.is_listed
@@ -165,13 +165,13 @@ def test_the_guarantee_says_what_known_memberships_tell() -> None:
 def test_fewer_candidates_than_numbers_warn_and_the_share_is_stated() -> None:
     wide = np.random.default_rng(0).normal(size=(40, 12))
     with pytest.warns(FewCandidatesWarning, match="span"):
-        model = PACPrivate(StandardScaler(), n_subsets=8).fit(wide)
+        model = PACPrivate(StandardScaler(), secret=Subsets(8)).fit(wide)
     assert dict(model.guarantee_.details)["whole table"].startswith("17 of 24 directions")
     with (
-        PrivacySession(wide, budget=Nats(1.0), n_subsets=8) as session,
+        PrivacySession(wide, budget=Nats(1.0), secret=Subsets(8)) as session,
         pytest.warns(FewCandidatesWarning, match="7 of the 12"),
     ):
         release = session.release_function(lambda rows: rows.mean(axis=0))
     assert "5 of 12 directions" in str(release.guarantee)
-    enough = PACPrivate(StandardScaler(), n_subsets=32).fit(wide).guarantee_
+    enough = PACPrivate(StandardScaler(), secret=Subsets(32)).fit(wide).guarantee_
     assert "whole table" not in dict(enough.details)

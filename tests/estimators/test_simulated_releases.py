@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
@@ -91,7 +91,13 @@ def test_simulated_scores_are_those_of_releases(cancer: Any) -> None:
     expected = simulated.at(plan.calibrate(candidates.space.weights))
     found = []
     for seed in range(12):
-        model = PACPrivate(LDA, budget=1 / 4, n_subsets=16, random_state=seed, certify=False)
+        model = PACPrivate(
+            LDA,
+            budget=1 / 4,
+            release=Parameters(certify=False),
+            secret=Subsets(16),
+            random_state=seed,
+        )
         with pytest.warns(UserWarning, match="random_state"):
             model.fit(*half)
         found.append(model.score(cancer[0][1::2], cancer[1][1::2]))

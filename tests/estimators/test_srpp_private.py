@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn import PACPrivate, SRPPPrivate
+from pacsklearn import PACPrivate, SRPPPrivate, Subsets
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -466,7 +466,7 @@ class TestLedger:
         model = SRPPPrivate(LogisticRegression())
         renyi = MemoryLedger(9.0, unit=model.ledger_unit(4))
         with pytest.raises(LedgerMismatchError, match="nats"):
-            PACPrivate(LogisticRegression(), ledger=renyi, n_subsets=4).fit(X, y)
+            PACPrivate(LogisticRegression(), ledger=renyi, secret=Subsets(4)).fit(X, y)
         assert nats.events == renyi.events == ()
 
     def test_a_ledger_in_a_file(self, data, tmp_path):
@@ -701,7 +701,7 @@ def test_a_complex_model_is_refused(data):
     with pytest.raises(PacsklearnError):
         SRPPPrivate(Turned()).fit(X, y, secret=group)
     with pytest.raises(PacsklearnError):
-        PACPrivate(Turned(), n_subsets=8).fit(X, y)
+        PACPrivate(Turned(), secret=Subsets(8)).fit(X, y)
 
 
 @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])

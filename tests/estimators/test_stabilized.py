@@ -17,9 +17,10 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Answers, Nats, PACPrivate, Subsets
 from pacsklearn.estimators import StabilizedClassifier, StabilizedRegressor
 from pacsklearn.estimators.stabilized import class_scores
+from pacsklearn.priors import Range
 from tests.scikit_learn_checks import checks_of, run
 
 X, Y = load_iris(return_X_y=True)
@@ -169,7 +170,11 @@ class TestStabilize:
         features, target = load_breast_cancer(return_X_y=True)
         known, asked = np.arange(0, 569, 2), np.arange(1, 569, 2)
         contested = [
-            PACPrivate(make_pipeline(StandardScaler(), SVC()), stabilize=stabilize, n_subsets=32)
+            PACPrivate(
+                make_pipeline(StandardScaler(), SVC()),
+                release=Answers(stabilize=stabilize),
+                secret=Subsets(32),
+            )
             .fit(features[known], target[known])
             .preview(features[asked])
             .n_contested
@@ -180,33 +185,30 @@ class TestStabilize:
     def test_number_of_members(self) -> None:
         fitted = PACPrivate(
             KNeighborsClassifier(),
-            stabilize=3,
-            n_subsets=4,
+            release=Answers(10, stabilize=3),
+            secret=Subsets(4),
             budget=Nats(4.0, allow_exact=True),
-            max_answers=10,
         ).fit(X, Y)
         same = PACPrivate(
             StabilizedClassifier(KNeighborsClassifier(), n_members=3),
-            n_subsets=4,
+            release=Answers(10),
+            secret=Subsets(4),
             budget=Nats(4.0, allow_exact=True),
-            max_answers=10,
         ).fit(X, Y)
         np.testing.assert_array_equal(fitted.preview(X).n_contested, same.preview(X).n_contested)
 
     def test_regressors(self) -> None:
         features, target = load_diabetes(return_X_y=True)
         fitted = PACPrivate(
-            DecisionTreeClassifier(), stabilize=True, release="responses", n_subsets=4
+            DecisionTreeClassifier(), release=Answers(stabilize=True), secret=Subsets(4)
         )
         with pytest.raises(ValueError, match="Unknown"):
             fitted.fit(features, target + 0.5)
         answers = (
             PACPrivate(
                 Ridge(),
-                release="responses",
-                stabilize=2,
-                value_range=(0, 400),
-                n_subsets=4,
+                release=Answers(stabilize=2, prior=Range(0, 400)),
+                secret=Subsets(4),
                 budget=Nats(9.0, allow_exact=True),
             )
             .fit(features, target)
@@ -216,9 +218,9 @@ class TestStabilize:
 
     def test_parameters_cannot_be_stabilized(self) -> None:
         with pytest.raises(ValueError, match="stabilize"):
-            PACPrivate(LinearSVC(), stabilize=True).fit(X, Y)
+            PACPrivate(LinearSVC(), release=Answers(stabilize=True)).fit(X, Y)
 
     @pytest.mark.parametrize("value", [0.5, "yes", -1])
     def test_bad_values(self, value: Any) -> None:
         with pytest.raises(ValueError, match="stabilize"):
-            PACPrivate(SVC(), stabilize=value).fit(X, Y)
+            PACPrivate(SVC(), release=Answers(stabilize=value)).fit(X, Y)

@@ -1,4 +1,4 @@
-"""``release="student"``: one call, one guarantee, one model, and what it says of itself."""
+"""``release=Student(...)``: one call, one guarantee, one model, and what it says of itself."""
 
 from __future__ import annotations
 
@@ -14,9 +14,19 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Guarantee, Membership, Nats, PACPrivate, PrivacySession
+from pacsklearn import (
+    Answers,
+    Guarantee,
+    Membership,
+    Nats,
+    PACPrivate,
+    PrivacySession,
+    Student,
+    Subsets,
+)
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.priors import Range
 from pacsklearn.tabular import Column, Schema, SchemaQueries, distill
 from pacsklearn.tabular.students.crossed_rows import with_crossed
 from pacsklearn.tabular.students.student_queries import StudentQueries
@@ -27,8 +37,8 @@ SCHEMA = Schema(Column(f"x{i}", low=-3, high=3) for i in range(30))
 
 
 def private(queries: Any, budget: float = 1 / 16, **params: Any) -> PACPrivate:
-    asked = {"student": STUDENT, "n_subsets": 16, **params}
-    return PACPrivate(SVC(), release="student", queries=queries, budget=budget, **asked)
+    release = Student(params.pop("student", STUDENT), queries)
+    return PACPrivate(SVC(), budget, release=release, **{"secret": Subsets(16), **params})
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +62,7 @@ def test_a_student_predicts_for_nothing(model: PACPrivate, halves: Any) -> None:
 
 
 def test_the_whole_budget_is_spent_on_what_is_contested(model: PACPrivate, halves: Any) -> None:
-    with PrivacySession(*halves[:2], budget=Nats(1), n_subsets=16) as session:
+    with PrivacySession(*halves[:2], budget=Nats(1), secret=Subsets(16)) as session:
         teacher = session.responder(SVC(), max_answers=100)
         contested = teacher.preview(with_crossed(halves[2])).n_contested
     assert model.guarantee_.spent <= 1 / 16
@@ -69,7 +79,7 @@ def test_the_guarantee_says_first_what_no_budget_buys(model: PACPrivate) -> None
     title = str(model.guarantee_).partition("\n\n")[0]
     assert "function of the whole table" in " ".join(title.split())
     assert Guarantee.from_json(model.guarantee_.to_json()) == model.guarantee_
-    answers = PACPrivate(SVC(), n_subsets=16)
+    answers = PACPrivate(SVC(), secret=Subsets(16))
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     assert answers.fit(X, y).guarantee_.headline == model.guarantee_.headline
 
@@ -86,12 +96,12 @@ def test_a_student_of_no_budget_is_as_good_and_its_plan_says_so(halves: Any) -> 
 
 def test_a_student_is_what_distill_gives(halves: Any) -> None:
     X, y, queries, _ = halves
-    params = {"n_subsets": 16, "subset_seed": 0, "random_state": 3}
+    params: Any = {"secret": Subsets(16, seed=0), "random_state": 3}
     one = private(lambda _: queries, **params)
     with pytest.warns(UserWarning, match="random_state"):
         one.fit(X, y)
     contested = int(dict(one.guarantee_.details)["queries"].rpartition("; ")[2].split()[0])
-    teacher = PACPrivate(SVC(), release="responses", max_answers=contested, **params)
+    teacher = PACPrivate(SVC(), release=Answers(contested), **params)
     with pytest.warns(UserWarning, match="random_state"):
         teacher.fit(X, y)
     other = distill(teacher, STUDENT, queries, alpha=None).estimator
@@ -109,7 +119,7 @@ def test_a_student_is_what_distill_gives(halves: Any) -> None:
     ids=["uniform", "public marginals", "private marginals", "generator"],
 )
 def test_queries_without_any_public_row(queries: Any, halves: Any) -> None:
-    model = private(queries, student=SVC()).fit(*halves[:2])
+    model = private(queries, release=Student(student=SVC())).fit(*halves[:2])
     assert type(model.released_estimator_) is SVC
     assert model.guarantee_.spent <= 1 / 16
     assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
@@ -148,7 +158,7 @@ def test_a_student_under_a_cap_learns_labels_of_one_release(halves: Any) -> None
     assert plan.at_null_budget.mean > 0.9
     assert "at the capped criterion" in plan.promise
     with pytest.raises(ValueError, match="regressor"):
-        PACPrivate(SVR(), release="student", queries=SCHEMA, value_range=(0, 1), **CAPPED).fit(
+        PACPrivate(SVR(), release=Student(queries=SCHEMA, prior=Range(0, 1)), **CAPPED).fit(
             *halves[:2]
         )
 
@@ -156,17 +166,14 @@ def test_a_student_under_a_cap_learns_labels_of_one_release(halves: Any) -> None
 def test_a_student_of_few_rows_is_no_constant(halves: Any) -> None:
     teacher = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=40)
     few = halves[2][:38]
-    model = PACPrivate(teacher, release="student", queries=few, n_subsets=16).fit(*halves[:2])
+    model = PACPrivate(teacher, release=Student(queries=few), secret=Subsets(16)).fit(*halves[:2])
     assert model.score(*halves[2:]) > 0.85  # a clone of the teacher cannot split 38 rows
 
 
 def test_regressors_have_students(iris: Any, sizes: Any) -> None:
     model = PACPrivate(
         SVR(),
-        release="student",
-        student=Ridge(),
-        queries=iris[0],
-        value_range=(-5, 10),
+        release=Student(student=Ridge(), queries=iris[0], prior=Range(-5, 10)),
         budget=Nats(1.0),
     ).fit(iris[0][::2], sizes[::2])
     assert np.isfinite(model.predict(iris[0])).all()
@@ -188,25 +195,18 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
 @pytest.mark.parametrize(
     ("params", "match"),
     [
-        ({"release": "student"}, "queries"),
-        ({"queries": np.zeros((3, 30))}, "release"),
-        ({"student": STUDENT}, "release"),
-        ({"alpha": 0.1}, "release"),
-        ({"release": "student", "queries": SCHEMA, "max_answers": 5}, "max_answers"),
-        ({"release": "student", "queries": SCHEMA, "answers": "probabilities"}, "learns"),
-        ({"release": "student", "queries": SCHEMA, "alpha": 0.1, **CAPPED},
-         "budget"),
-        ({"release": "student", "queries": SchemaQueries(SCHEMA, "private"), **CAPPED},
-         "budget"),
+        ({"release": Student()}, "queries"),
+        ({"release": Student(queries=SCHEMA, alpha=0.1), **CAPPED}, "budget"),
+        ({"release": Student(queries=SchemaQueries(SCHEMA, "private")), **CAPPED}, "budget"),
     ],
-)  # fmt: skip
+)
 def test_what_students_refuse(params: Any, match: str, halves: Any) -> None:
     with pytest.raises(ValueError, match=match):
-        PACPrivate(DecisionTreeClassifier(), n_subsets=16, **params).fit(*halves[:2])
+        PACPrivate(DecisionTreeClassifier(), secret=Subsets(16), **params).fit(*halves[:2])
 
 
 def test_a_teacher_of_one_class_is_named_as_such(halves: Any) -> None:
     teacher = DummyClassifier()
     message = r"two classes or more, got 1 in the 2000 of 2000 answers; .* larger budget, or"
     with pytest.raises(ValueError, match=message):
-        PACPrivate(teacher, n_subsets=8, release="student", queries=halves[2]).fit(*halves[:2])
+        PACPrivate(teacher, release=Student(queries=halves[2]), secret=Subsets(8)).fit(*halves[:2])

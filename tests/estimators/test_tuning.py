@@ -1,4 +1,4 @@
-"""``tune``: chosen by released score, priced as information about the whole table."""
+"""``Tuned``: chosen by released score, priced as information about the whole table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from pacsklearn import Guarantee, PACPrivate
+from pacsklearn import Answers, Guarantee, PACPrivate, Subsets, Tuned
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
@@ -28,12 +28,14 @@ from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.tabular.choosing.simulated_releases import SimulatedReleases, outside_rows
 
 CHAIN = make_pipeline(StandardScaler(), RidgeClassifier())
-GRID = {"estimator__ridgeclassifier__alpha": [1e-2, 1e3]}
+GRID = {"ridgeclassifier__alpha": [1e-2, 1e3]}
 SHRUNK = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.9)
 
 
-def tuned(grid: Any = GRID, estimator: Any = CHAIN, **params: Any) -> PACPrivate:
-    return PACPrivate(estimator, tune=grid, n_subsets=16, **params)
+def tuned(
+    grid: Any = GRID, estimator: Any = CHAIN, scoring: Any = None, **params: Any
+) -> PACPrivate:
+    return PACPrivate(Tuned(estimator, grid, scoring), **{"secret": Subsets(16), **params})
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +47,14 @@ def test_the_released_model_is_the_best_on_the_leaderboard(model: PACPrivate) ->
     first, second = model.leaderboard_
     assert first.mean > second.mean
     assert first.name == "ridgeclassifier__alpha=1000.0"
-    assert model.best_params_ == {"estimator__ridgeclassifier__alpha": 1000.0}
+    assert model.best_params_ == {"ridgeclassifier__alpha": 1000.0}
     assert model.released_estimator_.alpha == 1000.0
-    assert model.estimator is CHAIN
+    assert model.estimator.estimator is CHAIN
 
 
 def test_an_option_far_behind_is_simulated_less_and_listed_last(cancer: Any) -> None:
-    options = {"estimator__ridgeclassifier__alpha": [1e3, 1e-2, 2e3]}
-    board = tuned(options, subset_seed=0).fit(*cancer).leaderboard_
+    options = {"ridgeclassifier__alpha": [1e3, 1e-2, 2e3]}
+    board = tuned(options, secret=Subsets(16, seed=0)).fit(*cancer).leaderboard_
     assert [len(score.scores) for score in board] == [32, 32, 8]
     best, close, far = (np.array(score.scores) for score in board)
     assert board[2].name == "ridgeclassifier__alpha=0.01"
@@ -60,7 +62,7 @@ def test_an_option_far_behind_is_simulated_less_and_listed_last(cancer: Any) -> 
     assert behind.mean() > 3 * behind.std(ddof=1) / math.sqrt(8)
     behind = best[:8] - close[:8]
     assert behind.mean() <= 3 * behind.std(ddof=1) / math.sqrt(8)
-    alone = tuned({"estimator__ridgeclassifier__alpha": [1e-2]}, subset_seed=0).fit(*cancer)
+    alone = tuned({"ridgeclassifier__alpha": [1e-2]}, secret=Subsets(16, seed=0)).fit(*cancer)
     assert alone.leaderboard_[0].scores[:8] == tuple(far)  # the same draws, whoever is beside it
 
 
@@ -82,9 +84,11 @@ def test_scores_stay_with_the_curator(model: PACPrivate) -> None:
 
 
 def test_a_released_score_decides_and_not_the_one_without_noise(cancer: Any) -> None:
-    options = {"estimator__ridgeclassifier__alpha": [1.0, 3e3]}
+    options = {"ridgeclassifier__alpha": [1.0, 3e3]}
     without = {
-        alpha: PACPrivate(make_pipeline(StandardScaler(), RidgeClassifier(alpha)), n_subsets=16)
+        alpha: PACPrivate(
+            make_pipeline(StandardScaler(), RidgeClassifier(alpha)), secret=Subsets(16)
+        )
         .plan(*cancer, n_releases=4, scoring="balanced_accuracy", alternatives=False)
         .without_noise
         for alpha in (1.0, 3e3)
@@ -97,7 +101,7 @@ def test_a_released_score_decides_and_not_the_one_without_noise(cancer: Any) -> 
 def test_the_choice_is_the_same_whichever_candidate_is_the_secret(cancer: Any) -> None:
     found = set()
     for seed in range(2):
-        one = tuned(subset_seed=0, random_state=seed)
+        one = tuned(secret=Subsets(16, seed=0), random_state=seed)
         with pytest.warns(UserWarning, match="random_state"):
             one.fit(*cancer)
         found.add(tuple((score.name, score.scores) for score in one.leaderboard_))
@@ -140,29 +144,12 @@ def test_at_no_budget_every_option_scores_at_chance(family: Any, cancer: Any) ->
 @pytest.mark.parametrize(
     ("grid", "match"),
     [
-        ({"estimator__ridgeclassifier__alpha": np.arange(1.0, 66.0)}, "between"),
-        ({"budget": [1, 2]}, "wrapped"),
-        ({"n_subsets": [16, 32]}, "wrapped"),
-        ({"rate": [0.5, 0.25]}, "wrapped"),
-        ({"estimator__ridgeclassifier__random_state": [0, 1]}, "list"),
-        ({"estimator__ridgeclassifier__class_weight": [None, "balanced"]}, "list"),
-        ({"estimator__ridgeclassifier__alpha": [np.ones(3)]}, "ndarray"),
-        (
-            {"estimator": [FunctionTransformer(np.sign), KMeans(2)]},
-            "classifiers",
-        ),
-        (
-            {"estimator": [RidgeClassifier(random_state=0), RidgeClassifier(random_state=1)]},
-            "random_state",
-        ),
-        (
-            {"estimator": [GaussianNB(), GaussianNB(priors=[0.1, 0.9])]},
-            "GaussianNB",
-        ),
-        (
-            {"estimator": [DummyClassifier(strategy="constant", constant=c) for c in (0, 1)]},
-            "DummyClassifier",
-        ),
+        ({"ridgeclassifier__alpha": np.arange(1.0, 66.0)}, "between"),
+        ({"budget": [1, 2]}, "budget"),
+        ({"alphas": [1, 2]}, "alphas"),
+        ({"ridgeclassifier__random_state": [0, 1]}, "list"),
+        ({"ridgeclassifier__class_weight": [None, "balanced"]}, "list"),
+        ({"ridgeclassifier__alpha": [np.ones(3)]}, "ndarray"),
         (1, "dict"),
     ],
 )
@@ -171,20 +158,39 @@ def test_what_must_not_be_tuned(grid: Any, match: str, cancer: Any) -> None:
         tuned(grid).fit(*cancer)
 
 
+@pytest.mark.parametrize(
+    ("listed", "match"),
+    [
+        ([], "none"),
+        ([FunctionTransformer(np.sign), KMeans(2)], "option"),
+        ([RidgeClassifier(), KMeans(2)], "classifiers"),
+        ([RidgeClassifier(random_state=0), RidgeClassifier(random_state=1)], "random_state"),
+        ([GaussianNB(), GaussianNB(priors=[0.1, 0.9])], "GaussianNB"),
+        ([DummyClassifier(strategy="constant", constant=c) for c in (0, 1)], "DummyClassifier"),
+    ],
+)
+def test_what_must_not_be_chosen_among(listed: Any, match: str, cancer: Any) -> None:
+    with pytest.raises((ValueError, TypeError, NoCanonicalizerError), match=match):
+        tuned(None, listed).fit(*cancer)
+
+
+def test_it_is_fitted_inside_a_private_estimator_only(cancer: Any) -> None:
+    with pytest.raises(TypeError, match="PACPrivate"):
+        Tuned(CHAIN, GRID).fit(*cancer)
+
+
 def test_answers_are_not_chosen_among(cancer: Any) -> None:
     with pytest.raises(NoCanonicalizerError, match="answers"):
-        tuned({"estimator": [RandomForestClassifier(), RidgeClassifier()]}).fit(*cancer)
-    with pytest.raises(ValueError, match="tune"):
-        tuned(release="responses").fit(*cancer)
-    with pytest.raises(ValueError, match="scoring"):
-        PACPrivate(CHAIN, scoring="accuracy").fit(*cancer)
+        tuned(None, [RandomForestClassifier(), RidgeClassifier()]).fit(*cancer)
+    with pytest.raises(ValueError, match="Tuned"):
+        tuned(release=Answers()).fit(*cancer)
 
 
 def test_what_all_candidates_agree_on_is_never_chosen(cancer: Any) -> None:
     blind = make_pipeline(FunctionTransformer(np.zeros_like), RidgeClassifier())
     with pytest.raises(ValueError, match="option"):
-        tuned({"estimator": [blind]}).fit(*cancer)
-    one = tuned({"estimator": [blind, RidgeClassifier(1e4)]}, scoring="accuracy", budget=1e-6)
+        tuned(None, [blind]).fit(*cancer)
+    one = tuned(None, [blind, RidgeClassifier(1e4)], "accuracy", budget=1e-6)
     assert isinstance(one.fit(*cancer).released_estimator_, RidgeClassifier)
     assert one.leaderboard_[-1].mean > one.leaderboard_[0].mean
     assert "whole table" in one.leaderboard_[-1].why_not

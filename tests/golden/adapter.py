@@ -56,7 +56,7 @@ from threadpoolctl import threadpool_info
 import pacsklearn as ps
 from pacsklearn import plugins, secrets, srpp, tabular
 
-SEEDED = {"random_state": 0, "subset_seed": 0}
+SEEDED = {"random_state": 0}
 _FEW = 12
 
 MODELS: dict[str, Callable[[], Any]] = {
@@ -256,15 +256,41 @@ def _model(model: str, table: str, **params: Any) -> Figures:
         fit_params: dict[str, Any] = {"groups": np.arange(X.shape[0]) // 2}
     else:
         fit_params = {}
-    if "tune" in params:
-        params["tune"] = {"estimator__logisticregression__C": list(params["tune"])}
     stated = {name: params.pop(name) for name in ("criterion", "allow_exact") if name in params}
-    params["budget"] = _budget(params.get("budget", 1 / 16), **stated)
-    params = {"n_subsets": 32, **SEEDED, **params}
-    private = ps.PACPrivate(MODELS[model](), **params).fit(X, y, **fit_params)
+    budget = _budget(params.pop("budget", 1 / 16), **stated)
+    estimator = MODELS[model]()
+    if "tune" in params:
+        estimator = ps.Tuned(estimator, {"logisticregression__C": list(params.pop("tune"))})
+    with ps.config_context(fast_fit=params.pop("fast_fit", True)):
+        secret = _secret(params)
+        release = ps.Parameters(prior=_prior(params), **_taken(params, "metric", "certify"))
+        private = ps.PACPrivate(
+            estimator, budget, release=release, secret=secret, **SEEDED, **params
+        ).fit(X, y, **fit_params)
     yield from _promise(private.guarantee_)
     yield from _array("noise_variances", private.noise_variances_)
     yield from _learned(private.released_estimator_)
+
+
+def _taken(params: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Arguments of these names, which are taken out."""
+    return {name: params.pop(name) for name in names if name in params}
+
+
+def _secret(params: dict[str, Any]) -> Any:
+    """How the secret is drawn, as users spell it; calls name each number."""
+    drawn, seed = params.pop("secret_space", None), params.pop("subset_seed", 0)
+    if drawn is not None:
+        sizes = {"sampled": (), "sampled-large": (500, 5000)}[drawn]
+        return ps.SampledSubsets(*sizes, seed=seed)
+    return ps.Subsets(params.pop("n_subsets", 32), seed=seed, **_taken(params, "rate", "stratify"))
+
+
+def _prior(params: dict[str, Any]) -> Any:
+    """What is expected of targets, as users spell it."""
+    if "prior_mean" in params:
+        return ps.priors.Expected(params.pop("prior_mean"))
+    return ps.priors.Range(*params.pop("value_range")) if "value_range" in params else None
 
 
 def _table(name: str) -> tuple[Any, Any]:
@@ -277,7 +303,7 @@ def _session(
 ) -> Figures:
     X, y = _table(table)
     with ps.PrivacySession(
-        X, y, budget=_budget(budget, criterion), n_subsets=32, **SEEDED
+        X, y, budget=_budget(budget, criterion), secret=ps.Subsets(32, seed=0), **SEEDED
     ) as session:
         for number, step in enumerate(script):
             for name, value in _step(session, X, step):
@@ -313,14 +339,18 @@ def _step(session: Any, X: Any, step: dict[str, Any]) -> Figures:
 
 def _answers(model: str, table: str, **params: Any) -> Figures:
     X, y = _table(table)
+    release = ps.Answers(
+        params.pop("max_answers", None),
+        of=params.pop("answers", "auto"),
+        prior=_prior(params),
+        **_taken(params, "query_budget", "stabilize"),
+    )
     private = ps.PACPrivate(
-        MODELS[model](), release="responses", n_subsets=32, **SEEDED, **params
+        MODELS[model](), release=release, secret=ps.Subsets(32, seed=0), **SEEDED, **params
     ).fit(X[:150], y[:150])
     rows = X[100:]
     answers = (
-        private.predict_proba(rows)
-        if params.get("answers") == "probabilities"
-        else private.predict(rows)
+        private.predict_proba(rows) if release.of == "probabilities" else private.predict(rows)
     )
     yield "answers", np.asarray(answers).tolist()
     yield "remaining", private.remaining_budget_
@@ -428,9 +458,9 @@ def _batches(model: str, budget: float) -> Figures:
     X, y = _table("classes" if model == "gaussian_nb" else "numbers")
     rows = np.column_stack([X, y])
     table = Table(lambda: iter(np.array_split(rows, 3)), target=X.shape[1])
-    private = ps.PACPrivate(MODELS[model](), budget=_budget(budget), n_subsets=32, **SEEDED).fit(
-        table
-    )
+    private = ps.PACPrivate(
+        MODELS[model](), budget=_budget(budget), secret=ps.Subsets(32, seed=0), **SEEDED
+    ).fit(table)
     yield from _promise(private.guarantee_)
     yield from _array("noise_variances", private.noise_variances_)
     yield from _learned(private.released_estimator_)
@@ -445,7 +475,7 @@ def _codebook(model: str, budget: float) -> Figures:
     private = ps.PACPrivate(
         CODEBOOK_MODELS[model](tabular.Schema(columns)),
         budget=_budget(budget),
-        n_subsets=32,
+        secret=ps.Subsets(32, seed=0),
         **SEEDED,
     ).fit(frame, y)
     yield from _promise(private.guarantee_)
@@ -462,6 +492,7 @@ def _automatic(table: str, budget: float, constant: Any) -> Figures:
         budget=_budget(budget),
         constant=constant,
         n_subsets=16,
+        subset_seed=0,
         **SEEDED,
     ).fit(X, y)
     yield from _promise(private.guarantee_)
@@ -474,11 +505,12 @@ def _student(queries: str, budget: float) -> Figures:
     columns = ranges(X)
     private = ps.PACPrivate(
         MODELS["tree"](),
-        release="student",
-        student=LogisticRegression(C=0.1),
-        queries=X[150:] if queries == "public" else tabular.Schema(columns),
+        release=ps.Student(
+            student=LogisticRegression(C=0.1),
+            queries=X[150:] if queries == "public" else tabular.Schema(columns),
+        ),
+        secret=ps.Subsets(16, seed=0),
         budget=_budget(budget),
-        n_subsets=16,
         **SEEDED,
     ).fit(X[:150], y[:150])
     yield from _promise(private.guarantee_)
@@ -488,7 +520,7 @@ def _student(queries: str, budget: float) -> Figures:
 def _bundle(model: str, table: str) -> Figures:
     # Nothing that was seeded is published: statements are those of any noise.
     X, y = _table(table)
-    private = ps.PACPrivate(MODELS[model](), budget=0.25, n_subsets=32, subset_seed=0).fit(X, y)
+    private = ps.PACPrivate(MODELS[model](), budget=0.25, secret=ps.Subsets(32, seed=0)).fit(X, y)
     with tempfile.TemporaryDirectory() as folder:
         path = publish(private, Path(folder) / "model.pac", onnx="none")
         bundle = load_bundle(path, key=None)

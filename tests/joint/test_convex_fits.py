@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.joint import convex_fitter
 from pacsklearn.joint.generalised_linear import Tweedie
@@ -408,10 +408,8 @@ def test_the_release_is_the_same_with_and_without(estimator: Any) -> None:
     X, y = data(estimator)
     released = []
     for fast_fit in (True, False):
-        private = PACPrivate(
-            estimator, n_subsets=M, budget=Nats(1.0), random_state=0, fast_fit=fast_fit
-        )
-        with pytest.warns(UserWarning, match="predict"):
+        private = PACPrivate(estimator, secret=Subsets(M), budget=Nats(1.0), random_state=0)
+        with config_context(fast_fit=fast_fit), pytest.warns(UserWarning, match="predict"):
             private.fit(X, y)
         released.append(private.released_estimator_.coef_)
     assert released[0] == pytest.approx(released[1], rel=0.02, abs=0.02)

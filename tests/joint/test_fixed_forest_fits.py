@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.secrets import SecretSpace
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from pacsklearn.tabular.forests import joint_fit as fixed_forest
@@ -134,6 +134,6 @@ def test_encoded_together(estimator: Any) -> None:
 
 def test_a_release_of_a_frame() -> None:
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(P)])
-    model = PACPrivate(CLASSIFIER(), budget=Nats(1.0), n_subsets=M).fit(frame, LABELS)
+    model = PACPrivate(CLASSIFIER(), budget=Nats(1.0), secret=Subsets(M)).fit(frame, LABELS)
     assert model.fit_report_.together == M
     assert list(model.feature_names_in_) == list(frame.columns)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import HuberRegressor
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.joint.huber import HuberProblem
 from pacsklearn.joint.joint_minimiser import minimise_from
@@ -124,7 +124,7 @@ def test_no_scale_is_left_to_the_ordinary_fit() -> None:
 
 def test_a_release_is_of_joint_fits() -> None:
     X, y = tables("diabetes")
-    released = PACPrivate(HuberRegressor(max_iter=5000), n_subsets=16, random_state=0)
+    released = PACPrivate(HuberRegressor(max_iter=5000), secret=Subsets(16), random_state=0)
     with pytest.warns(PrivacyLeakWarning):
         released.fit(X, y)
     assert "16 candidates fitted together" in str(released.fit_report_)

@@ -15,7 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.joint import kmeans
 from pacsklearn.secrets import SecretSpace
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
@@ -135,7 +135,7 @@ def test_a_release_without_numba() -> None:
     X, y = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) % 2
 
     def released() -> tuple[Any, ...]:
-        model = PACPrivate(GaussianNB(), n_subsets=16, random_state=0, subset_seed=0).fit(X, y)
+        model = PACPrivate(GaussianNB(), secret=Subsets(16, seed=0), random_state=0).fit(X, y)
         return model.released_estimator_.theta_.tobytes(), model.guarantee_.to_json()
 
     with pytest.warns(UserWarning, match="random_state"):

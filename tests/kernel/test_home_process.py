@@ -115,7 +115,7 @@ def test_copies_are_the_same_and_pickles_hold_nothing() -> None:
     left = pickle.loads(written)
     assert seed.is_known
     assert not left.is_known
-    with pytest.raises(ValueError, match="subset_seed=None"):
+    with pytest.raises(ValueError, match="seed=None"):
         left.reveal()
     assert str(number) not in repr(seed) + repr(Design(8, seed=seed))
 

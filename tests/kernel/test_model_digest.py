@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.kernel.guarantee.model_digest import mark_released, model_digest
 
 DIGEST_OF_EVERY_KIND = "5bd648fd259d84797cb914d18c9450290ee7ded10889c29a826275ce8955fdae"
@@ -126,7 +126,7 @@ def test_a_released_model_carries_its_guarantee_through_joblib_and_clone_drops_i
     import joblib
 
     rows = np.random.default_rng(0).normal(size=(60, 3))
-    private = PACPrivate(Ridge(), n_subsets=16).fit(rows, rows[:, 0])
+    private = PACPrivate(Ridge(), secret=Subsets(16)).fit(rows, rows[:, 0])
     released = private.released_estimator_
     assert released.pacsklearn_guarantee_ == private.guarantee_
     joblib.dump(released, tmp_path / "m.joblib")

@@ -6,24 +6,17 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from pacsklearn.sampled.sampled_subsets import PoissonSubsets, SampledSubsets, sampled_subsets
+from pacsklearn.sampled.sampled_subsets import PoissonSubsets, SampledSubsets
 
 
-def test_the_named_kinds() -> None:
-    assert sampled_subsets("listed") is None
-    assert sampled_subsets("sampled") == SampledSubsets(100, 400, 1e-6, 2.0, None)
-    assert sampled_subsets("sampled-large") == SampledSubsets(500, 5000, 1e-6, 2.0, None)
+def test_what_a_fit_keeps_is_a_checked_copy() -> None:
     own = SampledSubsets(2, 2, gamma=0.5, guard=1, time_limit=1e-3)
-    assert sampled_subsets(own) is own
-
-
-@pytest.mark.parametrize(
-    "value", [None, "large", 100, SampledSubsets, ["sampled"]], ids=lambda value: str(value)[:9]
-)
-def test_other_kinds_are_refused(value: object) -> None:
-    with pytest.raises(ValueError, match="secret_space"):
-        sampled_subsets(value)
+    kept = own.sizes
+    own.set_params(gamma=0.9)
+    assert (kept.gamma, own.gamma) == (0.5, 0.9)
+    assert clone(own) == own
 
 
 @pytest.mark.parametrize(
@@ -39,7 +32,7 @@ def test_other_kinds_are_refused(value: object) -> None:
 def test_an_argument_out_of_range_is_named(name: str, values: tuple[object, ...]) -> None:
     for value in values:
         with pytest.raises((TypeError, ValueError), match=f"{name} must be .*{value!r}"):
-            SampledSubsets(**{name: value})
+            _ = SampledSubsets(**{name: value}).sizes
 
 
 def test_independent_rows_have_their_rate():

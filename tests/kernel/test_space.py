@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn import Answers, PACPrivate, PrivacySession, SampledSubsets, Subsets
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.plugins import register, unregister
 from pacsklearn.secrets import CandidateSpace, SecretSpace
@@ -74,22 +74,22 @@ def diary() -> Iterator[Diary]:
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 def test_whoever_gives_such_a_table_gets_its_space(diary: Diary) -> None:
-    seeded: dict[str, Any] = {"budget": 0.5, "n_subsets": 16, "subset_seed": 0, "random_state": 0}
+    seeded: dict[str, Any] = {"budget": 0.5, "secret": Subsets(16, seed=0), "random_state": 0}
     with PrivacySession(diary, **seeded) as session:
         assert "n_pages=200" in repr(session)
         there = session.release(Ridge()).value
-    with PrivacySession(X, **(seeded | {"space": session.space.row_subsets()})) as rows:
+    with PrivacySession(X, **(seeded | {"secret": session.space.row_subsets()})) as rows:
         mean = rows.release_function(lambda part: part.mean(axis=0)).value
     with PrivacySession(diary, **seeded) as session:
         assert np.array_equal(session.release_function(lambda r, _: r.mean(axis=0)).value, mean)
     model = PACPrivate(Ridge(), **seeded).fit(diary)
     assert np.array_equal(model.released_estimator_.coef_, there.coef_)
     with pytest.raises(ValueError, match="Diary"):
-        PACPrivate(Ridge(), release="responses").fit(diary)
+        PACPrivate(Ridge(), release=Answers()).fit(diary)
 
 
 def test_rows_in_memory_are_claimed_by_nobody(diary: Diary) -> None:
-    with PrivacySession(X, Y, budget=0.5, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=Subsets(16)) as session:
         assert type(session.space) is SecretSpace
 
 
@@ -112,7 +112,7 @@ def test_a_model_needs_rows() -> None:
 
 
 def test_a_drawn_secret_has_no_list() -> None:
-    with PrivacySession(X, Y, budget=0.5, secret_space="sampled") as session:
+    with PrivacySession(X, Y, budget=0.5, secret=SampledSubsets()) as session:
         assert "n_rows=200" in repr(session)
         for call in (session.space.listed, session.space.row_subsets):
             with pytest.raises(ValueError, match="no list of candidates"):

@@ -340,7 +340,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn import PACPrivate, PrivacySession, SampledSubsets, Subsets, config_context
 
 warnings.simplefilter("ignore")
 X, y = load_iris(return_X_y=True)
@@ -360,16 +360,19 @@ def chatty(rows, y=None):
 
 
 talking = FunctionTransformer(talks)
-PACPrivate(make_pipeline(talking, GaussianNB()), n_subsets=4, fast_fit=False).fit(X, y)
-PACPrivate(make_pipeline(talking, GaussianNB()), n_subsets=4, n_jobs=2).fit(X, y)
-PACPrivate(make_pipeline(talking, KNeighborsClassifier()), n_subsets=4).fit(X, y).predict(X[:3])
-PACPrivate(make_pipeline(StandardScaler(), GaussianNB(), verbose=True), n_subsets=4).fit(X, y)
+with config_context(fast_fit=False):
+    PACPrivate(make_pipeline(talking, GaussianNB()), secret=Subsets(4)).fit(X, y)
+PACPrivate(make_pipeline(talking, GaussianNB()), secret=Subsets(4), n_jobs=2).fit(X, y)
+neighbours = make_pipeline(talking, KNeighborsClassifier())
+PACPrivate(neighbours, secret=Subsets(4)).fit(X, y).predict(X[:3])
+PACPrivate(make_pipeline(StandardScaler(), GaussianNB(), verbose=True), secret=Subsets(4)).fit(X, y)
 for loud in (LinearSVC(verbose=5), LogisticRegression(solver="liblinear", verbose=5)):
-    PACPrivate(loud, n_subsets=4, fast_fit=False).fit(X[:100], y[:100])
-PACPrivate(SVC(verbose=True), n_subsets=4, n_jobs=2).fit(X, y).predict(X[:3])
-with PrivacySession(X, y, budget=1.0, n_subsets=4) as session:
+    with config_context(fast_fit=False):
+        PACPrivate(loud, secret=Subsets(4)).fit(X[:100], y[:100])
+PACPrivate(SVC(verbose=True), secret=Subsets(4), n_jobs=2).fit(X, y).predict(X[:3])
+with PrivacySession(X, y, budget=1.0, secret=Subsets(4)) as session:
     session.release_function(chatty, budget=0.1)
-with PrivacySession(X, y, budget=1.0, secret_space="sampled") as session:
+with PrivacySession(X, y, budget=1.0, secret=SampledSubsets()) as session:
     session.release_function(chatty, budget=0.1)
 print("END", flush=True)
 """

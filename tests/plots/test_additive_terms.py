@@ -8,8 +8,9 @@ from scipy.stats import norm
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.plots import AdditiveTermsDisplay
+from pacsklearn.priors import Expected
 from pacsklearn.tabular import AdditiveClassifier, AdditiveRegressor, Column, Schema
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -40,7 +41,7 @@ def _mixed():
 def private():
     X, y, schema = _mixed()
     model = AdditiveClassifier(schema, n_bins=4, pairs=[("age", "ward")])
-    return PACPrivate(model, budget=Nats(1.0), n_subsets=64, subset_seed=0).fit(X, y)
+    return PACPrivate(model, budget=Nats(1.0), secret=Subsets(64, seed=0)).fit(X, y)
 
 
 def test_each_term_is_drawn_as_what_it_is(private):
@@ -66,7 +67,11 @@ def test_the_band_is_the_noise_of_the_released_effects(private):
 
     def released():
         one = PACPrivate(
-            model, budget=0.5, n_subsets=16, subset_seed=0, certify=False, noise="logdet"
+            model,
+            budget=0.5,
+            release=Parameters(certify=False),
+            secret=Subsets(16, seed=0),
+            noise="logdet",
         )
         return one.fit(X[:, 2:], y == 2)
 
@@ -89,11 +94,11 @@ def test_the_band_is_the_noise_of_the_released_effects(private):
     assert np.all(shapes.var(axis=0)[noise > 0] > 0.25 * noise[noise > 0])
 
 
-@pytest.mark.parametrize("prior", [{}, {"prior_mean": 150.0}])
+@pytest.mark.parametrize("prior", [{}, {"prior": Expected(150.0)}])
 def test_variances_are_those_of_the_law_and_of_the_prior_after_it(prior):
     X, y = load_diabetes(return_X_y=True)
     model = AdditiveRegressor(feature_range=(-0.2, 0.2), n_bins=3)
-    session = PrivacySession(X[:, :3], y, budget=0.25, n_subsets=16, subset_seed=0)
+    session = PrivacySession(X[:, :3], y, budget=0.25, secret=Subsets(16, seed=0))
     plan = session.prepare(model, **prior)
     law = plan.calibrate(np.full(16, 1 / 16))
     noise = np.rint(np.random.default_rng(0).normal(size=(4000, law.dimension)) * law.scale)
@@ -107,7 +112,7 @@ def test_variances_are_those_of_the_law_and_of_the_prior_after_it(prior):
 def test_several_classes_releases_and_copies(private):
     X, y = load_iris(return_X_y=True)
     model = AdditiveClassifier(feature_range=(0, 8), n_bins=3)
-    session = PrivacySession(X, y, budget=0.5, n_subsets=64, subset_seed=0)
+    session = PrivacySession(X, y, budget=0.5, secret=Subsets(64, seed=0))
     display = AdditiveTermsDisplay.from_estimator(session.release(model), terms=["x2", "x0"])
     assert [ax.get_title() for ax in display.axes_] == ["x2", "x0"]
     assert [text.get_text() for text in display.axes_[0].get_legend().get_texts()] == [*"012"]
@@ -119,7 +124,7 @@ def test_several_classes_releases_and_copies(private):
 
 def test_what_cannot_be_drawn_says_so(private):
     X, y = load_iris(return_X_y=True)
-    other = PACPrivate(LogisticRegression(), n_subsets=16).fit(X, y)
+    other = PACPrivate(LogisticRegression(), secret=Subsets(16)).fit(X, y)
     with pytest.raises(TypeError, match="AdditiveRegressor"):
         AdditiveTermsDisplay.from_estimator(other)
     with pytest.raises(ValueError, match="terms"):

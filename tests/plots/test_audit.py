@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.roc_curve import AttackROC
@@ -70,7 +70,7 @@ def test_nothing_overlaps(audit):
 
 def test_an_estimator_is_attacked_and_drawn():
     X, y = load_iris(return_X_y=True)
-    model = PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
+    model = PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y)
     figure, axes = plt.subplots(1, 2)
     display = AuditDisplay.from_estimator(
         model, X, y, attacks=["identification"], n_trials=20, ax=axes

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.plots.membership_bound import MembershipBoundDisplay
 
 
@@ -30,7 +30,7 @@ def test_the_right_axis_is_an_epsilon():
 
 def test_a_guarantee_lies_on_its_line():
     X, y = load_iris(return_X_y=True)
-    model = PACPrivate(RidgeClassifier(), budget=1 / 16, n_subsets=16).fit(X, y)
+    model = PACPrivate(RidgeClassifier(), budget=1 / 16, secret=Subsets(16)).fit(X, y)
     display = MembershipBoundDisplay.from_guarantee(model.guarantee_)
     mark = display.ax_.get_lines()[-1]
     assert mark.get_xdata()[0] == model.guarantee_.spent

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn import PACPrivate, SRPPPrivate
+from pacsklearn import PACPrivate, SRPPPrivate, Subsets
 from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.plots.deployment_record import deployment_record
@@ -21,7 +21,7 @@ X, y = load_iris(return_X_y=True)
 
 @pytest.fixture(scope="module")
 def guarantee():
-    return PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y).guarantee_
+    return PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y).guarantee_
 
 
 def audit(successes):

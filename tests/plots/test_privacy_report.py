@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate, Subsets
 from pacsklearn.audit.auditor import run_audit
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum
@@ -29,7 +29,7 @@ X = np.round(X + generator.uniform(-0.05, 0.05, X.shape), 9)
 
 @pytest.fixture(scope="module")
 def model():
-    return PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
+    return PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -104,10 +104,10 @@ def test_nothing_secret_is_shown(full, model):
     secret = numbers_in(" ".join(f"{value:.9f}" for value in [*X.ravel(), *np.ravel(outputs)]))
     assert numbers_in(str(X[:3])) & secret  # a leak would be seen
     start = KMeans(2, init=X[:2], n_init=1)
-    with PrivacySession(X, y, budget=1 / 4, n_subsets=16) as session:
+    with PrivacySession(X, y, budget=1 / 4, secret=Subsets(16)) as session:
         released = session.release(Ridge(), budget=1 / 16)
         sources = [model, session, released, session.guarantee_]
-        sources.append(PACPrivate(start, n_subsets=16).fit(X))
+        sources.append(PACPrivate(start, secret=Subsets(16)).fit(X))
         texts = [full.to_html()]
         for source in sources:
             report = privacy_report(source)
@@ -120,7 +120,7 @@ def test_nothing_secret_is_shown(full, model):
 
 
 def test_sessions_list_their_releases():
-    with PrivacySession(X, y, budget=1 / 4, n_subsets=16) as session:
+    with PrivacySession(X, y, budget=1 / 4, secret=Subsets(16)) as session:
         session.release(Ridge(), budget=1 / 16)
         session.release(RidgeClassifier(), budget=1 / 16)
         releases = privacy_report(session).statement["released"]["releases"]

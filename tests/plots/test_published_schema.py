@@ -12,7 +12,17 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Guarantee, Membership, Nats, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import (
+    Answers,
+    Guarantee,
+    Membership,
+    Nats,
+    PACPrivate,
+    PrivacySession,
+    SampledSubsets,
+    SRPPPrivate,
+    Subsets,
+)
 from pacsklearn.plots.guarantee_document import guarantee_document, guarantee_from_document
 from pacsklearn.plots.published_schema import SCHEMAS, check_document, published_schema
 from pacsklearn.secrets import PoissonSubsets, release_sampled
@@ -24,19 +34,19 @@ DOCS = Path(__file__).parents[2] / "docs" / "schema"
 
 
 def parameters():
-    return PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
+    return PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y)
 
 
 def capped():
-    return PACPrivate(RidgeClassifier(), budget=Membership(0.55), n_subsets=16).fit(X, y)
+    return PACPrivate(RidgeClassifier(), budget=Membership(0.55), secret=Subsets(16)).fit(X, y)
 
 
 def answers():
-    return PACPrivate(KNeighborsClassifier(3), max_answers=5, n_subsets=16).fit(X, y)
+    return PACPrivate(KNeighborsClassifier(3), release=Answers(5), secret=Subsets(16)).fit(X, y)
 
 
 def session():
-    with PrivacySession(X, y, budget=1 / 4, n_subsets=16) as opened:
+    with PrivacySession(X, y, budget=1 / 4, secret=Subsets(16)) as opened:
         opened.release(Ridge(), budget=1 / 16)
         return opened.guarantee_
 
@@ -54,7 +64,7 @@ def sampled():
 
 
 def drawn():
-    return PACPrivate(RidgeClassifier(), secret_space="sampled", budget=Nats(4.0)).fit(X, y)
+    return PACPrivate(RidgeClassifier(), secret=SampledSubsets(), budget=Nats(4.0)).fit(X, y)
 
 
 def sliced():

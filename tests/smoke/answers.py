@@ -7,9 +7,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, SVR
 
-from pacsklearn import PACPrivate
+from pacsklearn import Answers, PACPrivate
 from pacsklearn.exceptions import RepeatedReleaseWarning, UtilityWarning
 from pacsklearn.plots import MembershipBoundDisplay
+from pacsklearn.priors import Range
 from pacsklearn.tabular import Column, Schema
 
 # Many models of one table, of which some are poor: that they can answer is what is tried.
@@ -18,13 +19,13 @@ warnings.simplefilter("ignore", UtilityWarning)
 
 X, y = load_breast_cancer(return_X_y=True)
 for estimator in (SVC(), KNeighborsClassifier()):
-    private = PACPrivate(estimator, release="responses").fit(X, y)
+    private = PACPrivate(estimator, release=Answers()).fit(X, y)
     assert np.mean(private.predict(X) == y) > 0.7
     again = private.predict(X[:20])
     assert np.array_equal(again, private.predict(X[:20]))  # asked before: free, and the same
 
 rows, numbers = load_diabetes(return_X_y=True)
-private = PACPrivate(SVR(), release="responses", value_range=(0, 350)).fit(rows, numbers)
+private = PACPrivate(SVR(), release=Answers(prior=Range(0, 350))).fit(rows, numbers)
 answers = private.predict(rows[:50])
 assert answers.shape == (50,)
 assert np.isfinite(answers).all()

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Guarantee, PACPrivate
+from pacsklearn import Guarantee, PACPrivate, Subsets
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
@@ -118,7 +118,7 @@ def attack(law: NoiseLaw, space: SecretSpace, noise_scale: float = 1.0) -> Succe
 @pytest.mark.parametrize("noise", BACKENDS)
 @pytest.mark.parametrize("budget", [1 / 16, 1 / 2])
 def test_no_attack_beats_the_guarantee(attacked: Victim, budget: float, noise: str) -> None:
-    fitted = PACPrivate(attacked.model, budget=budget, noise=noise, n_subsets=M)
+    fitted = PACPrivate(attacked.model, budget=budget, noise=noise, secret=Subsets(M))
     guarantee = fitted.fit(attacked.X, attacked.y).guarantee_
     law = attacked.law(budget, noise)
     assert law.bound == guarantee.spent  # the very law that fit used
@@ -134,7 +134,7 @@ def test_no_attack_beats_the_guarantee(attacked: Victim, budget: float, noise: s
 def test_a_second_look_at_one_secret_is_seen(attacked: Victim) -> None:
     """Sixteen releases at the price of one are a leak; averaging them is the attack."""
     law = attacked.law(1 / 2, "logdet")
-    fitted = PACPrivate(attacked.model, budget=1 / 2, n_subsets=M)
+    fitted = PACPrivate(attacked.model, budget=1 / 2, secret=Subsets(M))
     guarantee = fitted.fit(attacked.X, attacked.y).guarantee_
     assert attack(law, attacked.space, noise_scale=1 / 4).exceeds(guarantee)
 
@@ -157,7 +157,7 @@ def test_published_models_are_attacked_as_they_are(
     monkeypatch.setattr(Candidates, "outputs", lambda *_, **__: attacked.outputs)
     law, observed = attacked.law(1 / 2, "logdet"), []
     for _ in range(200):
-        session = PrivacySession(attacked.X, attacked.y, space=attacked.space, budget=1 / 2)
+        session = PrivacySession(attacked.X, attacked.y, secret=attacked.space, budget=1 / 2)
         release = session.release(attacked.model, certify=False)
         model = release.value
         vector = np.column_stack([model.coef_, model.intercept_]).ravel()

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.plugins import Criterion, GuessCriterion, Success, k_of_n
@@ -207,10 +207,7 @@ def test_a_criterion_by_its_table_caps_a_release() -> None:
     quick = CriterionBackend(n_certificate=2**11)
     for sound in (Pair, Quick):
         model = PACPrivate(
-            Ridge(),
-            budget=Success(partial(sound), 0.6),
-            noise=quick,
-            n_subsets=16,
+            Ridge(), budget=Success(partial(sound), 0.6), noise=quick, secret=Subsets(16)
         )
         guarantee = model.fit(X[::6][:24], y[::6][:24]).guarantee_
         assert 0 < guarantee.spent <= 0.6

@@ -60,7 +60,7 @@ def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
     if isinstance(given, SubsetSeed):
         return given
     if given is not None:
-        return check_integer(name="subset_seed", value=given, minimum=0)
+        return check_integer(name="seed", value=given, minimum=0)
     if random_state is None:
         return SubsetSeed()
     # Apart from the seeds of secret and noise, and from those a user states.
@@ -101,11 +101,6 @@ class Design:
     seed: int | SubsetSeed = field(default=0, repr=False)
     blocks: int | None = None
     balance: str | None = "moments"
-
-    @classmethod
-    def of(cls, model: Any, groups: Any, seed: int | SubsetSeed) -> Self:
-        """Design of an estimator with the parameters of :class:`~pacsklearn.PACPrivate`."""
-        return cls(model.n_subsets, model.rate, model.stratify, groups, seed)
 
     def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> SecretSpace:
         """Candidate subsets of the rows of a table.

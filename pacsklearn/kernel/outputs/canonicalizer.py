@@ -132,7 +132,7 @@ class Canonicalizer(ABC):
     Attributes
     ----------
     name : str
-        Unique among the canonicalizers; accepted by ``PACPrivate(canonicalizer=name)``.
+        Unique among the canonicalizers; accepted by ``Parameters(canonicalizer=name)``.
     description : str
         One line for listings.
     estimators : tuple of str or type

@@ -76,8 +76,8 @@ class PublicPrior:
         mean = _mean(prior_mean)
         if mean == 0:
             raise ValueError(
-                "prior_mean=0 says nothing about how far targets lie from it; give "
-                "value_range=(low, high) as well, chosen without looking at y."
+                "Expected(0) says nothing about how far targets lie from it; give its range as "
+                "well, Expected(0, Range(low, high)), chosen without looking at y."
             )
         return cls(mean, 2 * abs(mean) / _SPREADS_IN_A_RANGE, is_stated=True)
 
@@ -132,9 +132,9 @@ def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
     try:
         low, high = (float(bound) for bound in value_range)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"value_range must be two numbers, got {value_range!r}{advice}.") from None
+        raise ValueError(f"Range must have two numbers, got {value_range!r}{advice}.") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"value_range must be finite and increasing, got {value_range!r}.")
+        raise ValueError(f"Range must be finite and increasing, got {value_range!r}.")
     return low, high
 
 
@@ -145,6 +145,6 @@ def _mean(prior_mean: Any) -> float:
         mean = math.nan
     if not math.isfinite(mean):
         raise ValueError(
-            f"prior_mean must be a finite number, chosen without looking at y, got {prior_mean!r}."
+            f"mean must be a finite number, chosen without looking at y, got {prior_mean!r}."
         )
     return mean

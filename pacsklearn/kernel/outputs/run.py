@@ -225,7 +225,7 @@ class SubsetRun(Run):
         if failure.message.startswith("Input X contains NaN"):
             return f"missing values reached a step that takes none; {ABOUT_GAPS}"
         return (
-            "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
+            "its message is withheld because it may quote rows; config_context(debug=True) shows "
             "it in your terminal, as does fitting the estimator yourself on "
             f"SecretSpace.rows({index})"
         )

@@ -250,6 +250,6 @@ def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
     """What is wrong when candidate 0, fitted both ways, is not one model."""
     return NonDeterministicError(
         f"The joint fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, "
-        "by more than its tolerance. Use fast_fit=False, and report it to whoever wrote its subset "
-        "fitter."
+        "by more than its tolerance. Use config_context(fast_fit=False), and report it to whoever "
+        "wrote its subset fitter."
     )

@@ -8,7 +8,6 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
@@ -44,21 +43,6 @@ class ReleaseChoices:
     metric: Any = "auto"
     canonicalizer: Any = "auto"
     prior: PublicPrior | None = None
-
-
-def public_prior(estimator: Any, prior_mean: Any, value_range: Any) -> PublicPrior | None:
-    """Prior of a user's arguments, for a regressor."""
-    if prior_mean is None and value_range is None:
-        return None
-    prior = PublicPrior.of(prior_mean, value_range)
-    if is_regressor(estimator):
-        return prior
-    if prior is not None and prior.is_stated:
-        raise ValueError(
-            "prior_mean is for regressors, whose predictions are numbers; "
-            f"{type(estimator).__name__} is none. Leave it out."
-        )
-    return None
 
 
 @final
@@ -103,9 +87,9 @@ class ParameterPlan(Plan):
         constant = outputs.constant
         if choices.prior is not None and choices.prior.is_stated and constant is None:
             raise ValueError(
-                f"prior_mean says nothing about the numbers of {type(estimator).__name__}, which "
+                f"prior says nothing about the numbers of {type(estimator).__name__}, which "
                 "are released as they come out of the noise; leave it out, use a linear or "
-                "additive regressor, or release='responses'."
+                "additive regressor, or release=Answers()."
             )
         with stage("calibration"):
             cost = outputs.metric(choices.metric)

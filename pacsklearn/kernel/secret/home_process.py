@@ -90,7 +90,7 @@ class SubsetSeed:
 
     Give one object to everything that is about the same subsets: the curve that a budget is
     chosen by, the release, the displays. An estimator that draws its own
-    (``subset_seed=None``) keeps it for its audits.
+    (``seed=None``) keeps it for its audits.
 
     Notes
     -----
@@ -134,8 +134,8 @@ class SubsetSeed:
         self._home.check()
         if self._bits is None:
             raise ValueError(
-                "subset_seed is what was left of a secret seed after it was pickled: the bits stay "
-                "in the process that drew them. Use subset_seed=None to draw new subsets in each "
+                "seed is what was left of a secret seed after it was pickled: the bits stay "
+                "in the process that drew them. Use seed=None to draw new subsets in each "
                 "process, or an integer for public ones."
             )
         return self._bits

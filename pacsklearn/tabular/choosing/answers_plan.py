@@ -40,7 +40,7 @@ _QUICK_CANDIDATES, _QUICK_RELEASES, _QUICK_ROWS = 32, 4, 256
 _MANY_CONTESTED = 0.15
 _AT_RANDOM = "what candidates disagree on is answered almost at random"
 _HELP = (
-    "Fewer answers (max_answers=), a larger budget, a steadier model, or release='student', which "
+    "Fewer answers (Answers(n)), a larger budget, a steadier model, or release=Student(...), which "
     "learns from what they agree on, may help."
 )
 
@@ -89,9 +89,9 @@ class AnswersAdvice(Advice):
             estimator=title,
             route="responses",
             why=(
-                "release='responses' was asked for"
-                if kind.why is None
-                else f"the model stays here and answers. {kind.why.why}"
+                f"the model stays here and answers. {request.why}"
+                if request.why
+                else "release=Answers() was asked for"
             ),
             promise=promise_of_nats(budget, candidates.space),
             public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
@@ -151,7 +151,7 @@ def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
         yield (
             f"Candidates disagree on {100 * contested:.0f} % of the rows, and each such answer is "
             "paid for. Steadier models disagree on 3 to 13 %: larger leaves, a smaller learning "
-            "rate, row sampling, or stabilize=True."
+            "rate, row sampling, or Answers(stabilize=True)."
         )
 
 

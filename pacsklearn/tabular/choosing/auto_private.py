@@ -14,15 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._validation import warn_user
+from pacsklearn.estimators.alternatives import Prepare
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.private_estimator import (
     JudgedByBudget,
     unfitted,
 )
-from pacsklearn.estimators.release_kind import ReleaseKind
-from pacsklearn.estimators.released_parameters import Prepare
+from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.steps_before import warn_of_steps_before
+from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
@@ -32,6 +33,7 @@ from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.outputs.universe import RowRules
 from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.priors import Range
 from pacsklearn.tabular.choosing.families import (
     classifier_families,
     regressor_families,
@@ -50,14 +52,12 @@ from pacsklearn.tabular.choosing.tuning import (
 )
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.students.student import Student
 
 _CURATORS = frozenset({"leaderboard_"})
 _RELEASES_IN_DOUBT = 96
 _SHARED = (
     "ledger",
-    "n_subsets",
-    "rate",
-    "subset_seed",
     "random_state",
     "n_jobs",
     "verbose",
@@ -75,17 +75,17 @@ class _NothingBeatsAConstant(Exception):  # noqa: N818 - it never leaves this mo
         self.constants = constants
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, repr=False)
 class _TunedOrConstant(Tuned):
     """Stops where no option is expected to beat a constant."""
 
     constants: tuple[Any, ...] = ()
 
-    def choose(self, estimator: Any, prepare: Prepare, candidates: Candidates) -> Choice:
-        choice = super().choose(estimator, prepare, candidates)
+    def choose(self, prepare: Prepare, candidates: Candidates) -> Choice:
+        choice = super().choose(prepare, candidates)
         choice = replace(choice, outcomes=choice.outcomes + len(self.constants))
         outputs, best = choice.plan.outputs, choice.leaderboard[0]
-        scoring = released_scoring(self.scoring, estimator)
+        scoring = released_scoring(self.scoring, self.template)
         score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
         held_out = outside_rows(candidates, SEED)
         draws = range(min(len(best.scores), choice.plan.space.n_candidates))
@@ -98,15 +98,6 @@ class _TunedOrConstant(Tuned):
         if best.mean <= constant + 2 * best.standard_error:
             raise _NothingBeatsAConstant(candidates, choice, constant, self.constants)
         return choice
-
-
-class _Chooser(PACPrivate):
-    """``PACPrivate`` that stops where no option is expected to beat a constant."""
-
-    constants: tuple[Any, ...] = ()
-
-    def _kind(self) -> ReleaseKind:
-        return replace(_TunedOrConstant.of(self), constants=self.constants)
 
 
 @dataclass(eq=False, repr=False)
@@ -156,7 +147,7 @@ class _AutoPrivate(BaseEstimator):
             model.fit(X, y, groups=groups)
             released, guarantee = model.released_estimator_, model.guarantee_
             leaderboard = getattr(model, "leaderboard_", ())
-            best = getattr(model, "best_params_", {}).get("estimator", model.estimator)
+            best = getattr(model, "best_estimator_", model.estimator)
         except _NothingBeatsAConstant as stop:
             released, guarantee = self._constant(stop, y)
             leaderboard, best = stop.choice.leaderboard, None
@@ -180,8 +171,11 @@ class _AutoPrivate(BaseEstimator):
         It does not say whether a constant would be released instead: compare its score with the
         constant's.
         """
-        # The plain class: the chooser would stop the plan where a constant is better.
-        model = PACPrivate(**self._model(X, y).get_params(deep=False))
+        model = self._model(X, y)
+        if isinstance(
+            model.estimator, _TunedOrConstant
+        ):  # it would stop where a constant is better
+            model.estimator = Tuned(model.estimator.estimator, scoring=self.scoring)
         scoring = None if self.students else released_scoring(self.scoring, self)
         return model.plan(
             X, y, groups=groups, n_releases=n_releases, scoring=scoring, alternatives=False
@@ -203,15 +197,15 @@ class _AutoPrivate(BaseEstimator):
     def _model(self, X: Any, y: Any) -> PACPrivate:
         shared = {name: getattr(self, name) for name in _SHARED}
         shared["budget"] = as_budget(self.budget)
+        shared["secret"] = Subsets(self.n_subsets, rate=self.rate, seed=self.subset_seed)
+        given = self.value_range
         if self.students:
             queries = self.queries
             if queries is None and self.schema is not None:
                 queries = SchemaQueries(self.schema, "private")
             return PACPrivate(
                 teacher(self.schema, n_classes=self._n_classes(y) or None),
-                release="student",
-                queries=queries,
-                value_range=self.value_range,
+                release=Student(queries=queries, prior=None if given is None else Range(*given)),
                 **shared,
             )
         if self.queries is not None:
@@ -221,15 +215,14 @@ class _AutoPrivate(BaseEstimator):
             raise ValueError("families must list at least one estimator, got none.")
         if self.schema is None and self.families is None:
             RowRules.of(listed[0][-1]).check(X)
-        chooser = _Chooser(
-            listed[0],
-            tune={"estimator": listed},
+        options = _TunedOrConstant(
+            listed,
             scoring=self.scoring,
-            value_range=self._expected_range(),
-            **shared,
+            constants=self._constants(y, MOST_OPTIONS - len(listed)),
         )
-        chooser.constants = self._constants(y, MOST_OPTIONS - len(listed))
-        return chooser
+        expected = self._expected_range()
+        prior = None if expected is None else Range(*expected)
+        return PACPrivate(options, release=Parameters(prior=prior), **shared)
 
     def _constants(self, y: Any, room: int) -> tuple[Any, ...]:
         """Constants that could be released, stated before anything is fitted."""
@@ -303,7 +296,7 @@ class _AutoPrivate(BaseEstimator):
         with PrivacySession(
             candidates.X,
             candidates.y,
-            space=candidates.space,
+            secret=candidates.space,
             budget=budget,
         ) as session:
             promised = session.guarantee_

@@ -47,7 +47,7 @@ class ParametersAdvice(Advice):
     def plan(self, kind: Parameters, estimator: Any, request: PlanRequest) -> FitPlan:
         """Plan of a release of parameters, and of steadier models in its place."""
         candidates, scoring, n_releases = request.candidates, request.scoring, request.n_releases
-        choices = kind.choices(estimator)
+        choices = kind.choices(request.noise)
 
         def prepare(one: Any, choices: ReleaseChoices = choices) -> ParameterPlan:
             return _planned(one, candidates, request.target, choices)

@@ -318,13 +318,13 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
             # A warning: scikit-learn's checks fit tables on which noise always dominates.
             advice = (
                 "State what is publicly expected of the targets, without looking at them: "
-                "prior_mean=..., or value_range=(low, high); what is released is then drawn toward "
-                "it. More regularisation may help as well: "
+                "release=Parameters(prior=Range(low, high)), or Expected(mean); what is released "
+                "is then drawn toward it. More regularisation may help as well: "
             )
         warn_user(
             f"{type(estimator).__name__} released under this budget is expected to be no better "
             f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
-            "PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
+            "PACPrivate.plan shows the figures (for the curator's eyes), and Tuned chooses.",
             UtilityWarning,
         )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, final
@@ -14,12 +14,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
-from pacsklearn.estimators.release_kind import about
-from pacsklearn.estimators.released_parameters import ChosenPlan, Parameters, Prepare
+from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.outputs.universe import check_is_estimator, check_wrapped
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.release import Release
@@ -41,7 +42,6 @@ _NEVER = frozenset(
         "criterion",
         "fill_value",
         "init",
-        "n_subsets",
         "prior",
         "priors",
         "random_state",
@@ -68,7 +68,7 @@ class Option:
     name : str
     estimator : estimator
     params : mapping
-        As ``tune`` lists them.
+        As the grid lists them.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Choice(ChosenPlan[ParameterPlan]):
         mark_released(release.value, stated)
         return {
             "_guarantee": stated,
+            "best_estimator_": clone(self.option.estimator),
             "best_params_": dict(self.option.params),
             "leaderboard_": self.leaderboard,
         }
@@ -135,90 +136,118 @@ class Choice(ChosenPlan[ParameterPlan]):
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Tuned(Parameters):
-    """Parameters of the option of a list whose simulated releases score best.
+@dataclass(eq=False, repr=False)
+class Tuned(Alternatives):
+    """Several options of a model, of which :class:`PACPrivate` releases one.
+
+    The option whose simulated releases score best is released, for the price of one release. The
+    choice is a function of the whole table, like the metric: the guarantee states
+    ``ln(outcomes)``. Answers cannot be chosen among.
 
     Parameters
     ----------
-    tune : dict or list of dict
-        Values of ``"estimator"`` and of what is inside it, as for a grid search.
-    scoring : None, str or callable
-        What is compared.
+    estimator : estimator or list of estimators
+        What is chosen from: one, with the values of ``grid``, or each of several.
+    grid : dict or list of dict, default=None
+        Values of the estimators' parameters, by the estimators' own names, as for a grid search.
+        With the estimators at most 64 options. Seeds, starting points, priors, constants and
+        thresholds are never tuned.
+    scoring : None, str or callable, default=None
+        What is compared: None is Matthews' correlation for classifiers, ``score`` for others.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import LinearSVC
+    >>> from pacsklearn import PACPrivate, Tuned
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> options = Tuned(
+    ...     make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc__C": [1e-4, 1e-2, 1]}
+    ... )
+    >>> model = PACPrivate(options, budget=1 / 16).fit(X, y)
+    >>> len(model.leaderboard_)
+    3
     """
 
-    name: ClassVar[str] = "tuned"
-    spelling: ClassVar[str] = "tune="
+    estimator: Any
+    grid: Any = None
+    scoring: Any = None
+
     needs_list: ClassVar[str] = (
-        "tune must be None with secret_space='sampled': options are compared by releases that are "
-        "simulated over a list of candidates, and there is none."
+        "secret must be Subsets() with Tuned: options are compared by releases that are simulated "
+        "over a list of candidates, and SampledSubsets() has none."
     )
 
-    tune: Any = field(
-        default=None,
-        metadata=about(
-            "choosing among released parameters (answers and students hold what all candidates "
-            "agree on, so choosing by their score would choose by the whole table without noise; "
-            "plan() shows their figures)"
-        ),
-    )
-    scoring: Any = field(default=None, metadata=about("what the options of tune= are compared by"))
+    @property
+    def template(self) -> Any:
+        """First of the estimators: rows are checked, and subsets drawn, for it."""
+        return self._listed()[0]
 
-    def check_estimator(self, estimator: Any) -> None:
-        """Refuse options that must not be chosen among."""
-        self.options(estimator)
+    def check(self, canonicalizer_of: Callable[[Any], Canonicalizer]) -> None:
+        for option in self.options():
+            try:
+                canonicalizer_of(option.estimator)
+            except NoCanonicalizerError as error:
+                raise NoCanonicalizerError(
+                    f"grid: the option {option.name} cannot be released as parameters, and answers "
+                    "cannot be chosen among: they hold what all candidates agree on, so that "
+                    "choosing by their score would choose by the whole table without noise. "
+                    f"{error}"
+                ) from None
 
-    def choose(self, estimator: Any, prepare: Prepare, candidates: Candidates) -> Choice:
+    def choose(self, prepare: Prepare, candidates: Candidates) -> Choice:
         """The option whose simulated releases score best."""
-        scoring = released_scoring(self.scoring, estimator)
-        return choose(self.options(estimator), prepare, candidates, scoring)
+        return choose(
+            self.options(), prepare, candidates, released_scoring(self.scoring, self.template)
+        )
 
-    def options(self, estimator: Any) -> list[Option]:
+    def options(self) -> list[Option]:
         """Options of the grid, checked.
-
-        Parameters
-        ----------
-        estimator : estimator
-            The wrapped one.
 
         Raises
         ------
         ValueError
             When there are more than 64, or one differs in what must not be tuned.
         """
+        listed = self._listed()
         try:
-            grid = list(ParameterGrid(self.tune))
+            grid = list(ParameterGrid({} if self.grid is None else self.grid))
         except (TypeError, ValueError) as error:
             raise type(error)(
-                "tune must be a dict of lists, or a list of such dicts, as for a grid search: "
+                f"grid must be a dict of lists, or a list of such dicts, as for a grid search: "
                 f"{error}"
             ) from None
-        if not 1 <= len(grid) <= MOST_OPTIONS:
+        n_options = len(listed) * len(grid)
+        if not 1 <= n_options <= MOST_OPTIONS:
             raise ValueError(
-                f"tune must list between 1 and {MOST_OPTIONS} options, got {len(grid)}: a choice "
+                f"grid must list between 1 and {MOST_OPTIONS} options, got {n_options}: a choice "
                 "made on the whole table tells up to ln(outcomes) nats about it. List fewer."
             )
         for params in grid:
             for name, value in params.items():
                 _check_entry(name, value)
-        options = [_option(estimator, params) for params in grid]
+        options = [_option(one, params, named=len(listed) > 1) for one in listed for params in grid]
         _check_differences(options)
         for option in options:
-            if is_classifier(option.estimator) != is_classifier(estimator):
+            if is_classifier(option.estimator) != is_classifier(self.template):
                 raise ValueError(
-                    f"tune: the option {option.name} and the wrapped estimator must both be "
-                    "classifiers, or neither: the subsets are drawn for one of them."
+                    f"grid: the option {option.name} and the first must both be classifiers, or "
+                    "neither: the subsets are drawn for one of them."
                 )
-            try:
-                self.canonicalizer_of(option.estimator)
-            except NoCanonicalizerError as error:
-                raise NoCanonicalizerError(
-                    f"tune: the option {option.name} cannot be released as parameters, and answers "
-                    "cannot be chosen among: they hold what all candidates agree on, so that "
-                    "choosing by their score would choose by the whole table without noise. "
-                    f"{error}"
-                ) from None
         return options
+
+    def _listed(self) -> list[Any]:
+        listed = (
+            list(self.estimator) if isinstance(self.estimator, (list, tuple)) else [self.estimator]
+        )
+        if not listed:
+            raise ValueError("estimator must be an estimator or a list of them, got none.")
+        for one in listed:
+            check_is_estimator(one)
+            check_wrapped(one)
+        return listed
 
 
 def choose(
@@ -265,7 +294,7 @@ def choose(
         scores.append(score)
     if best is None:
         raise ValueError(
-            "tune: the candidates agree on every listed option, so nothing would be noised and "
+            "grid: the candidates agree on every listed option, so nothing would be noised and "
             "choosing would choose by the whole table. List models that depend on their rows."
         )
     order = sorted(scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.mean))
@@ -292,16 +321,9 @@ def released_scoring(scoring: Any, estimator: Any) -> Any:
 
 
 def _check_entry(name: Any, value: Any) -> None:
-    head, _, rest = str(name).partition("__")
-    last = str(name).rpartition("__")[2]
-    if head != "estimator":
+    if _is_forbidden(str(name).rpartition("__")[2]):
         raise ValueError(
-            f"tune may list the wrapped estimator ('estimator') and its parameters "
-            f"('estimator__...'), got {name!r}: nothing else of PACPrivate may depend on the rows."
-        )
-    if rest and _is_forbidden(last):
-        raise ValueError(
-            f"tune must not list {name!r}: seeds, starting points, priors, constants and "
+            f"grid must not list {name!r}: seeds, starting points, priors, constants and "
             "thresholds could carry what the rows say past the noise. State one value."
         )
     if hasattr(value, "get_params") and not isinstance(value, type):
@@ -310,7 +332,7 @@ def _check_entry(name: Any, value: Any) -> None:
     for one in value if is_list else (value,):
         if not (one is None or isinstance(one, (bool, Real, str))):
             raise ValueError(
-                f"tune: values of {name!r} must be numbers, words, None or estimators, got an "
+                f"grid: values of {name!r} must be numbers, words, None or estimators, got an "
                 f"object of type {type(one).__name__}, which could hold anything of the rows."
             )
 
@@ -319,27 +341,16 @@ def _is_forbidden(name: str) -> bool:
     return name in _NEVER or (name.endswith("_init") and name != "n_init")
 
 
-def _option(estimator: Any, params: Mapping[str, Any]) -> Option:
+def _option(estimator: Any, params: Mapping[str, Any], *, named: bool) -> Option:
     # Outer names first: set later, an estimator would undo what was set inside it.
     ordered = sorted(params, key=lambda name: name.count("__"))
     made = clone(estimator)
     for name in ordered:
-        value = clone(params[name], safe=False)
-        if name == "estimator":
-            made = value
-        else:
-            made.set_params(**{_short(name): value})
-    shown = ", ".join(
-        value_name(params[name])
-        if name == "estimator"
-        else f"{_short(name)}={value_name(params[name])}"
-        for name in ordered
-    )
-    return Option(shown or "as it is", made, dict(params))
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("estimator__")
+        made.set_params(**{name: clone(params[name], safe=False)})
+    shown = [f"{name}={value_name(params[name])}" for name in ordered]
+    if named:
+        shown.insert(0, value_name(estimator))
+    return Option(", ".join(shown) or "as it is", made, dict(params))
 
 
 def value_name(value: Any) -> str:
@@ -357,7 +368,7 @@ def _check_differences(options: list[Option]) -> None:
             known, first = seen.setdefault((kind, name), (digest, option.name))
             if known != digest:
                 raise ValueError(
-                    f"tune: the options {first} and {option.name} differ in {name} of {kind}; "
+                    f"grid: the options {first} and {option.name} differ in {name} of {kind}; "
                     "seeds, starting points, priors, constants and thresholds must be the same in "
                     "all options."
                 )

@@ -29,7 +29,7 @@ class StepwiseClassifier(ClassifierMixin, StepwiseModel, ScoreClassifier):
     ----------
     n_terms : int, default=4
         Columns whose weights are free. Where candidates would choose different ones the noise is
-        large: ``PACPrivate(..., tune={"estimator__n_terms": [...]})`` finds a number on which they
+        large: ``PACPrivate(Tuned(..., {"n_terms": [...]}))`` finds a number on which they
         agree.
     ridge : float, optional
         Give the other columns weights too, with this penalty on their squares, a row; columns are

@@ -57,7 +57,7 @@ def distill(
     Parameters
     ----------
     source : PACPrivate, PrivacySession or Responder
-        Where the answers come from: an estimator fitted with ``release="responses"``, what
+        Where the answers come from: an estimator fitted with ``release=Answers()``, what
         :meth:`PrivacySession.responder` returned, or a session together with ``estimator``.
     student : estimator
         Any scikit-learn estimator; a clone is fitted. It sees nothing but public rows and private
@@ -98,11 +98,11 @@ def distill(
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.svm import SVC
-    >>> from pacsklearn import PACPrivate
+    >>> from pacsklearn import Answers, PACPrivate, Subsets
     >>> from pacsklearn.tabular import distill
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> teacher = PACPrivate(
-    ...     make_pipeline(StandardScaler(), SVC()), max_answers=1000, n_subsets=16
+    ...     make_pipeline(StandardScaler(), SVC()), release=Answers(1000), secret=Subsets(16)
     ... ).fit(X[:400], y[:400])
     >>> student = make_pipeline(StandardScaler(), LogisticRegression())
     >>> model = distill(teacher, student, X[400:])  # rows assumed public
@@ -135,6 +135,6 @@ def _responder(source: Any, estimator: Any, params: dict[str, Any]) -> Responder
     if isinstance(source, PACPrivate):
         return source.responder()
     raise TypeError(
-        "source must be a PACPrivate fitted with release='responses', a PrivacySession or a "
+        "source must be a PACPrivate fitted with release=Answers(), a PrivacySession or a "
         f"Responder, got {type(source).__name__}."
     )

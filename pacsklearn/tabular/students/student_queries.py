@@ -40,7 +40,7 @@ class StudentQueries:
         """
         if given is None:
             raise ValueError(
-                "release='student' needs queries=: public rows, a public Schema (rows are made up "
+                "Student needs queries=: public rows, a public Schema (rows are made up "
                 "from it), SchemaQueries(schema, marginals) with public or private marginals, or a "
                 "callable that makes rows from a numpy generator."
             )

@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.game import Round
 from pacsklearn.testing import example_games
@@ -29,7 +29,9 @@ X, y = load_iris(return_X_y=True)
 def test_a_sound_release_passes_and_a_planted_leak_is_caught(attack):
     verdicts = []
     for noise in ("auto", TooQuiet()):
-        model = PACPrivate(RidgeClassifier(), budget=1 / 16, noise=noise, n_subsets=16).fit(X, y)
+        model = PACPrivate(RidgeClassifier(), budget=1 / 16, noise=noise, secret=Subsets(16)).fit(
+            X, y
+        )
         audit = run_audit(model, X, y, attacks=[attack], n_trials=100)
         verdicts.append(audit.passed)
     assert verdicts == [True, False]

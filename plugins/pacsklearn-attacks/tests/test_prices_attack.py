@@ -10,7 +10,7 @@ import pytest
 from pacsklearn_attacks import PricesAttack
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import Answers, PACPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.transcript_game import TranscriptGame
@@ -79,7 +79,9 @@ def test_a_model_that_answers_is_audited_by_its_prices_and_by_poison():
     generator = np.random.default_rng(0)
     X = generator.standard_normal((60, 3))
     y = (X[:, 0] > 0).astype(int)
-    model = PACPrivate(KNeighborsClassifier(3), budget=1 / 8, max_answers=20, n_subsets=16)
+    model = PACPrivate(
+        KNeighborsClassifier(3), budget=1 / 8, release=Answers(20), secret=Subsets(16)
+    )
     model.fit(X, y)
     audit = run_audit(model, X, y, queries=X[:20], attacks=["prices", "poisoning"], n_trials=60)
     assert audit.passed

@@ -10,7 +10,7 @@ from pacsklearn_attacks.record_report import record_report
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import Answers, PACPrivate, Subsets
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.plots import privacy_report
 
@@ -25,7 +25,7 @@ y[list(OUTLIERS)] = [-40.0, 40.0, 60.0]
 
 @pytest.fixture(scope="module")
 def fitted():
-    return PACPrivate(LinearRegression(), budget=1 / 4, n_subsets=64, subset_seed=3).fit(X, y)
+    return PACPrivate(LinearRegression(), budget=1 / 4, secret=Subsets(64, seed=3)).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_it_is_marked_as_the_curators_and_in_nothing_that_is_published(report, f
 
 def test_groups_are_taken_out_as_a_whole():
     groups = np.arange(60) // 3
-    model = PACPrivate(Ridge(), n_subsets=16).fit(X, y, groups=groups)
+    model = PACPrivate(Ridge(), secret=Subsets(16)).fit(X, y, groups=groups)
     report = record_report(model, X, y, groups=groups, n_trials=20, n_without=2, n_lines=5)
     assert report.n_units == 20
     assert len(report.costly) == 2
@@ -83,9 +83,11 @@ def test_groups_are_taken_out_as_a_whole():
 
 def test_what_has_no_law_is_refused():
     labels = (y > 0).astype(int)
-    model = PACPrivate(KNeighborsClassifier(3), max_answers=5, n_subsets=16).fit(X, labels)
+    model = PACPrivate(KNeighborsClassifier(3), release=Answers(5), secret=Subsets(16)).fit(
+        X, labels
+    )
     with pytest.raises(ValueError, match="parameters"):
         record_report(model, X, labels)
-    model = PACPrivate(Ridge(), n_subsets=16).fit(X, y)
+    model = PACPrivate(Ridge(), secret=Subsets(16)).fit(X, y)
     with pytest.raises(ValueError, match="value"):
         record_report(model, X, y, fit_params={"sample_weight": np.ones(60)})

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PACPrivate, SRPPPrivate
+from pacsklearn import Answers, PACPrivate, SRPPPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.replay import replay_fit
@@ -22,7 +22,7 @@ FOUND = ["lira", "loss_threshold", "reconstruction", "canaries"]
 
 
 def fitted(noise="auto", estimator=None):
-    return PACPrivate(estimator or RidgeClassifier(), noise=noise, n_subsets=M).fit(X, y)
+    return PACPrivate(estimator or RidgeClassifier(), noise=noise, secret=Subsets(M)).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,9 @@ def test_too_little_noise_is_found():
 
 
 def test_prices_of_answers_and_figures_beside_a_release_join_by_themselves():
-    model = PACPrivate(KNeighborsClassifier(3), budget=1 / 16, max_answers=50, n_subsets=M)
+    model = PACPrivate(
+        KNeighborsClassifier(3), budget=1 / 16, release=Answers(50), secret=Subsets(M)
+    )
     audit = run_audit(model.fit(X, y), X, y, queries=X[::5], n_trials=60, strict=True)
     assert "prices" in {result.attack for result in audit.results}
     sliced = SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
@@ -65,12 +67,12 @@ def test_an_audit_names_where_its_attacks_come_from(sound):
 def test_floating_point_noise_is_caught_though_invisible_on_paper():
     """The posterior by the law says nothing here; the digits of thirty numbers name the secret."""
     rows, targets = load_breast_cancer(return_X_y=True)
-    model = PACPrivate(Ridge(), noise=InFloatingPoint(), n_subsets=M).fit(rows, targets)
+    model = PACPrivate(Ridge(), noise=InFloatingPoint(), secret=Subsets(M)).fit(rows, targets)
     attacks = ["identification", "low_order_bits"]
     audit = run_audit(model, rows, targets, attacks=attacks, n_trials=300)
     assert [result.attack for result in audit.violations] == ["low_order_bits"]
     assert audit.results[1].success > 0.5
-    sound = PACPrivate(Ridge(), noise="eigen", n_subsets=M).fit(rows, targets)
+    sound = PACPrivate(Ridge(), noise="eigen", secret=Subsets(M)).fit(rows, targets)
     assert run_audit(sound, rows, targets, attacks=attacks, n_trials=300).passed
 
 

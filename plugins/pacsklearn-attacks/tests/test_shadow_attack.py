@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.lira_attack import LiRAAttack
 from pacsklearn.plugins import registry
@@ -35,7 +35,7 @@ ATTACKS = ("lira", "robust_lira", "rmia", "quantile", "label_only")
 
 def released(kind, noise):
     estimator, y = MODELS[kind]
-    model = PACPrivate(estimator, budget=1 / 16, noise=noise, n_subsets=16, stratify=False)
+    model = PACPrivate(estimator, budget=1 / 16, noise=noise, secret=Subsets(16, stratify=False))
     return (model.fit(X) if y is None else model.fit(X, y)), y
 
 

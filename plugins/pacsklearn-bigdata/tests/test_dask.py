@@ -19,7 +19,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets, config_context
 
 distributed = pytest.importorskip("distributed")
 cloudpickle = pytest.importorskip("cloudpickle")
@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def private(estimator: Any, seed: int = 0, **options: Any) -> PACPrivate:
-    return PACPrivate(estimator, n_subsets=16, subset_seed=3, random_state=seed, **options)
+    return PACPrivate(estimator, secret=Subsets(16, seed=3), random_state=seed, **options)
 
 
 def fitted(model: PACPrivate, *data: Any) -> Any:
@@ -82,9 +82,10 @@ def test_dask_collections(client: Any, folder: Path) -> None:
 
 
 def test_candidates_are_fitted_on_workers(client: Any) -> None:
-    here = fitted(private(MODEL, fast_fit=False), X[:400], Y[:400])
-    with sources.dask_workers():
-        there = fitted(private(MODEL, fast_fit=False), X[:400], Y[:400])
+    with config_context(fast_fit=False):
+        here = fitted(private(MODEL), X[:400], Y[:400])
+        with sources.dask_workers():
+            there = fitted(private(MODEL), X[:400], Y[:400])
     assert np.array_equal(here.coef_, there.coef_)
 
 

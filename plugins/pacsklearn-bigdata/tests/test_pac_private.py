@@ -29,7 +29,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Membership, Nats, PACPrivate, PrivacySession
+from pacsklearn import (
+    Answers,
+    Membership,
+    Nats,
+    PACPrivate,
+    PrivacySession,
+    SampledSubsets,
+    Subsets,
+    Tuned,
+    config_context,
+)
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
@@ -149,7 +159,9 @@ def test_a_fit_from_a_folder(tmp_path: Path) -> None:
 
 def test_what_a_fit_in_passes_tells_the_curator(capsys: pytest.CaptureFixture[str]) -> None:
     table = table_of("label")
-    model = PACPrivate(LogisticRegression(), n_subsets=M, budget=Nats(1.0), verbose=2).fit(table)
+    model = PACPrivate(LogisticRegression(), secret=Subsets(M), budget=Nats(1.0), verbose=2).fit(
+        table
+    )
     shown = capsys.readouterr().err
     for number in range(1, table.n_passes + 1):  # those of the solver as well
         assert f"pass {number}: 6,000 rows" in shown
@@ -169,12 +181,12 @@ def test_a_table_that_shrinks_while_it_is_fitted() -> None:
         return iter([whole if len(calls) < 4 else whole[:-100]])
 
     with pytest.raises(TableError, match="pass"):
-        PACPrivate(LogisticRegression(), n_subsets=M).fit(Table(shrinking, target=-1))
+        PACPrivate(LogisticRegression(), secret=Subsets(M)).fit(Table(shrinking, target=-1))
 
 
 def test_one_session_and_budget() -> None:
     table = table_of("number")
-    with PrivacySession(table, budget=0.5, subset_seed=1) as session:
+    with PrivacySession(table, budget=0.5, secret=Subsets(seed=1)) as session:
         session.release(StandardScaler(), budget=0.25)
         session.release(Ridge())
         spent = session.ledger.spent
@@ -202,13 +214,13 @@ def test_one_session_and_budget() -> None:
 @pytest.mark.parametrize(
     ("estimator", "options", "fit", "words"),
     [
-        (DecisionTreeClassifier(), {"canonicalizer": "auto"}, {}, "Table|canonicalizer"),
+        (DecisionTreeClassifier(), {}, {}, "Table|canonicalizer"),
         (LinearSVR(loss="epsilon_insensitive"), {}, {}, "passes"),
         (Ridge(), {"budget": Membership(0.7)}, {}, "Table"),
-        (Ridge(), {"release": "responses"}, {}, "release"),
-        (Ridge(), {"max_answers": 10}, {}, "max_answers"),
-        (Ridge(), {"stratify": True}, {}, "stratify"),
-        (Ridge(), {"fast_fit": False}, {}, "fast_fit=False"),
+        (Ridge(), {"release": Answers()}, {}, "release"),
+        (Tuned(Ridge(), {"alpha": [1, 2]}), {}, {}, "Tuned"),
+        (Ridge(), {"secret": SampledSubsets()}, {}, "Subsets"),
+        (Ridge(), {"secret": Subsets(stratify=True)}, {}, "stratify"),
         (Ridge(), {}, {"groups": [1]}, "groups"),
         (Ridge(), {}, {"y": [1]}, "y"),
         (Ridge(), {}, {"sample_weight": [1]}, "sample_weight"),
@@ -219,6 +231,11 @@ def test_what_a_table_cannot_serve_is_refused(
 ) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
         PACPrivate(estimator, **options).fit(table_of("number"), **fit)
+
+
+def test_fits_one_after_the_other_are_refused() -> None:
+    with config_context(fast_fit=False), pytest.raises(TableError, match="fast_fit"):
+        PACPrivate(Ridge()).fit(table_of("number"))
 
 
 def test_a_target_is_asked_for() -> None:

@@ -12,7 +12,7 @@ from pacsklearn_papers.mixture_information import mixture_information
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.noise.lattice import generator_for
@@ -177,7 +177,9 @@ def test_a_decoder_that_learns_nothing_believes_in_no_information(means: Support
 
 def test_estimates_promise_nothing_and_name_where_they_come_from() -> None:
     X, y = load_iris(return_X_y=True)
-    model = PACPrivate(LinearDiscriminantAnalysis(), noise="stackelberg", n_subsets=4, budget=0.5)
+    model = PACPrivate(
+        LinearDiscriminantAnalysis(), noise="stackelberg", secret=Subsets(4), budget=0.5
+    )
     guarantee = model.fit(X, y).guarantee_
     assert guarantee.confidence == 0.0
     assert guarantee.status.kind == "estimated"

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.cli.app import app
 
 
@@ -26,7 +26,7 @@ def iris() -> tuple[Any, Any]:
 @pytest.fixture(scope="session")
 def private(iris: tuple[Any, Any]) -> PACPrivate:
     model = make_pipeline(StandardScaler(), RidgeClassifier())
-    return PACPrivate(model, budget=Nats(1.0), n_subsets=16).fit(*iris)
+    return PACPrivate(model, budget=Nats(1.0), secret=Subsets(16)).fit(*iris)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pacsklearn_publish import Bundle, load_bundle
 from pacsklearn_publish.bundle import Names
 from pacsklearn_publish.signature import make_key, private_key, signature_of
 
-from pacsklearn import Nats
+from pacsklearn import Nats, Subsets
 from pacsklearn.estimators.archive import canonical_json, packed, unpacked
 from pacsklearn.exceptions import BundleError
 
@@ -139,11 +139,13 @@ def test_the_ledger_must_hold_what_it_held(iris, keys, tmp_path):
 
     address = f"sqlite:///{tmp_path / 'clinic.db'}"
     ledger = SharedLedger.found(address, 3.0)
-    model = PACPrivate(RidgeClassifier(), budget=Nats(1.0), n_subsets=16, ledger=address).fit(*iris)
+    model = PACPrivate(RidgeClassifier(), budget=Nats(1.0), secret=Subsets(16), ledger=address).fit(
+        *iris
+    )
     path = publish(model, tmp_path / "m.pac", key=keys[0], onnx="none")
     found = load_bundle(path, key=keys[1])
     assert found.check_ledger(ledger).sequence == 1
-    PACPrivate(RidgeClassifier(), budget=Nats(1.0), n_subsets=16, ledger=address).fit(*iris)
+    PACPrivate(RidgeClassifier(), budget=Nats(1.0), secret=Subsets(16), ledger=address).fit(*iris)
     assert found.check_ledger(ledger).sequence == 1  # later rows change nothing
     other = SharedLedger.found(f"sqlite:///{tmp_path / 'other.db'}", 3.0)
     with pytest.raises(BundleError, match="hold"):

@@ -13,7 +13,7 @@ from pacsklearn_publish import load_bundle, publish  # noqa: E402
 from pacsklearn_publish.huggingface import push, write_folder  # noqa: E402
 from pacsklearn_publish.signature import make_key  # noqa: E402
 
-from pacsklearn import Nats, PACPrivate  # noqa: E402
+from pacsklearn import Nats, PACPrivate, Subsets  # noqa: E402
 from pacsklearn.estimators.model_file import from_file  # noqa: E402
 from pacsklearn.exceptions import BundleError  # noqa: E402
 
@@ -27,7 +27,7 @@ def keys(tmp_path):
 
 @pytest.fixture
 def private():
-    return PACPrivate(RidgeClassifier(), budget=Nats(1.0), n_subsets=16).fit(X, y)
+    return PACPrivate(RidgeClassifier(), budget=Nats(1.0), secret=Subsets(16)).fit(X, y)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pacsklearn_publish import publish  # noqa: E402
 from pacsklearn_publish.mlflow import KEY, load_model, log_bundle  # noqa: E402
 from pacsklearn_publish.signature import make_key  # noqa: E402
 
-from pacsklearn import Nats, PACPrivate  # noqa: E402
+from pacsklearn import Nats, PACPrivate, Subsets  # noqa: E402
 from pacsklearn.exceptions import BundleError  # noqa: E402
 
 X, y = load_iris(return_X_y=True)
@@ -30,7 +30,7 @@ def keys(tmp_path):
 
 @pytest.fixture
 def private():
-    return PACPrivate(RidgeClassifier(), budget=Nats(1.0), n_subsets=16).fit(X, y)
+    return PACPrivate(RidgeClassifier(), budget=Nats(1.0), secret=Subsets(16)).fit(X, y)
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import SparseRandomProjection
 from sklearn.svm import LinearSVC
 
+from pacsklearn import Subsets
 from pacsklearn.tabular import (
     AdditiveClassifier,
     AdditiveRegressor,
@@ -233,11 +234,11 @@ def test_a_bundle_can_demand_it(iris, keys, tmp_path):
     from pacsklearn import PACPrivate
     from pacsklearn.exceptions import BundleError
 
-    model = PACPrivate(linear.RidgeClassifier(), n_subsets=16).fit(*iris)
+    model = PACPrivate(linear.RidgeClassifier(), secret=Subsets(16)).fit(*iris)
     path = publish(model, tmp_path / "m.pac", key=keys[0], onnx="required")
     found = load_bundle(path, key=keys[1])
     assert largest_difference(found.model(), found.read("model.onnx"))[0] < 1e-9
     assert found.manifest["model"]["onnx"].startswith("the same on 512 made-up rows")
-    private = PACPrivate(BisectingKMeans(3, random_state=0), n_subsets=16).fit(iris[0])
+    private = PACPrivate(BisectingKMeans(3, random_state=0), secret=Subsets(16)).fit(iris[0])
     with pytest.raises(BundleError, match="ONNX"):
         publish(private, tmp_path / "n.pac", key=keys[0], onnx="required")

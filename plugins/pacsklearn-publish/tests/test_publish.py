@@ -16,12 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import (
+    Answers,
     AutoPrivateClassifier,
     Membership,
     Nats,
     PACPrivate,
     PrivacySession,
     SRPPPrivate,
+    Subsets,
 )
 from pacsklearn.estimators.archive import unpacked
 from pacsklearn.exceptions import BundleError, PrivacyLeakWarning
@@ -33,11 +35,11 @@ from pacsklearn.tabular import distill
 
 
 def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):
-    session = PrivacySession(*iris, n_subsets=16, budget=Nats(2.0))
+    session = PrivacySession(*iris, secret=Subsets(16), budget=Nats(2.0))
     release = session.release(RidgeClassifier())
     secret = np.arange(150) % 2
     sliced = SRPPPrivate(Ridge(), budget=2.0).fit(iris[0], iris[1] * 1.0, secret=secret)
-    answering = PACPrivate(SVC(), budget=0.5, max_answers=100, n_subsets=16).fit(*iris)
+    answering = PACPrivate(SVC(), budget=0.5, release=Answers(100), secret=Subsets(16)).fit(*iris)
     student = distill(answering, GaussianNB(), iris[0], alpha=None)
     sources = [private, private.released_estimator_, release, sliced, student, student.estimator]
     for number, source in enumerate(sources):
@@ -63,15 +65,15 @@ def test_a_model_that_was_changed_is_not_the_released_one(private, iris, keys, t
 
 def test_what_must_not_leave_is_refused(private, iris, keys, tmp_path):
     with pytest.warns(PrivacyLeakWarning):
-        seeded = PACPrivate(RidgeClassifier(), n_subsets=16, random_state=0).fit(*iris)
-    answering = PACPrivate(SVC(), n_subsets=16, max_answers=10).fit(*iris)
+        seeded = PACPrivate(RidgeClassifier(), secret=Subsets(16), random_state=0).fit(*iris)
+    answering = PACPrivate(SVC(), release=Answers(10), secret=Subsets(16)).fit(*iris)
     plain = RidgeClassifier().fit(*iris)
-    exact = PACPrivate(RidgeClassifier(), n_subsets=16, budget=Nats(10.0, allow_exact=True)).fit(
-        *iris
-    )
+    exact = PACPrivate(
+        RidgeClassifier(), secret=Subsets(16), budget=Nats(10.0, allow_exact=True)
+    ).fit(*iris)
     loose = CriterionBackend(gamma=1e-3, n_draws=256, n_certificate=1024)
     capped = {"budget": Membership(0.9), "noise": loose}
-    estimated = PACPrivate(RidgeClassifier(), n_subsets=16, **capped).fit(*iris)
+    estimated = PACPrivate(RidgeClassifier(), secret=Subsets(16), **capped).fit(*iris)
     for source, words in [
         (seeded, "NOT FOR RELEASE"),
         (exact, "HIDES NOTHING"),
@@ -116,7 +118,7 @@ def test_neither_origin_axes_steps_nor_integers_are_inside(
         return integers
 
     monkeypatch.setattr(NoiseLaw, "draw", spy)
-    model = PACPrivate(estimator, budget=Nats(1.0), n_subsets=16).fit(*iris)
+    model = PACPrivate(estimator, budget=Nats(1.0), secret=Subsets(16)).fit(*iris)
     ((law, integers),) = seen
     path = publish(model, tmp_path / "m.pac", key=keys[0])
     content = b"".join(unpacked(path).values())

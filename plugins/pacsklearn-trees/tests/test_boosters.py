@@ -14,9 +14,10 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from xgboost import XGBClassifier, XGBRegressor, XGBRFClassifier
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Answers, Nats, PACPrivate, Subsets
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.plugins import Registry, registry
+from pacsklearn.priors import Range
 
 SMALL = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1}
 
@@ -122,7 +123,7 @@ def test_the_registry_finds_it_by_its_entry_point():
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_session_answers_with_it(n_jobs):
     X, y = load_breast_cancer(return_X_y=True)
-    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=8, n_jobs=n_jobs) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(8), n_jobs=n_jobs) as session:
         responder = session.responder(XGBClassifier(**SMALL), query_budget=1e-4)
         assert isinstance(responder.models.stacked, Boosters)
         assert np.mean(responder.predict(X[:100]) == y[:100]) > 0.8
@@ -130,17 +131,15 @@ def test_a_session_answers_with_it(n_jobs):
 
 def test_regressors_answer_too():
     X, y = load_diabetes(return_X_y=True)
-    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=8, stratify=False) as session:
-        responder = session.responder(
-            XGBRegressor(**SMALL), query_budget=1e-2, value_range=(0, 350)
-        )
+    with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(8, stratify=False)) as session:
+        responder = session.responder(XGBRegressor(**SMALL), query_budget=1e-2, prior=Range(0, 350))
         assert isinstance(responder.models.stacked, Boosters)
         assert responder.predict(X[:5]).shape == (5,)
 
 
 def test_probabilities_are_asked_of_each_model():
     X, y = load_iris(return_X_y=True)
-    with PrivacySession(X, y, budget=Nats(4.0, allow_exact=True), n_subsets=8) as session:
+    with PrivacySession(X, y, budget=Nats(4.0, allow_exact=True), secret=Subsets(8)) as session:
         shares = session.respond(
             XGBClassifier(**SMALL), X[::50], answers="probabilities", query_budget=1.0
         )
@@ -149,7 +148,7 @@ def test_probabilities_are_asked_of_each_model():
 
 def test_pac_private_takes_it():
     X, y = load_breast_cancer(return_X_y=True)
-    private = PACPrivate(XGBClassifier(**SMALL), release="responses", max_answers=50, n_subsets=8)
+    private = PACPrivate(XGBClassifier(**SMALL), release=Answers(50), secret=Subsets(8))
     assert private.fit(X, y).predict(X[:20]).shape == (20,)
 
 

@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators import ledger_answers
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
 from pacsklearn.kernel.answers.responder import Responder
@@ -26,6 +26,7 @@ from pacsklearn.kernel.ledger import log
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
 from pacsklearn.kernel.ledger.backup import backup, restore
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.priors import Range
 from tests.inside import account_of, answer_table_of, answers_of, secret_of
 from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.kernel.ledger.raw_database import raw
@@ -53,7 +54,7 @@ def ledger(request: Any, tmp_path: Path) -> SharedLedger:
 def new_session(ledger: Any, **params: Any) -> PrivacySession:
     X, y = load_iris(return_X_y=True)
     params = {"store": "ledger"} | params
-    return PrivacySession(X[:, :2], y, budget=Nats(2.0), n_subsets=8, ledger=ledger, **params)
+    return PrivacySession(X[:, :2], y, budget=Nats(2.0), secret=Subsets(8), ledger=ledger, **params)
 
 
 def queries(seed: int, count: int = 12) -> Any:
@@ -278,9 +279,9 @@ def test_numbers_come_back_in_every_bit(tmp_path: Path) -> None:
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     X, _ = load_iris(return_X_y=True)
     with PrivacySession(
-        X[:, :2], X[:, 2], budget=Nats(2.0), n_subsets=8, ledger=ledger, store="ledger"
+        X[:, :2], X[:, 2], budget=Nats(2.0), secret=Subsets(8), ledger=ledger, store="ledger"
     ) as session:
-        params = {"value_range": (0.0, 8.0), "query_budget": 2.0**-9}
+        params = {"prior": Range(0.0, 8.0), "query_budget": 2.0**-9}
         responder: Responder = session.responder(DecisionTreeRegressor(random_state=0), **params)
         told = responder.answer(queries(0))
         answers_of(responder)._held.clear()  # type: ignore[union-attr]

@@ -16,7 +16,16 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Guarantee, Identification, KOfN, Membership, Nats, PACPrivate, PrivacySession
+from pacsklearn import (
+    Guarantee,
+    Identification,
+    KOfN,
+    Membership,
+    Nats,
+    PACPrivate,
+    PrivacySession,
+    Subsets,
+)
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -45,7 +54,7 @@ SIXTY = Membership(0.6)
 
 
 def session(budget: Budget = SIXTY, **options: Any) -> PrivacySession:
-    return PrivacySession(X, Y, budget=budget, n_subsets=16, **options)
+    return PrivacySession(X, Y, budget=budget, secret=Subsets(16), **options)
 
 
 def test_one_release_under_a_cap() -> None:
@@ -72,7 +81,7 @@ def test_one_release_under_a_cap() -> None:
 def test_a_shared_ledger_is_charged_what_the_cap_reveals(tmp_path: Path) -> None:
     """A cap had to have a ledger of its own: its successes add up with nothing."""
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/nats.db", 1.0)
-    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16, ledger=ledger.uri) as nats:
+    with PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(16), ledger=ledger.uri) as nats:
         first = nats.release(LDA, budget=0.5).event
     with session(ledger=ledger.uri) as capped:
         event = capped.release(LDA, noise=QUICK).event
@@ -138,7 +147,7 @@ def test_answers_are_refused_and_nats_of_the_same_success_offered() -> None:
     nats = mutual_information_for_success(0.6, 0.5)
     with pytest.raises(BudgetError, match=re.escape(f"Nats({nats:.3g})")):
         session().respond(KNeighborsClassifier(), X[:2])
-    fitted = PACPrivate(KNeighborsClassifier(), budget=Membership(0.6), n_subsets=16)
+    fitted = PACPrivate(KNeighborsClassifier(), budget=Membership(0.6), secret=Subsets(16))
     with pytest.raises(BudgetError, match="Nats"):
         fitted.fit(X, Y)
 
@@ -152,20 +161,20 @@ def test_membership_means_nothing_for_arbitrary_candidates() -> None:
 
 
 def test_far_less_noise_for_the_same_promise_about_membership() -> None:
-    nats = PACPrivate(LDA, budget=1 / 64, n_subsets=16).fit(X, Y)
+    nats = PACPrivate(LDA, budget=1 / 64, secret=Subsets(16)).fit(X, Y)
     promised = nats.guarantee_.posterior_membership
-    capped = PACPrivate(LDA, budget=Membership(promised), noise=QUICK, n_subsets=16)
+    capped = PACPrivate(LDA, budget=Membership(promised), noise=QUICK, secret=Subsets(16))
     capped.fit(X, Y)
     assert capped.guarantee_.posterior_membership <= promised
     assert capped.guarantee_.information > 4 * nats.guarantee_.information
 
 
 def test_default_noise_follows_the_criterion() -> None:
-    assert PACPrivate(LDA, n_subsets=4).fit(X, Y).guarantee_.noise == "logdet"
-    capped = PACPrivate(LDA, budget=Identification(0.6), n_subsets=4).fit(X, Y)
+    assert PACPrivate(LDA, secret=Subsets(4)).fit(X, Y).guarantee_.noise == "logdet"
+    capped = PACPrivate(LDA, budget=Identification(0.6), secret=Subsets(4)).fit(X, Y)
     assert capped.guarantee_.noise == "criterion"
     with pytest.raises(ValueError, match="criterion"):
-        PACPrivate(LDA, noise="criterion", n_subsets=4).fit(X, Y)
+        PACPrivate(LDA, noise="criterion", secret=Subsets(4)).fit(X, Y)
 
 
 class Doubtful(NoiseBackend):
@@ -181,7 +190,7 @@ class Doubtful(NoiseBackend):
 
 def test_confidences_of_releases_add_their_doubts() -> None:
     """Of 3, 4 and 0 percent: all bounds hold together with 93 percent at least, not with 93.12."""
-    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as many:
+    with PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(16)) as many:
         for confidence, together in ((0.97, 0.97), (0.96, 0.93), (1.0, 0.93)):
             last = many.release(LDA, budget=0.25, noise=Doubtful(confidence))
             assert last.event.confidence == confidence
@@ -191,7 +200,7 @@ def test_confidences_of_releases_add_their_doubts() -> None:
 
 class TestIndividual:
     def test_reported_where_asked_for(self) -> None:
-        with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as one:
+        with PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(16)) as one:
             plain = one.release(LDA, budget=0.25)
             asked = one.release(LDA, budget=0.25, individual=True)
         assert plain.individual is None
@@ -205,14 +214,16 @@ class TestIndividual:
         assert "about any one row" in str(asked.guarantee)
 
     def test_a_release_without_noise_tells_what_the_outputs_tell(self) -> None:
-        with PrivacySession(X, Y, budget=Nats(10.0, allow_exact=True), n_subsets=4) as open_book:
+        with PrivacySession(
+            X, Y, budget=Nats(10.0, allow_exact=True), secret=Subsets(4)
+        ) as open_book:
             told = open_book.release(LDA, individual=True).individual
         assert told is not None
         np.testing.assert_allclose(told.values, np.log(2), atol=1e-6)
 
 
 def test_residual_figures_of_r_pac() -> None:
-    guarantee = PACPrivate(LDA, budget=0.25, n_subsets=16).fit(X, Y).guarantee_
+    guarantee = PACPrivate(LDA, budget=0.25, secret=Subsets(16)).fit(X, Y).guarantee_
     entropy = np.log(16)
     assert guarantee.remaining_entropy == pytest.approx(entropy - guarantee.spent)
     assert guarantee.intrinsic_privacy == 0.0
@@ -236,8 +247,8 @@ class TestHidingNothing:
                 capped.release(LDA)
             assert not capped.ledger.events
         with pytest.raises(BudgetError, match="allow_exact=True"):
-            PACPrivate(LDA, budget=Success(blunt, 0.6), n_subsets=16).fit(X, Y)
-        meant = PACPrivate(LDA, budget=Success(blunt, 0.6, allow_exact=True), n_subsets=16)
+            PACPrivate(LDA, budget=Success(blunt, 0.6), secret=Subsets(16)).fit(X, Y)
+        meant = PACPrivate(LDA, budget=Success(blunt, 0.6, allow_exact=True), secret=Subsets(16))
         exact = meant.fit(X, Y)
         assert exact.guarantee_.noiseless
         assert exact.guarantee_.status.kind == "hides nothing"
@@ -249,7 +260,7 @@ class TestHidingNothing:
         """One bit of at most four: the subset is not named, the row is known all the same."""
         with session(Success(blunt, 0.6)) as capped, pytest.raises(BudgetError, match="membership"):
             capped.release_function(lambda rows, _: float((rows == X[7]).all(axis=1).any()))
-        with PrivacySession(X, Y, budget=Nats(2.7), n_subsets=16) as nats:
+        with PrivacySession(X, Y, budget=Nats(2.7), secret=Subsets(16)) as nats:
             release = nats.release_function(lambda rows, _: rows[:, 0].mean(), budget=1.0)
         assert release.guarantee.certified_membership < 0.9999  # and so it needs no consent
         assert release.guarantee.status.kind == "proved"
@@ -262,7 +273,7 @@ class TestHidingNothing:
                 nats.release_function(float)
             assert not nats.ledger.events
             assert nats.release_function(float, budget=1.0).guarantee.status.kind == "proved"
-        nats = PrivacySession(X, Y, budget=Nats(budget), n_subsets=16)
+        nats = PrivacySession(X, Y, budget=Nats(budget), secret=Subsets(16))
         with nats, pytest.raises(BudgetError, match="allow_exact=True"):
             nats.responder(KNeighborsClassifier(), max_answers=9)
 
@@ -281,7 +292,7 @@ class TestHidingNothing:
         """One pair of six is told from the others: memberships are right in 4 of 6 cases."""
         rows = np.arange(4.0)[:, None]
         pairs = SecretSpace.from_subsets(list(combinations(range(4), 2)), n_rows=4)
-        with PrivacySession(rows, space=pairs, budget=Membership(0.7)) as capped:
+        with PrivacySession(rows, secret=pairs, budget=Membership(0.7)) as capped:
             guarantee = capped.release_function(lambda x: float(x.sum() == 1)).guarantee
         assert guarantee.noiseless
         assert guarantee.spent == pytest.approx(4 / 6, rel=1e-9)
@@ -292,7 +303,7 @@ class TestHidingNothing:
     def test_consent_is_kept_in_a_file(self, tmp_path: Path) -> None:
         ledger = SharedLedger.found(f"sqlite:///{tmp_path}/a.db", 9.0).uri
         with PrivacySession(
-            X, Y, budget=Nats(9.0, allow_exact=True), n_subsets=8, ledger=ledger
+            X, Y, budget=Nats(9.0, allow_exact=True), secret=Subsets(8), ledger=ledger
         ) as one:
             one.save(tmp_path / "session", key="a key of the curator")
         again = PrivacySession.load(tmp_path / "session", key="a key of the curator")

@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     ForeignProcessError,
@@ -44,7 +44,7 @@ def rows(n: int, seed: int = 0) -> Any:
 
 @pytest.fixture
 def session() -> PrivacySession:
-    return PrivacySession(X, Y, budget=0.5, n_subsets=8)
+    return PrivacySession(X, Y, budget=0.5, secret=Subsets(8))
 
 
 def test_24_forked_workers_spend_nothing_and_learn_nothing(
@@ -145,7 +145,7 @@ def test_a_session_over_a_list_is_as_safe(in_a_child: InAChild) -> None:
 
 def test_a_child_may_begin_a_session_of_its_own(in_a_child: InAChild) -> None:
     def work() -> Any:
-        own = PrivacySession(X, Y, budget=0.5, n_subsets=8)
+        own = PrivacySession(X, Y, budget=0.5, secret=Subsets(8))
         return own.respond(MODEL, rows(5), query_budget=STEP).shape
 
     assert in_a_child(work) == (5,)
@@ -155,7 +155,7 @@ def test_an_account_of_one_process_is_refused_in_a_child(in_a_child: InAChild) -
     ledger = MemoryLedger(1.0)
 
     def fit() -> Any:
-        return PACPrivate(LinearDiscriminantAnalysis(), n_subsets=8, ledger=ledger).fit(X, Y)
+        return PACPrivate(LinearDiscriminantAnalysis(), secret=Subsets(8), ledger=ledger).fit(X, Y)
 
     assert isinstance(in_a_child(fit), ForeignProcessError)
     fit()
@@ -164,7 +164,9 @@ def test_an_account_of_one_process_is_refused_in_a_child(in_a_child: InAChild) -
 
 @pytest.fixture(scope="module")
 def answering() -> PACPrivate:
-    return PACPrivate(MODEL, budget=0.5, query_budget=STEP, n_subsets=8).fit(X, Y)
+    return PACPrivate(MODEL, budget=0.5, release=Answers(query_budget=STEP), secret=Subsets(8)).fit(
+        X, Y
+    )
 
 
 def test_estimators_that_answer(answering: PACPrivate, in_a_child: InAChild) -> None:

@@ -21,7 +21,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators import session_key
 from pacsklearn.estimators.session_key import digest_with
 from pacsklearn.exceptions import PacsklearnError
@@ -49,7 +49,7 @@ def ledger(tmp_path: Path) -> SharedLedger:
 def saved(ledger: SharedLedger, tmp_path: Path) -> dict[bool, Path]:
     """One session, saved without a key and with one."""
     X = np.random.default_rng(0).normal(size=(40, 2))
-    session = PrivacySession(X, X[:, 0] > 0, budget=Nats(1.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(X, X[:, 0] > 0, budget=Nats(1.0), secret=Subsets(8), ledger=ledger)
     session.release(StandardScaler(), budget=1 / 8)
     session.respond(LogisticRegression(), X[:10], query_budget=1 / 64)
     paths = {False: tmp_path / "plain", True: tmp_path / "keyed"}

@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -56,7 +56,7 @@ def contested(session, n_rows=40):
 def test_an_interrupted_charge_is_remembered(ledger, moment, stop):
     ledger, interrupt = ledger
     interrupt["stop"] = stop  # SystemExit is what handlers of SIGTERM raise
-    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, ledger=ledger) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16), ledger=ledger) as session:
         responder, rows = contested(session)
         responder.predict(rows[:1])
         interrupt["moment"] = moment
@@ -73,7 +73,7 @@ def test_an_interrupted_charge_is_remembered(ledger, moment, stop):
 
 def test_an_interrupt_in_a_thread_is_remembered_by_the_next(ledger):
     ledger, interrupt = ledger
-    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, ledger=ledger) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16), ledger=ledger) as session:
         responder, rows = contested(session)
         interrupt["moment"] = "after"
         ended = []
@@ -94,7 +94,7 @@ def test_an_interrupt_in_a_thread_is_remembered_by_the_next(ledger):
 
 def test_a_key_taken_by_another_copy_is_no_interrupted_charge(ledger):
     ledger, interrupt = ledger
-    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, ledger=ledger) as session:
+    with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16), ledger=ledger) as session:
         responder, rows = contested(session)
         interrupt["moment"] = "before"
         with pytest.raises(KeyboardInterrupt):
@@ -112,7 +112,7 @@ def _interrupted_sessions(path, n_interrupts, seed):
     ledger = SharedLedger.found(f"sqlite:///{path}", 1e3)
     hits = 0
     with PrivacySession(
-        X, y, budget=Nats(4.0, allow_exact=True), n_subsets=16, ledger=ledger
+        X, y, budget=Nats(4.0, allow_exact=True), secret=Subsets(16), ledger=ledger
     ) as session:
         responder, rows = contested(session, 400)
         place, usual = 1, 0.02

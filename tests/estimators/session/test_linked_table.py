@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, SampledSubsets, Subsets
 from pacsklearn.estimators.linked_table import LinkedTable, linked_space
 from pacsklearn.exceptions import BudgetExhaustedError
 from tests.inside import procedure_of
@@ -21,7 +21,7 @@ TABLE = LinkedTable(V, w, groups=VISITS)
 
 
 def session(**options):
-    return PrivacySession(X, y, budget=Nats(1.0), n_subsets=16, groups=PEOPLE, **options)
+    return PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16), groups=PEOPLE, **options)
 
 
 def test_the_candidates_of_a_linked_table_are_the_sessions_people():
@@ -71,7 +71,7 @@ def test_a_deleted_person_is_in_no_candidate_and_the_refit_is_charged_to_the_sam
         changed = X.copy()
         changed[7] = 1e6  # whatever the deleted row holds
         with PrivacySession(
-            changed, y, budget=Nats(1.0), space=opened.space, groups=PEOPLE
+            changed, y, budget=Nats(1.0), secret=opened.space, groups=PEOPLE
         ) as other:
             again = other.prepare(Ridge(), budget=1 / 4, table=other.without(["p07"]))
         np.testing.assert_array_equal(plan.outputs.vectors, again.outputs.vectors)
@@ -87,7 +87,7 @@ def again_of_another():
 
 
 def test_rows_are_numbered_where_the_session_has_no_groups():
-    with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16) as opened:
+    with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16)) as opened:
         left = opened.without([0, 5])
         np.testing.assert_array_equal(left.groups, np.setdiff1d(np.arange(40), [0, 5]))
         assert opened.release(Ridge(), budget=1 / 4, table=left).value.coef_.shape == (2,)
@@ -108,8 +108,8 @@ def test_strangers_are_refused_without_their_names():
 
 
 def test_a_sampled_secret_has_no_list_to_link():
-    with PrivacySession(X, y, budget=Nats(4.0), secret_space="sampled") as opened:
-        with pytest.raises(ValueError, match="secret_space='sampled'"):
+    with PrivacySession(X, y, budget=Nats(4.0), secret=SampledSubsets()) as opened:
+        with pytest.raises(ValueError, match="SampledSubsets"):
             opened.release(Ridge(), table=LinkedTable(X, y, groups=np.arange(40)))
-        with pytest.raises(ValueError, match="secret_space='sampled'"):
+        with pytest.raises(ValueError, match="SampledSubsets"):
             opened.without([0])

@@ -19,13 +19,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Membership, Nats, PACPrivate
+from pacsklearn import Membership, Nats, PACPrivate, Subsets
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, SubsetFitError
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.plugins import NoiseBackend
+from pacsklearn.priors import Range
 from pacsklearn.secrets import SecretSpace
 from tests.inside import account_of
 
@@ -71,7 +72,7 @@ def space(rows: Any) -> SecretSpace:
 
 @pytest.fixture
 def session(rows: Any, space: SecretSpace) -> PrivacySession:
-    return PrivacySession(*rows, space=space, budget=Nats(ALL, allow_exact=True))
+    return PrivacySession(*rows, secret=space, budget=Nats(ALL, allow_exact=True))
 
 
 def candidate(released: Any, rows: Any, space: SecretSpace) -> int:
@@ -85,7 +86,7 @@ def candidate(released: Any, rows: Any, space: SecretSpace) -> int:
 def test_two_releases_use_one_secret(rows: Any, space: SecretSpace) -> None:
     drawn = []
     for _ in range(20):
-        session = PrivacySession(*rows, space=space, budget=Nats(ALL, allow_exact=True))
+        session = PrivacySession(*rows, secret=space, budget=Nats(ALL, allow_exact=True))
         first = session.release(Ridge(), budget=3.0)
         second = session.release(LinearRegression())
         drawn.append(candidate(first.value, rows, space))
@@ -113,7 +114,7 @@ def test_once_the_secret_is_known_nothing_costs_anything(
 
 
 def test_the_promise_covers_all_releases_so_far(rows: Any, space: SecretSpace) -> None:
-    session = PrivacySession(*rows, space=space, budget=Nats(1.0))
+    session = PrivacySession(*rows, secret=space, budget=Nats(1.0))
     releases = [session.release(Ridge(alpha), budget=1 / 16) for alpha in (1.0, 2.0, 3.0)]
     total = math.fsum(release.event.charge for release in releases)
     assert session.ledger.spent == total
@@ -137,7 +138,7 @@ def test_the_promise_covers_all_releases_so_far(rows: Any, space: SecretSpace) -
 def test_the_ceiling_is_respected_before_anything_is_fitted(
     rows: Any, space: SecretSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = PrivacySession(*rows, space=space, budget=0.25)
+    session = PrivacySession(*rows, secret=space, budget=0.25)
     session.release(Ridge(), budget=0.2)
     before, spent = session.ledger.events, session.ledger.spent
     monkeypatch.setattr(CountedRidge, "fits", 0)
@@ -154,7 +155,7 @@ def test_the_ceiling_is_respected_before_anything_is_fitted(
 @pytest.mark.parametrize("budget", [0, -1, math.nan, math.inf, "much", None])
 def test_a_ceiling_is_a_number(budget: Any, rows: Any, space: SecretSpace) -> None:
     with pytest.raises(BudgetError, match="budget"):
-        PrivacySession(*rows, space=space, budget=budget)
+        PrivacySession(*rows, secret=space, budget=budget)
 
 
 def test_a_failing_fit_costs_nothing_and_tells_nothing(
@@ -236,7 +237,7 @@ def test_the_secret_comes_from_the_operating_system(
         return 3 * n // M  # the first ticket of candidate 3
 
     monkeypatch.setattr(secrets, "randbelow", third)
-    session = PrivacySession(*rows, space=space, budget=Nats(ALL, allow_exact=True))
+    session = PrivacySession(*rows, secret=space, budget=Nats(ALL, allow_exact=True))
     first = session.release(Ridge(), budget=3.0)
     session.release(LinearRegression())
     assert len(asked) == 1
@@ -286,7 +287,7 @@ def test_a_session_shows_nothing(session: PrivacySession, rows: Any) -> None:
 def test_any_estimator_may_be_next(rows: Any, space: SecretSpace) -> None:
     X, y = rows
     labels = (y > 0).astype(int)
-    session = PrivacySession(X, labels, space=space, budget=Nats(1.0))
+    session = PrivacySession(X, labels, secret=space, budget=Nats(1.0))
     scaler = session.release(StandardScaler(), budget=0.25)
     svm = session.release(LinearSVC(), budget=0.25, noise="isotropic")
     assert scaler.value.transform(X).shape == X.shape
@@ -297,7 +298,7 @@ def test_any_estimator_may_be_next(rows: Any, space: SecretSpace) -> None:
 @pytest.mark.parametrize("y", [np.arange(5) % 2, np.linspace(0, 1, 5), np.zeros((5, 2))])
 def test_rows_and_targets_must_match(rows: Any, y: Any) -> None:
     with pytest.raises(ValueError, match="y"):
-        PrivacySession(rows[0], y, budget=Nats(1.0), n_subsets=M)
+        PrivacySession(rows[0], y, budget=Nats(1.0), secret=Subsets(M))
 
 
 @pytest.mark.parametrize("budget", [math.log(8), 8.0, 55.0])
@@ -308,13 +309,13 @@ def test_a_budget_that_hides_nothing_has_to_be_meant(
     founded = tmp_path / "ledger.db"
     options: Any = {"budget": Nats(budget), "ledger": f"sqlite:///{founded}"}
     with pytest.raises(BudgetError, match="allow_exact"):
-        PrivacySession(*rows, n_subsets=8, **options)
+        PrivacySession(*rows, secret=Subsets(8), **options)
     with pytest.raises(BudgetError, match="allow_exact"):
         PrivacySession.over(range(8), **options)
     with pytest.raises(BudgetError, match="allow_exact=True"):
-        PACPrivate(Ridge(), n_subsets=8, **options).fit(*rows)
+        PACPrivate(Ridge(), secret=Subsets(8), **options).fit(*rows)
     assert not founded.exists()
-    exact = PACPrivate(Ridge(), n_subsets=8, budget=Nats(budget, allow_exact=True)).fit(*rows)
+    exact = PACPrivate(Ridge(), secret=Subsets(8), budget=Nats(budget, allow_exact=True)).fit(*rows)
     guarantee = exact.guarantee_
     assert guarantee.status.kind == "hides nothing"
     assert guarantee.released == ()
@@ -327,15 +328,15 @@ def test_a_budget_that_hides_nothing_has_to_be_meant(
 
 
 def test_just_below_the_entropy_there_is_noise(rows: Any) -> None:
-    model = PACPrivate(Ridge(), n_subsets=8, budget=Nats(2.0)).fit(*rows)
+    model = PACPrivate(Ridge(), secret=Subsets(8), budget=Nats(2.0)).fit(*rows)
     assert "coef_" in model.guarantee_.released
     assert not model.guarantee_.noiseless
 
 
 def test_a_guarantee_before_the_first_release_states_the_ceiling(rows: Any) -> None:
     """It said 'at most 50.00 %' and '-0.000-DP', of nothing."""
-    session = PrivacySession(*rows, budget=0.25, n_subsets=8)
-    answering = PACPrivate(KNeighborsClassifier(), budget=0.25, n_subsets=8).fit(
+    session = PrivacySession(*rows, budget=0.25, secret=Subsets(8))
+    answering = PACPrivate(KNeighborsClassifier(), budget=0.25, secret=Subsets(8)).fit(
         rows[0], rows[1] > np.median(rows[1])
     )
     for guarantee in (session.guarantee_, answering.guarantee_):
@@ -345,16 +346,16 @@ def test_a_guarantee_before_the_first_release_states_the_ceiling(rows: Any) -> N
         assert "all that this session may release" in guarantee.promise
         assert guarantee.posterior_membership == pytest.approx(0.83789, abs=1e-5)
         assert "-0.000" not in str(guarantee)
-    capped = PrivacySession(*rows, budget=Membership(0.6), n_subsets=8).guarantee_
+    capped = PrivacySession(*rows, budget=Membership(0.6), secret=Subsets(8)).guarantee_
     assert capped.spent == capped.posterior_membership == 0.6
     assert capped.information == pytest.approx(math.log(8))
 
 
 def test_after_its_with_block_a_session_releases_nothing(rows: Any) -> None:
-    with PrivacySession(*rows, budget=0.5, n_subsets=8) as session:
+    with PrivacySession(*rows, budget=0.5, secret=Subsets(8)) as session:
         session.release(Ridge(), budget=0.1)
         responder = session.responder(
-            Ridge(), query_budget=0.01, value_range=(-20.0, 20.0), answers="values"
+            Ridge(), query_budget=0.01, prior=Range(-20.0, 20.0), answers="values"
         )
         stored = responder.predict(rows[0][:2])
     spent = session.ledger.spent
@@ -363,7 +364,7 @@ def test_after_its_with_block_a_session_releases_nothing(rows: Any) -> None:
         lambda: session.release_function(lambda X, y: y.mean(), budget=0.1),
         lambda: session.release_function(lambda X, y: len(y), noise="one_sided", budget=0.1),
         lambda: session.respond(
-            Ridge(alpha=2.0), rows[0][:2], query_budget=0.01, value_range=(-20.0, 20.0)
+            Ridge(alpha=2.0), rows[0][:2], query_budget=0.01, prior=Range(-20.0, 20.0)
         ),
         lambda: responder.predict(rows[0][2:9]),
         lambda: account_of(session).charge(session.ledger.events[0]),

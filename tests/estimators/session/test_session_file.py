@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators import responders, session_document, session_file
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
@@ -52,7 +52,7 @@ def ledger(tmp_path: Path) -> SharedLedger:
 @pytest.fixture
 def session(rows: Any, ledger: SharedLedger) -> PrivacySession:
     X, y = rows
-    made = PrivacySession(X[:200], y[:200], budget=Nats(2.0), n_subsets=8, ledger=ledger)
+    made = PrivacySession(X[:200], y[:200], budget=Nats(2.0), secret=Subsets(8), ledger=ledger)
     made.release(StandardScaler(), budget=1 / 8)
     made.respond(MODEL, X[200:260], **STEP)
     return made
@@ -179,7 +179,7 @@ def test_other_sessions_do_not_matter(
     session: PrivacySession, rows: Any, ledger: SharedLedger, tmp_path: Path
 ) -> None:
     session.save(tmp_path / "session", key=KEY)
-    other = PrivacySession(*rows, budget=Nats(1.0), n_subsets=8, ledger=ledger)
+    other = PrivacySession(*rows, budget=Nats(1.0), secret=Subsets(8), ledger=ledger)
     other.release(StandardScaler(), budget=1 / 8)
     resumed = PrivacySession.load(tmp_path / "session", ledger=ledger.uri, key=KEY)
     assert resumed.ledger.events == session.ledger.events
@@ -206,7 +206,7 @@ def test_saving_needs_a_ledger_in_a_database(
     place: str, rows: Any, ledger: SharedLedger, tmp_path: Path
 ) -> None:
     where = {"none": None, "memory": MemoryLedger(1.0), "reservation": ledger.reserve(1.0)}[place]
-    session = PrivacySession(*rows, budget=Nats(1.0), n_subsets=8, ledger=where)
+    session = PrivacySession(*rows, budget=Nats(1.0), secret=Subsets(8), ledger=where)
     with pytest.raises(LedgerError, match="ledger"):
         session.save(tmp_path / "session", key=KEY)
     assert not (tmp_path / "session").exists()
@@ -238,7 +238,7 @@ def test_other_files_are_not_read(
 def test_a_loaded_session_knows_what_was_certified_and_planned(
     rows: Any, ledger: SharedLedger, tmp_path: Path
 ) -> None:
-    session = PrivacySession(*rows, budget=Nats(1.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(*rows, budget=Nats(1.0), secret=Subsets(8), ledger=ledger)
     planned = [StandardScaler(), lambda X, y: float(X.mean())]
     session.release_planned(planned, budgets=[1 / 8, 1 / 8])
     session.save(tmp_path / "session", key=KEY)
@@ -255,7 +255,9 @@ def test_a_seeded_generator_goes_on_where_it_was(rows: Any, tmp_path: Path) -> N
     told = []
     for saved in (False, True):
         uri = SharedLedger.found(f"sqlite:///{tmp_path}/{saved}.db", 2.0).uri
-        session = PrivacySession(X, y, budget=Nats(2.0), n_subsets=8, ledger=uri, random_state=3)
+        session = PrivacySession(
+            X, y, budget=Nats(2.0), secret=Subsets(8), ledger=uri, random_state=3
+        )
         session.respond(MODEL, X[:50], **STEP)
         if saved:
             session.save(tmp_path / "session", key=KEY)
@@ -270,7 +272,7 @@ def test_the_secret_is_drawn_once(
 ) -> None:
     drawn = []
     monkeypatch.setattr(SecureSampler, "index", lambda *_: drawn.append(1) or 5)
-    session = PrivacySession(*rows, budget=Nats(1.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(*rows, budget=Nats(1.0), secret=Subsets(8), ledger=ledger)
     session.save(tmp_path / "session", key=KEY)
     resumed = PrivacySession.load(tmp_path / "session", key=KEY)
     resumed.release(StandardScaler())
@@ -359,7 +361,7 @@ def test_a_file_with_a_key_holds_models(
     rows: Any, ledger: SharedLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Any
 ) -> None:
     X, y = rows
-    session = PrivacySession(X[:200], y[:200], budget=Nats(2.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(X[:200], y[:200], budget=Nats(2.0), secret=Subsets(8), ledger=ledger)
     answers = session.respond(model, X[200:240], **STEP)
     session.save(tmp_path / "session", key=KEY)
     resumed = PrivacySession.load(tmp_path / "session", key=KEY)
@@ -378,7 +380,7 @@ def test_models_that_cannot_be_written_are_fitted_again(
     rows: Any, ledger: SharedLedger, tmp_path: Path
 ) -> None:
     X, y = rows
-    session = PrivacySession(X[:200], y[:200], budget=Nats(2.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(X[:200], y[:200], budget=Nats(2.0), secret=Subsets(8), ledger=ledger)
     answers = {}
     for model in (SVC(), MODEL):
         answers[type(model)] = session.respond(model, X[200:240], **STEP)
@@ -395,7 +397,7 @@ def test_classes_in_a_file_are_not_trusted_because_it_says_so(
     rows: Any, ledger: SharedLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = rows
-    session = PrivacySession(X[:200], y[:200], budget=Nats(2.0), n_subsets=8, ledger=ledger)
+    session = PrivacySession(X[:200], y[:200], budget=Nats(2.0), secret=Subsets(8), ledger=ledger)
     session.respond(LogisticRegression(), X[200:240], **STEP)
     planted = np.frombuffer(skops.io.dumps({"models": [os.system], "n_jobs": None}), np.uint8)
     monkeypatch.setattr(
@@ -409,7 +411,7 @@ def test_classes_in_a_file_are_not_trusted_because_it_says_so(
 def test_a_session_on_behalf_of_somebody_stays_theirs(rows: Any, tmp_path: Path) -> None:
     founded = SharedLedger.found(f"sqlite:///{tmp_path}/shared.db", ceiling=4.0, per_user=0.5)
     session = PrivacySession(
-        *rows, budget=Nats(1.0), n_subsets=8, ledger=founded.on_behalf_of(user="ann")
+        *rows, budget=Nats(1.0), secret=Subsets(8), ledger=founded.on_behalf_of(user="ann")
     )
     session.release(StandardScaler(), budget=0.25)
     session.save(tmp_path / "session", key=KEY)

@@ -16,7 +16,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import PrivacySession
+from pacsklearn import PrivacySession, Subsets
 from pacsklearn.estimators.session_file import read_session
 from pacsklearn.exceptions import BudgetExhaustedError, SessionRolledBackError
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
@@ -48,7 +48,7 @@ def place(tmp_path: Path) -> Place:
 
 def new_session(place: Place) -> PrivacySession:
     X, y = load_iris(return_X_y=True)
-    return PrivacySession(X[:, :2], y, budget=CEILING, n_subsets=8, ledger=place.ledger)
+    return PrivacySession(X[:, :2], y, budget=CEILING, secret=Subsets(8), ledger=place.ledger)
 
 
 def fresh_rows(generator: np.random.Generator) -> Any:

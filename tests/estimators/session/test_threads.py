@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from pacsklearn import Identification, Nats, PrivacySession
+from pacsklearn import Identification, Nats, PrivacySession, Subsets
 from pacsklearn.exceptions import BudgetExhaustedError, FunctionError, SubsetFitError
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.secrets import release_sampled
@@ -133,7 +133,7 @@ def test_what_candidates_say_is_told_once_without_their_words(
 ) -> None:
     def work() -> None:
         with joblib.parallel_config(backend):
-            session = PrivacySession(X, Y, budget=Nats(1.0), n_subsets=8, n_jobs=2)
+            session = PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(8), n_jobs=2)
             session.responder(Quoting(), max_answers=4)
             with pytest.raises(SubsetFitError, match="withheld"):
                 session.responder(Quoting(fails=True), max_answers=4)
@@ -155,7 +155,7 @@ def test_functions_of_candidates(where: Callable[[Any], Any], shown: list[str]) 
         sys.exit(f"row {rows[0]}")
 
     def work() -> None:
-        session = PrivacySession(X, Y, budget=Nats(1.0), n_subsets=8)
+        session = PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(8))
         session.release_function(quoting, budget=0.1)
         with pytest.raises(FunctionError, match="SystemExit"):
             session.release_function(failing, budget=0.1)
@@ -178,7 +178,7 @@ def test_a_race_for_the_one_release_of_a_criterion(
         return target
 
     monkeypatch.setattr(ReleaseProcedure, "check", checked)
-    session = PrivacySession(X, Y, budget=Identification(0.9), n_subsets=8)
+    session = PrivacySession(X, Y, budget=Identification(0.9), secret=Subsets(8))
 
     def attempt(_: int) -> Any:
         try:

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 
 M = 8
 MODEL = KNeighborsClassifier(1)
@@ -26,4 +26,4 @@ TWO = Nats(2.0)
 
 def session_on(rows: Any, budget: Any = TWO, **options: Any) -> PrivacySession:
     X, y = rows
-    return PrivacySession(X[:80], y[:80], budget=budget, n_subsets=M, **options)
+    return PrivacySession(X[:80], y[:80], budget=budget, secret=Subsets(M), **options)

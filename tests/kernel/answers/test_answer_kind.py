@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.kernel.answers.answer_kind import LabelKind, ProbabilityKind, ValueKind
 from pacsklearn.plugins import registry
@@ -42,7 +42,7 @@ def test_shares_of_nothing_are_even_and_labels_are_the_likeliest():
 
 
 def test_a_stored_row_asks_for_no_canonicalizer_and_no_tags(monkeypatch):
-    model = PACPrivate(SVC(), n_subsets=16).fit(X, y)
+    model = PACPrivate(SVC(), secret=Subsets(16)).fit(X, y)
     first = model.predict(X[:2])
 
     def never(*_):

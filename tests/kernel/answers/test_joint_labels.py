@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Membership, Nats, PrivacySession
+from pacsklearn import Membership, Nats, PrivacySession, Subsets
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import LabelKind
@@ -50,7 +50,7 @@ def test_where_all_agree_nothing_is_noised() -> None:
 
 def session(y: Any, **params: Any) -> PrivacySession:
     X = np.random.default_rng(1).normal(size=(60, 2))
-    return PrivacySession(X, y, n_subsets=8, **params)
+    return PrivacySession(X, y, secret=Subsets(8), **params)
 
 
 Y = np.arange(60) % 3

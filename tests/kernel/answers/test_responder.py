@@ -21,12 +21,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators.stored_answers import ResponderState
 from pacsklearn.kernel.answers import answered_rows
 from pacsklearn.kernel.answers import responder as responder_module
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.answers.value_engine import ValueEngine
+from pacsklearn.priors import Range
 from tests.inside import candidates_of, noise_of, responders_of, secret_of
 from tests.kernel.answers.contested import MODEL, M, session_on
 
@@ -131,7 +132,7 @@ def test_stored_answers_stay_free_when_nothing_is_left(rows: Any) -> None:
 
 def test_rows_on_which_all_agree_are_free(untouched: list[int]) -> None:
     X, y = load_iris(return_X_y=True)
-    session = PrivacySession(X, y, budget=1e-6, n_subsets=M)
+    session = PrivacySession(X, y, budget=1e-6, secret=Subsets(M))
     responder = session.responder(LinearDiscriminantAnalysis(), query_budget=1e-7)
     setosa = X[y == 0]
     preview = responder.preview(setosa)
@@ -155,13 +156,13 @@ def test_shares_are_on_the_simplex(rows: Any) -> None:
 
 def test_values_stay_in_the_public_range() -> None:
     X, y = make_regression(80, 3, random_state=0)
-    session = PrivacySession(X, y, budget=1e-3, n_subsets=M)
+    session = PrivacySession(X, y, budget=1e-3, secret=Subsets(M))
     with pytest.raises(ValueError, match="looking"):
         session.responder(Ridge(), max_answers=50)
-    for wrong in (3, (1, 0), (0, math.inf), ("a", 1)):
-        with pytest.raises(ValueError, match="value_range"):
-            session.responder(Ridge(), max_answers=50, value_range=wrong)
-    told = session.respond(Ridge(), X[:30], max_answers=50, value_range=(-20, 30))
+    for wrong in ((1, 0), (0, math.inf), ("a", 1)):
+        with pytest.raises(ValueError, match="Range"):
+            session.responder(Ridge(), max_answers=50, prior=Range(*wrong))
+    told = session.respond(Ridge(), X[:30], max_answers=50, prior=Range(-20, 30))
     assert told.shape == (30,)
     assert told.min() == -20.0
     assert told.max() == 30.0
@@ -169,10 +170,9 @@ def test_values_stay_in_the_public_range() -> None:
         X,
         np.column_stack([y, -y]),
         budget=Nats(10.0, allow_exact=True),
-        n_subsets=M,
-        stratify=False,
+        secret=Subsets(M, stratify=False),
     )
-    told = two.respond(Ridge(), X[:9], max_answers=10, value_range=(-500, 500))
+    told = two.respond(Ridge(), X[:9], max_answers=10, prior=Range(-500, 500))
     assert told.shape == (9, 2)
 
 
@@ -186,7 +186,9 @@ def test_containers(rows: Any, container: str) -> None:
     held: Any = {"sparse": sparse.csr_matrix, "frame": pd.DataFrame, "strings": np.asarray}[
         container
     ](X)
-    session = PrivacySession(held[:80], names[:80], budget=Nats(5.0, allow_exact=True), n_subsets=M)
+    session = PrivacySession(
+        held[:80], names[:80], budget=Nats(5.0, allow_exact=True), secret=Subsets(M)
+    )
     told = session.respond(MODEL, held[80:], query_budget=1 / 20)
     assert set(told) <= set(names)
     spent = session.ledger.spent
@@ -262,7 +264,7 @@ def test_probabilities_are_clipped_before_noise_is_chosen(
         return real(self, said, *step)
 
     monkeypatch.setattr(ValueEngine, "answer", watched)
-    session = PrivacySession(X[:80], y[:80], budget=Nats(1.0), n_subsets=M)
+    session = PrivacySession(X[:80], y[:80], budget=Nats(1.0), secret=Subsets(M))
     responder = session.responder(Boasting(3), query_budget=1 / 100, answers="probabilities")
     told = responder.predict(X[80:120])
     values = np.concatenate(asked)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.bounds.mixture import belief_entropy
 from pacsklearn.kernel.ledger.event import Event, QueryAnswers
@@ -131,7 +131,7 @@ def test_a_session_that_stores_answers_itself_charges_no_service(rows: Any, tmp_
     X, y = rows
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     session = PrivacySession(
-        X[:80], y[:80], budget=Nats(2.0), n_subsets=M, ledger=ledger, store="ledger"
+        X[:80], y[:80], budget=Nats(2.0), secret=Subsets(M), ledger=ledger, store="ledger"
     )
     responder = session.responder(MODEL, query_budget=1 / 50)
     predictions = responder.predictions(responder.models.checked(X[80:90]))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Guarantee, PrivacySession
+from pacsklearn import Guarantee, PrivacySession, Subsets
 from pacsklearn.kernel.answers.statement import responses_guarantee
 
 
 @pytest.fixture(scope="module")
 def plain() -> Guarantee:
     X = np.random.default_rng(0).standard_normal((40, 2))
-    with PrivacySession(X, X[:, 0] > 0, budget=0.25, n_subsets=8) as session:
+    with PrivacySession(X, X[:, 0] > 0, budget=0.25, secret=Subsets(8)) as session:
         session.release(GaussianNB())
         return session.guarantee_
 

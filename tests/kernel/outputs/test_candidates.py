@@ -13,12 +13,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plots import NoiseSpectrumDisplay, StabilityDisplay
+from pacsklearn.priors import Range
 from pacsklearn.tabular import privacy_utility_curve
 
 N = 48
@@ -27,7 +28,8 @@ X = GENERATOR.normal(size=(N, 3))
 COUNTS = np.resize([0, 1, 2, 5], N)
 CLASSES = np.resize(["a", "b", "c"], N)
 GROUPS = np.arange(N) // 2
-M = {"n_subsets": 8, "subset_seed": 3}
+M = {"n": 8, "seed": 3}
+OLD = {"n_subsets": 8, "subset_seed": 3}
 
 UNIVERSES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "counts": (Ridge(), COUNTS, {}),
@@ -45,21 +47,23 @@ UNIVERSES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 
 
 def parameters(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
-    PACPrivate(estimator, **M, **design).fit(X, y, groups=groups)
+    PACPrivate(estimator, secret=Subsets(**M, **design)).fit(X, y, groups=groups)
 
 
 def responses(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
-    values = {"value_range": (0.0, 9.0)} if isinstance(estimator, Ridge) else {}
-    PACPrivate(estimator, release="responses", **values, **M, **design).fit(X, y, groups=groups)
+    release = Answers(prior=Range(0.0, 9.0) if isinstance(estimator, Ridge) else None)
+    PACPrivate(estimator, release=release, secret=Subsets(**M, **design)).fit(X, y, groups=groups)
 
 
-def session(estimator: Any, y: Any, **design: Any) -> None:
-    with PrivacySession(X, y, budget=Nats(1.0), **M, **design) as opened:
+def session(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
+    secret = Subsets(**M, **design)
+    with PrivacySession(X, y, budget=Nats(1.0), secret=secret, groups=groups) as opened:
         opened.release(estimator)
 
 
-def function(estimator: Any, y: Any, **design: Any) -> None:
-    with PrivacySession(X, y, budget=Nats(1.0), **M, **design) as opened:
+def function(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
+    secret = Subsets(**M, **design)
+    with PrivacySession(X, y, budget=Nats(1.0), secret=secret, groups=groups) as opened:
         opened.release_function(lambda rows, _: rows.mean())
 
 
@@ -73,21 +77,21 @@ def curve(estimator: Any, y: Any, **design: Any) -> None:
         budgets=[1.0],
         n_releases=2,
         scoring=lambda *_: 0.0,
-        **M,
+        **OLD,
         **design,
     )
 
 
 def spectrum(estimator: Any, y: Any, **design: Any) -> None:
-    NoiseSpectrumDisplay.from_estimator(estimator, X, y, **M, **design)
+    NoiseSpectrumDisplay.from_estimator(estimator, X, y, **OLD, **design)
 
 
 def stability(estimator: Any, y: Any, **design: Any) -> None:
-    StabilityDisplay.from_estimator(estimator, X, y, n_orders=1, noise="logdet", **M, **design)
+    StabilityDisplay.from_estimator(estimator, X, y, n_orders=1, noise="logdet", **OLD, **design)
 
 
 def audit(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
-    model = PACPrivate(estimator, **M, **design).fit(X, y, groups=groups)
+    model = PACPrivate(estimator, secret=Subsets(**M, **design)).fit(X, y, groups=groups)
     run_audit(model, X, y, groups=groups, attacks=["identification"], n_trials=2)
 
 

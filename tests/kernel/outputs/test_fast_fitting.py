@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pacsklearn
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import NonDeterministicError, SubsetFitError
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
@@ -124,10 +124,8 @@ def test_the_release_is_the_same_with_and_without(estimator: Any, load: Any) -> 
     X, y = load(return_X_y=True)
     released = []
     for fast_fit in (True, False):
-        private = PACPrivate(
-            estimator, n_subsets=M, budget=Nats(1.0), random_state=0, fast_fit=fast_fit
-        )
-        with pytest.warns(UserWarning, match="predict"):
+        private = PACPrivate(estimator, secret=Subsets(M), budget=Nats(1.0), random_state=0)
+        with config_context(fast_fit=fast_fit), pytest.warns(UserWarning, match="predict"):
             private.fit(X, y)
         released.append(private)
     for method in ("predict", "transform"):

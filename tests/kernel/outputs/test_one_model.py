@@ -20,10 +20,19 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from pacsklearn import AutoPrivateRegressor, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import (
+    Answers,
+    AutoPrivateRegressor,
+    PACPrivate,
+    Parameters,
+    PrivacySession,
+    SRPPPrivate,
+    Subsets,
+)
 from pacsklearn.estimators import StabilizedRegressor
 from pacsklearn.exceptions import PrivacyLeakWarning, SubsetFitError
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
+from pacsklearn.priors import Range
 from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
 
 X, Y = load_iris(return_X_y=True)
@@ -54,18 +63,20 @@ class CachedNeighbours(KNeighborsClassifier):
 def test_a_cache_on_the_class_is_warned_about() -> None:
     """It passed every check: all candidates agree, so the first fit left without noise."""
     with pytest.warns(PrivacyLeakWarning, match="cache"):
-        PACPrivate(Cached(), n_subsets=8).fit(X, Y.astype(float))
+        PACPrivate(Cached(), secret=Subsets(8)).fit(X, Y.astype(float))
     with pytest.warns(PrivacyLeakWarning, match="same"):
-        PACPrivate(CachedNeighbours(), n_subsets=8, max_answers=10).fit(X, Y)
+        PACPrivate(CachedNeighbours(), release=Answers(10), secret=Subsets(8)).fit(X, Y)
 
 
 def test_candidates_that_agree_honestly_are_not() -> None:
     ends = np.tile([[0.0, 1.0], [1.0, 0.0]], (60, 1))
-    released = PACPrivate(MinMaxScaler(), n_subsets=8, stratify=False).fit(ends)
+    released = PACPrivate(MinMaxScaler(), secret=Subsets(8, stratify=False)).fit(ends)
     assert released.guarantee_.spent == 0
     easy = np.repeat([[0.0], [9.0]], 40, axis=0)
-    PACPrivate(KNeighborsClassifier(1), n_subsets=8, max_answers=5).fit(easy, easy[:, 0] > 0)
-    PACPrivate(DummyClassifier(), release="responses", n_subsets=8, max_answers=5).fit(X, Y)
+    PACPrivate(KNeighborsClassifier(1), release=Answers(5), secret=Subsets(8)).fit(
+        easy, easy[:, 0] > 0
+    )
+    PACPrivate(DummyClassifier(), release=Answers(5), secret=Subsets(8)).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +96,12 @@ def test_candidates_that_agree_honestly_are_not() -> None:
 def test_private_estimators_inside_are_refused(estimator: Any) -> None:
     """Each candidate's fit would draw a secret and spend a budget of its own."""
     value_range = (0, 2) if is_regressor(estimator) else None
-    model = PACPrivate(estimator, release="responses", n_subsets=8, value_range=value_range)
+    model = PACPrivate(estimator, release=Answers(prior=Range(*value_range)), secret=Subsets(8))
     with pytest.raises(ValueError, match="private"):
         model.fit(X, Y * 1.0)
     with pytest.raises(ValueError, match="private"):
-        PrivacySession(X, Y * 1.0, budget=0.5, n_subsets=8).responder(
-            estimator, max_answers=4, value_range=(0, 2)
+        PrivacySession(X, Y * 1.0, budget=0.5, secret=Subsets(8)).responder(
+            estimator, max_answers=4, prior=Range(0, 2)
         )
 
 
@@ -98,8 +109,8 @@ def test_no_fitted_candidate_is_left_in_a_cache(tmp_path: Path) -> None:
     for memory in (str(tmp_path), joblib.Memory(tmp_path, verbose=0)):
         there = set(tmp_path.rglob("*"))
         model = make_pipeline(StandardScaler(), LogisticRegression(), memory=memory)
-        for options in ({"release": "parameters"}, {"release": "responses", "max_answers": 4}):
-            fitted = PACPrivate(model, n_subsets=8, **options).fit(X, Y)
+        for release in (Parameters(), Answers(4)):
+            fitted = PACPrivate(model, release=release, secret=Subsets(8)).fit(X, Y)
             fitted.predict(X[:2])
         assert model.memory is memory
         assert set(tmp_path.rglob("*")) == there
@@ -121,7 +132,7 @@ def test_no_fitted_candidate_is_written_by_workers(
     generator = np.random.default_rng(0)
     wide = generator.normal(size=(1200, 300))
     labels = wide[:, 0] > 0
-    session = PrivacySession(wide, labels, budget=0.5, n_subsets=4, n_jobs=2)
+    session = PrivacySession(wide, labels, budget=0.5, secret=Subsets(4), n_jobs=2)
     with joblib.parallel_config("loky", temp_folder=str(tmp_path)):
         responder = session.responder(KNeighborsClassifier(1), max_answers=4)
         before = len(written)  # the rows, which workers index themselves
@@ -151,7 +162,7 @@ class Quoting(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_what_candidates_say_when_asked_is_withheld(n_jobs: int | None) -> None:
-    session = PrivacySession(X, Y, budget=0.5, n_subsets=8, n_jobs=n_jobs)
+    session = PrivacySession(X, Y, budget=0.5, secret=Subsets(8), n_jobs=n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         session.respond(Quoting(), X[:3], max_answers=9)
@@ -170,7 +181,7 @@ def test_what_candidates_say_when_asked_is_withheld(n_jobs: int | None) -> None:
 @pytest.mark.parametrize("which", [0, 4])
 def test_models_that_cannot_answer_rows_they_are_checked_on_were_fitted(which: int) -> None:
     """It was said that they could not be fitted, and always of subset 0."""
-    session = PrivacySession(X, Y, budget=0.5, n_subsets=8)
+    session = PrivacySession(X, Y, budget=0.5, secret=Subsets(8))
     failing = _FailsAt(X[session.space.rows(which)].sum())
     with pytest.raises(SubsetFitError, match=f"fitted but could not answer on subset {which}"):
         session.responder(failing, max_answers=9)
@@ -203,7 +214,7 @@ class _FailsLater(Quoting):
 
 
 def test_the_number_of_features_is_told() -> None:
-    responder = PrivacySession(X, Y, budget=0.5, n_subsets=8).responder(
+    responder = PrivacySession(X, Y, budget=0.5, secret=Subsets(8)).responder(
         RandomForestClassifier(2), max_answers=4
     )
     with pytest.raises(ValueError, match="RandomForestClassifier"):

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import SubsetFitError
 
 
@@ -25,12 +25,12 @@ def rows():
 
 def private(**parameters):
     model = make_pipeline(FunctionTransformer(refuse), LogisticRegression())
-    return PACPrivate(model, n_subsets=8, **parameters)
+    return PACPrivate(model, secret=Subsets(8), **parameters)
 
 
 def test_the_error_is_shown_to_the_curator_and_to_nobody_else(rows, capfd):
-    with pytest.raises(SubsetFitError, match="debug") as caught:
-        private(debug=True).fit(*rows)
+    with config_context(debug=True), pytest.raises(SubsetFitError, match="debug") as caught:
+        private().fit(*rows)
     shown = capfd.readouterr().err
     assert f"Candidate {caught.value.subset} fitted by itself" in shown
     assert "cannot work with [7.25, 7.25]" in shown

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,6 +26,7 @@ from pacsklearn import Guarantee, Membership, PACPrivate, PrivacySession, Sample
 from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import BudgetExhaustedError, DesignWarning, FunctionError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.priors import Range
 from pacsklearn.sampled import confident, drawn_candidates, trial_support
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.drawn_rows import DrawnRows
@@ -78,7 +80,7 @@ def test_where_the_secret_fails_the_centre_leaves_with_the_same_noise_and_charge
 
     monkeypatch.setattr(confident, "confident_law", spied)
     sizes = SampledSubsets(20, 60, time_limit=limit)
-    with PrivacySession(X, Y, budget=0.5, secret_space=sizes) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=sizes) as session:
         release = session.release_function(Nth(otherwise))
         assert session.ledger.spent == laws[0].bound == release.event.charge
     law = laws[0]
@@ -103,13 +105,13 @@ def test_the_secret_has_time_in_proportion_to_the_first_trial(first_trial, monke
     # The module's own clock: that of the process is read by other threads, too.
     clock = SimpleNamespace(perf_counter=lambda: next(times, 100.0))
     monkeypatch.setattr(drawn_candidates, "time", clock)
-    with PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=FEW) as session:
         session.release(GaussianNB())
     assert limits == [pytest.approx(max(10.0, 20 * first_trial))]
 
 
 def test_what_the_secret_says_by_the_way_is_withheld(capfd) -> None:
-    with PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=FEW) as session:
         session.release_function(Nth(warns))
     assert capfd.readouterr() == ("", "")
 
@@ -126,7 +128,7 @@ def test_a_model_that_fails_on_the_secret_only(monkeypatch) -> None:
         return ordinary(self, members)
 
     monkeypatch.setattr(SubsetMap, "_alone", spied)
-    model = PACPrivate(GaussianNB(), budget=0.5, secret_space=FEW).fit(X, Y)
+    model = PACPrivate(GaussianNB(), budget=0.5, secret=FEW).fit(X, Y)
     assert len(vectors) == 2
     assert model.predict(X).shape == (150,)
 
@@ -143,7 +145,7 @@ def test_trials_that_fail_are_told_because_they_are_public() -> None:
         return rows.mean(axis=0)
 
     with (
-        PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session,
+        PrivacySession(X, Y, budget=0.5, secret=FEW) as session,
         pytest.warns(DesignWarning, match="trial"),
     ):
         session.release_function(fails_on_some)
@@ -152,7 +154,7 @@ def test_trials_that_fail_are_told_because_they_are_public() -> None:
         raise ValueError("17.5 is a row")
 
     with (
-        PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session,
+        PrivacySession(X, Y, budget=0.5, secret=FEW) as session,
         pytest.raises(FunctionError),
     ):
         session.release_function(fails_at_once)
@@ -168,7 +170,7 @@ def test_trials_that_fail_are_told_because_they_are_public() -> None:
     ],
 )
 def test_models_of_several_families_are_released(estimator) -> None:
-    model = PACPrivate(estimator, budget=0.5, secret_space=FEW).fit(X, Y)
+    model = PACPrivate(estimator, budget=0.5, secret=FEW).fit(X, Y)
     assert model.released_estimator_ is not None
     assert isinstance(model.guarantee_.secret, DrawnRows)
 
@@ -192,7 +194,7 @@ def test_the_map_gives_for_a_trial_alone_what_it_gives_for_it_among_others() -> 
 
 def test_several_releases_are_planned_together_and_then_the_session_is_done() -> None:
     ledger = MemoryLedger(1.0)
-    with PrivacySession(X, Y, budget=0.5, secret_space=FEW, ledger=ledger) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=FEW, ledger=ledger) as session:
         model, mean = session.release_planned(
             [GaussianNB(), lambda rows, y: rows.mean(axis=0)], budgets=[0.25, 0.125]
         )
@@ -221,7 +223,7 @@ def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch) -> None
 
     monkeypatch.setattr(confident, "confident_law", spied)
     sizes = SampledSubsets(20, 60, gamma=1e-3, guard=3.0)
-    with PrivacySession(X, Y, budget=0.5, secret_space=sizes) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=sizes) as session:
         before = session.guarantee_
         session.release_planned(
             [GaussianNB(), lambda rows, y: rows.mean(axis=0)], budgets=[0.25, 0.125]
@@ -255,27 +257,27 @@ def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch) -> None
 
 
 def test_what_needs_a_list_is_refused(tmp_path) -> None:
-    with pytest.raises(ValueError, match="secret_space"):
-        PACPrivate(GaussianNB(), secret_space="poisson").fit(X, Y)
+    with pytest.raises(ValueError, match="secret must be"):
+        PACPrivate(GaussianNB(), secret="poisson").fit(X, Y)
     with pytest.raises(ValueError, match="nats"):
-        PACPrivate(GaussianNB(), secret_space="sampled", budget=Membership(0.6)).fit(X, Y)
+        PACPrivate(GaussianNB(), secret=SampledSubsets(), budget=Membership(0.6)).fit(X, Y)
     with pytest.raises(ValueError, match="noise"):
-        PACPrivate(GaussianNB(), secret_space="sampled", noise="residual").fit(X, Y)
+        PACPrivate(GaussianNB(), secret=SampledSubsets(), noise="residual").fit(X, Y)
     with pytest.raises(ValueError, match="parameters"):
-        PACPrivate(KNeighborsClassifier(), secret_space="sampled").fit(X, Y)
-    model = PACPrivate(GaussianNB(), secret_space=FEW).fit(X, Y)
-    with pytest.raises(ValueError, match="secret_space"):
+        PACPrivate(KNeighborsClassifier(), secret=SampledSubsets()).fit(X, Y)
+    model = PACPrivate(GaussianNB(), secret=FEW).fit(X, Y)
+    with pytest.raises(ValueError, match="Subsets"):
         run_audit(model, X, Y)
     with pytest.raises(ValueError, match="plan"):
         model.plan(X, Y)
-    with PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=FEW) as session:
         for refused in (
             lambda: session.responder(GaussianNB()),
             lambda: session.save(tmp_path / "s"),
             session.curator_figure,
             lambda: session.release(GaussianNB(), individual=True),
         ):
-            with pytest.raises(ValueError, match="secret_space='sampled'"):
+            with pytest.raises(ValueError, match="SampledSubsets"):
                 refused()
         with pytest.raises(BudgetExhaustedError):
             session.release(GaussianNB(), budget=0.6)
@@ -295,11 +297,11 @@ def test_what_needs_a_list_is_refused(tmp_path) -> None:
 )
 def test_sizes_are_checked(wrong) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        SampledSubsets(**wrong)
+        _ = SampledSubsets(**wrong).sizes
 
 
 def test_the_guarantee_says_what_is_hidden_and_round_trips() -> None:
-    model = PACPrivate(GaussianNB(), budget=1 / 16, secret_space=FEW).fit(X, Y)
+    model = PACPrivate(GaussianNB(), budget=1 / 16, secret=FEW).fit(X, Y)
     guarantee = model.guarantee_
     assert Guarantee.from_json(guarantee.to_json()) == guarantee
     assert guarantee.status.kind == "proved at a confidence"
@@ -310,7 +312,7 @@ def test_the_guarantee_says_what_is_hidden_and_round_trips() -> None:
     text = " ".join(str(guarantee).split())
     assert "there is no list of candidates" in text
     assert "computed on a list of candidates, and there is none" in text
-    assert clone(model).secret_space == FEW
+    assert clone(model).secret == FEW
 
 
 def test_reproducible_where_asked_for_and_the_law_is_the_same_whatever_the_secret() -> None:
@@ -320,7 +322,7 @@ def test_reproducible_where_asked_for_and_the_law_is_the_same_whatever_the_secre
         warnings.simplefilter("ignore")
         for seed in (0, 0, 1, 2):
             session = PrivacySession(
-                X, Y, budget=0.5, secret_space=FEW, subset_seed=0, random_state=seed
+                X, Y, budget=0.5, secret=replace(FEW, seed=0), random_state=seed
             )
             release = session.release(GaussianNB())
             figures.add((release.event.charge, release.noise_power, release.guarantee.to_json()))
@@ -329,7 +331,7 @@ def test_reproducible_where_asked_for_and_the_law_is_the_same_whatever_the_secre
 
 def test_the_secret_is_stated_with_its_entropy_and_its_likeliest_value() -> None:
     # 14 of 47, or 15 with probability .1; 15 of 50 twice: subsets are not equally likely.
-    with PrivacySession(X[3:], Y[3:], rate=0.3, budget=0.5, secret_space=FEW) as session:
+    with PrivacySession(X[3:], Y[3:], secret=replace(FEW, rate=0.3), budget=0.5) as session:
         release = session.release_function(lambda rows, y: rows.mean(axis=0))
     stated = release.guarantee.secret
     twice = 2 * math.log(math.comb(50, 15))
@@ -343,8 +345,8 @@ def test_the_secret_is_stated_with_its_entropy_and_its_likeliest_value() -> None
 def test_a_drawn_secret_is_prepared_taken_and_read_like_any_other() -> None:
     """A plan is taken once, and a regressor is drawn toward a public prior by its law alone."""
     targets = X[:, 3] * 10 + 20
-    with PrivacySession(X[:, :3], targets, budget=0.02, secret_space=FEW, subset_seed=0) as session:
-        plan = session.prepare(Ridge(), value_range=(15, 50))
+    with PrivacySession(X[:, :3], targets, budget=0.02, secret=FEW) as session:
+        plan = session.prepare(Ridge(), prior=Range(15, 50))
         release = session.take(plan)
         assert session.ledger.spent == release.event.charge <= 0.02
         assert (release.event.kind, release.event.backend) == ("parameters", "confident")

@@ -11,7 +11,7 @@ import pytest
 from joblib import Memory
 from sklearn.linear_model import LinearRegression
 
-from pacsklearn import Guarantee, Nats, PrivacySession, SampledSubsets
+from pacsklearn import Guarantee, Nats, PrivacySession, SampledSubsets, Subsets
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -48,7 +48,7 @@ def popcount(key):
 class TestRows:
     def test_a_function_of_the_rows(self, rows):
         X, y = rows
-        with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16) as session:
+        with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16)) as session:
             release = session.release_function(lambda A, b: A[b == 1].mean(axis=0), budget=0.5)
             assert release.value.shape == (3,)
             assert release.event.kind == "function"
@@ -56,13 +56,13 @@ class TestRows:
             assert "any one row was used" in release.guarantee.promise
 
     def test_without_y_the_function_gets_the_rows_alone(self, rows):
-        with PrivacySession(rows[0], budget=Nats(1.0), n_subsets=16) as session:
+        with PrivacySession(rows[0], budget=Nats(1.0), secret=Subsets(16)) as session:
             assert isinstance(session.release_function(lambda A: A.mean()).value, float)
 
     def test_s_only(self, rows):
         X, y = rows
         seen = []
-        with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16) as session:
+        with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16)) as session:
             session.release_function(lambda A, b: seen.append((A.copy(), b.copy())) or A.mean())
             space = session.space
         assert len(seen) == 17
@@ -72,7 +72,7 @@ class TestRows:
 
     def test_the_universe_is_not_touched(self, rows):
         X = rows[0].copy()
-        with PrivacySession(X, budget=Nats(1.0), n_subsets=16) as session:
+        with PrivacySession(X, budget=Nats(1.0), secret=Subsets(16)) as session:
 
             def spoil(A):
                 mean = A.mean()
@@ -84,7 +84,7 @@ class TestRows:
 
     def test_functions_and_models_share_the_belief_and_the_ledger(self, rows):
         X, y = rows
-        with PrivacySession(X, y, budget=Nats(1.0), n_subsets=16) as session:
+        with PrivacySession(X, y, budget=Nats(1.0), secret=Subsets(16)) as session:
             session.release_function(lambda A, b: A.mean(axis=0), budget=0.25)
             belief = secret_of(session).belief
             assert belief.max() > 1 / 16
@@ -95,7 +95,7 @@ class TestRows:
                 session.release_function(lambda A, b: 1 / 0, budget=0.6)
 
     def test_shape_of_the_value(self, rows):
-        with PrivacySession(rows[0], budget=Nats(1.0), n_subsets=16) as session:
+        with PrivacySession(rows[0], budget=Nats(1.0), secret=Subsets(16)) as session:
             release = session.release_function(lambda A: np.cov(A.T), budget=0.5)
             assert release.value.shape == (3, 3)
             assert release.event.n_outputs == 9
@@ -107,7 +107,7 @@ class TestRows:
             SeededSampler, "noise", lambda self, size: drawn.append(size) or original(self, size)
         )
         with pytest.warns(PrivacyLeakWarning):
-            session = PrivacySession(rows[0], budget=Nats(1.0), n_subsets=16, random_state=0)
+            session = PrivacySession(rows[0], budget=Nats(1.0), secret=Subsets(16), random_state=0)
         release = session.release_function(lambda A: A.mean(axis=0), budget=1 / 64)
         assert drawn == [3, 3]  # once on public numbers, before the charge
         truth = rows[0][session.space.rows(secret_of(session).index)].mean(axis=0)
@@ -356,7 +356,7 @@ def test_a_cached_function_warns_where_the_secret_is_sampled(tmp_path) -> None:
     mean = Memory(tmp_path, verbose=0).cache(np.mean)
     rows = np.random.default_rng(0).standard_normal((20, 2))
     with (
-        PrivacySession(rows, budget=0.5, secret_space=SampledSubsets(10, 20)) as session,
+        PrivacySession(rows, budget=0.5, secret=SampledSubsets(10, 20)) as session,
         pytest.warns(PrivacyLeakWarning, match="cached"),
     ):
         session.release_function(mean)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
-from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.estimators.game_procedure import game_procedure
@@ -25,7 +24,6 @@ from pacsklearn.kernel.release.caps import chosen_backend
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
-    public_prior,
 )
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.sampled.confident import ConfidentBackend
@@ -134,16 +132,8 @@ def test_the_default_backend_is_that_of_what_is_capped() -> None:
         chosen_backend("eigen", Target(0.1, backend=only))
 
 
-def test_priors_are_for_numbers() -> None:
-    assert public_prior(Ridge(), None, None) is None
-    assert public_prior(Ridge(), 5.0, None) == PublicPrior.of(5.0, None)
-    # A range says something of the targets, and a search over models may hold classifiers too.
-    assert public_prior(GaussianNB(), None, (0, 1)) is None
-    with pytest.raises(ValueError, match="prior_mean"):
-        public_prior(GaussianNB(), 5.0, None)
-    with pytest.raises(ValueError, match="finite"):
-        public_prior(GaussianNB(), None, (0, np.inf))
-    with pytest.raises(ValueError, match="prior_mean"):
+def test_a_mean_is_for_numbers_it_says_something_of() -> None:
+    with pytest.raises(ValueError, match="prior says"):
         plan_of(StandardScaler(), prior=PublicPrior.of(5.0, None))
     plan_of(StandardScaler(), prior=PublicPrior.of(None, (0, 9)))
 

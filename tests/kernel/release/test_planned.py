@@ -14,7 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Guarantee, Membership, Nats, PrivacySession
+from pacsklearn import Guarantee, Membership, Nats, PrivacySession, Subsets
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.planned_targets import planned_targets
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
@@ -73,7 +73,7 @@ def test_the_optimal_attack_on_both_releases_of_50000_sessions() -> None:
 
 def test_one_charge_one_guarantee_one_figure() -> None:
     ledger = MemoryLedger(1.0)
-    with PrivacySession(X, Y, budget=0.5, n_subsets=16, ledger=ledger) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=Subsets(16), ledger=ledger) as session:
         releases = session.release_planned([GaussianNB(), spread_of], budgets=[0.25, 0.125])
         model, spread = releases
         assert session.ledger.spent == ledger.spent == pytest.approx(0.375, rel=1e-6)
@@ -90,7 +90,7 @@ def test_one_charge_one_guarantee_one_figure() -> None:
 
 
 def test_equal_shares_when_no_budgets_are_given() -> None:
-    with PrivacySession(X, Y, budget=0.3, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=0.3, secret=Subsets(16)) as session:
         session.release_planned([first_of, spread_of, GaussianNB()])
         assert session.ledger.spent == pytest.approx(0.3, rel=1e-6)
         assert session.ledger.spent <= 0.3
@@ -118,7 +118,7 @@ def test_the_laws_are_the_same_whatever_came_out() -> None:
         warnings.simplefilter("ignore")
         for seed in range(5):
             session = PrivacySession(
-                X, Y, budget=Nats(1.0), n_subsets=16, subset_seed=0, random_state=seed
+                X, Y, budget=Nats(1.0), secret=Subsets(16, seed=0), random_state=seed
             )
             planned = session.release_planned([LinearDiscriminantAnalysis(), GaussianNB()])
             figures.add(planned[0].guarantee.certified_membership)
@@ -127,7 +127,7 @@ def test_the_laws_are_the_same_whatever_came_out() -> None:
 
 
 def test_a_release_after_them_has_no_figure_and_says_why() -> None:
-    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(16)) as session:
         session.release_planned([first_of, spread_of], budgets=[0.1, 0.1])
         later = session.release(GaussianNB(), budget=0.1)
     assert later.guarantee.certified_membership is None
@@ -136,7 +136,7 @@ def test_a_release_after_them_has_no_figure_and_says_why() -> None:
 
 
 def test_planned_ones_in_the_middle_are_calibrated_to_one_belief_and_not_certified() -> None:
-    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(16)) as session:
         session.release_function(first_of, budget=0.2)
         planned = session.release_planned([first_of, spread_of], budgets=[0.1, 0.1])
     assert planned[0].guarantee.certified_membership is None
@@ -144,7 +144,7 @@ def test_planned_ones_in_the_middle_are_calibrated_to_one_belief_and_not_certifi
 
 
 def test_what_cannot_be_planned_is_said_before_anything_is_charged() -> None:
-    with PrivacySession(X, Y, budget=0.25, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=0.25, secret=Subsets(16)) as session:
         with pytest.raises(BudgetExhaustedError):
             session.release_planned([first_of, spread_of], budgets=[0.2, 0.1])
         with pytest.raises(ValueError, match="entry"):
@@ -157,14 +157,14 @@ def test_what_cannot_be_planned_is_said_before_anything_is_charged() -> None:
             session.release_planned([first_of, 3])
         assert session.ledger.spent == 0
     with (
-        PrivacySession(X, Y, budget=Membership(0.7), n_subsets=16) as capped,
+        PrivacySession(X, Y, budget=Membership(0.7), secret=Subsets(16)) as capped,
         pytest.raises(ValueError, match="criterion"),
     ):
         capped.release_planned([first_of, spread_of])
 
 
 def test_functions_have_a_figure_too_and_padding_an_exact_one() -> None:
-    with PrivacySession(X, Y, budget=0.5, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=Subsets(16)) as session:
         noised = session.release_function(first_of).guarantee
     assert noised.certified_confidence == 1 - 1e-6
     assert 0.5 < noised.certified_membership < noised.posterior_membership
@@ -185,7 +185,7 @@ def test_functions_have_a_figure_too_and_padding_an_exact_one() -> None:
 
 
 def test_responses_say_why_the_implied_bound_stands_alone() -> None:
-    with PrivacySession(X, Y, budget=0.5, n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=Subsets(16)) as session:
         responder = session.responder(DecisionTreeClassifier(random_state=0), max_answers=200)
         responder.predict(X)
         assert "depend on the answers before" in str(dict(responder.guarantee_.details))
@@ -197,9 +197,7 @@ def test_responses_say_why_the_implied_bound_stands_alone() -> None:
 def test_the_curators_figure_is_the_posterior_and_stays_there() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        session = PrivacySession(
-            X, Y, budget=Nats(1.0), n_subsets=16, subset_seed=0, random_state=1
-        )
+        session = PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(16, seed=0), random_state=1)
     assert session.curator_figure().missing == "nothing was released"
     session.release(GaussianNB(), budget=0.25)
     session.release_function(first_of, budget=0.25)
@@ -222,12 +220,12 @@ def test_the_curators_figure_is_the_posterior_and_stays_there() -> None:
 def test_variances_of_the_noise_are_stated_for_each_release() -> None:
     space = SecretSpace.balanced(len(X), n_subsets=16)
     steady = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5)
-    session = PrivacySession(X, Y, budget=Nats(0.6), space=space)
+    session = PrivacySession(X, Y, budget=Nats(0.6), secret=space)
     *values, model = session.release_planned([first_of, spread_of, steady])
-    values.append(PrivacySession(X, Y, budget=0.2, space=space).release_function(spread_of))
+    values.append(PrivacySession(X, Y, budget=0.2, secret=space).release_function(spread_of))
     for one, size in zip(values, (1, 4, 4), strict=True):
         assert one.noise_variances is not None
         assert one.noise_variances.shape == (size,)
         assert np.sum(one.noise_variances) == pytest.approx(one.noise_power, rel=1e-9)
-    alone = PrivacySession(X, Y, budget=0.2, space=space).release(steady)
+    alone = PrivacySession(X, Y, budget=0.2, secret=space).release(steady)
     assert model.noise_variances == pytest.approx(alone.noise_variances, rel=1e-6)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Nats, PrivacySession
+from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.kernel.noise.sampler import SeededSampler
@@ -27,7 +27,7 @@ def test_directions_in_which_candidates_do_not_differ_are_counted(width: int, fi
     def features(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.tanh(rows @ mix).mean(axis=0)
 
-    with PrivacySession(X, Y, budget=0.5, n_subsets=8) as session:
+    with PrivacySession(X, Y, budget=0.5, secret=Subsets(8)) as session:
         guarantee = session.release_function(features, budget=0.25).guarantee
     stated = dict(guarantee.details).get("whole table", "")
     assert stated.startswith(f"{fixed} of {width} directions") == (fixed > 0)
@@ -59,7 +59,9 @@ def test_a_charge_counts_the_directions_that_got_noise(budget: float, n_noisy: i
             lambda rows, y: np.r_[rows.mean(0), rows.std(0)], budget=budget
         ),
     ):
-        with PrivacySession(X, Y, budget=Nats(budget, allow_exact=True), n_subsets=8) as session:
+        with PrivacySession(
+            X, Y, budget=Nats(budget, allow_exact=True), secret=Subsets(8)
+        ) as session:
             release(session)
             assert [event.n_noisy for event in session.ledger.events] == [n_noisy]
 

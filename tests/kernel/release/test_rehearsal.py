@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn import PACPrivate, PrivacySession, Subsets
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.release.rehearsal import rehearsed
@@ -90,7 +90,7 @@ def test_what_cannot_be_published_is_not_charged(tmp_path: Any) -> None:
 def test_a_rehearsal_shows_what_a_release_would_be_and_is_not_it() -> None:
     shown: list[Any] = []
     with rehearsed(shown.append):
-        private = PACPrivate(LinearRegression(), budget=0.25, subset_seed=0).fit(X, Y)
+        private = PACPrivate(LinearRegression(), budget=0.25, secret=Subsets(seed=0)).fit(X, Y)
     (trial,) = shown
     assert trial.pacsklearn_guarantee_.spent == private.guarantee_.spent
     assert not np.allclose(trial.coef_, private.released_estimator_.coef_)

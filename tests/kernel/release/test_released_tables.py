@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Membership, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import Membership, PACPrivate, PrivacySession, SRPPPrivate, Subsets
 from pacsklearn.estimators.released_tables import RELEASED, ReleasedTables
 from pacsklearn.exceptions import BudgetExhaustedError, RepeatedReleaseWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
@@ -27,7 +27,7 @@ from pacsklearn.srpp import SRPPSGDClassifier
 from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
 
 X, Y = load_iris(return_X_y=True)
-MODEL = PACPrivate(GaussianNB(), budget=1 / 8, n_subsets=16)
+MODEL = PACPrivate(GaussianNB(), budget=1 / 8, secret=Subsets(16))
 
 
 def warned(work: Callable[[], Any]) -> list[str]:
@@ -43,7 +43,7 @@ def test_a_second_fit_on_a_table_states_the_sum() -> None:
     (said,) = warned(lambda: MODEL.fit(X, Y))
     assert "release 2 about one table" in said
     assert "0.25 nats" in said
-    (said,) = warned(lambda: PACPrivate(GaussianNB(), budget=1 / 2, n_subsets=16).fit(X, Y))
+    (said,) = warned(lambda: PACPrivate(GaussianNB(), budget=1 / 2, secret=Subsets(16)).fit(X, Y))
     assert "release 3" in said
     assert "0.75 nats" in said
 
@@ -84,13 +84,13 @@ def test_a_search_is_warned_about_once() -> None:
     """Folds are tables of their own: crossing them alone releases about each only once."""
     assert warned(lambda: cross_val_score(MODEL, X, Y, cv=3)) == []
     grid = {"estimator__var_smoothing": [1e-9, 1e-6, 1e-3, 1e-2]}
-    search = GridSearchCV(PACPrivate(GaussianNB(), budget=1 / 8, n_subsets=8), grid, cv=3)
+    search = GridSearchCV(PACPrivate(GaussianNB(), budget=1 / 8, secret=Subsets(8)), grid, cv=3)
     assert len(warned(lambda: search.fit(X, Y))) == 1
 
 
 def test_what_one_session_releases_is_covered_by_its_guarantee() -> None:
     def work() -> None:
-        with PrivacySession(X, Y, budget=1 / 4, n_subsets=16) as session:
+        with PrivacySession(X, Y, budget=1 / 4, secret=Subsets(16)) as session:
             for _ in range(3):
                 session.release(GaussianNB(), budget=1 / 16)
 
@@ -100,7 +100,7 @@ def test_what_one_session_releases_is_covered_by_its_guarantee() -> None:
 
 def test_a_ledger_adds_up_and_silences(tmp_path: Path) -> None:
     ledger = SharedLedger.found(f"sqlite:///{tmp_path / 'ledger.db'}", 1 / 4)
-    charged = PACPrivate(GaussianNB(), budget=1 / 8, n_subsets=16, ledger=ledger)
+    charged = PACPrivate(GaussianNB(), budget=1 / 8, secret=Subsets(16), ledger=ledger)
     assert warned(lambda: charged.fit(X, Y).fit(X, Y)) == []
     with pytest.raises(BudgetExhaustedError):
         charged.fit(X, Y)
@@ -110,7 +110,7 @@ def test_a_ledger_adds_up_and_silences(tmp_path: Path) -> None:
 
 
 def test_successes_and_other_units_do_not_add() -> None:
-    capped = PACPrivate(GaussianNB(), budget=Membership(0.7), n_subsets=16)
+    capped = PACPrivate(GaussianNB(), budget=Membership(0.7), secret=Subsets(16))
     MODEL.fit(X, Y)
     (said,) = warned(lambda: capped.fit(X, Y))
     assert "do not add" in said
@@ -138,7 +138,7 @@ def test_releases_about_a_column_and_runs_count() -> None:
 
 def test_an_error_made_of_the_warning_comes_before_the_charge() -> None:
     ledger = MemoryLedger(1.0)
-    session = PrivacySession(X, Y, budget=1 / 4, n_subsets=16)
+    session = PrivacySession(X, Y, budget=1 / 4, secret=Subsets(16))
     MODEL.fit(X, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RepeatedReleaseWarning)

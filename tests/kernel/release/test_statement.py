@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn import Nats, PACPrivate, PrivacySession
+from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.estimators import curator_figure as curator_module
 from pacsklearn.estimators.curator_figure import certified_under_all, curator_figure
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
@@ -268,7 +268,7 @@ def test_the_law_s_own_draws_are_the_ones_certified() -> None:
 
 
 def test_every_fit_states_it_in_words_html_and_json() -> None:
-    guarantee = PACPrivate(GaussianNB(), budget=1 / 4, n_subsets=16).fit(X, Y).guarantee_
+    guarantee = PACPrivate(GaussianNB(), budget=1 / 4, secret=Subsets(16)).fit(X, Y).guarantee_
     figure = guarantee.certified_membership
     assert figure is not None
     assert 0.5 < figure < guarantee.posterior_membership - 0.1
@@ -298,7 +298,9 @@ def test_without_noise_it_is_that_of_who_sees_the_integers(n_values: int) -> Non
 
 
 def test_left_out_where_asked_for_and_where_there_is_nothing_to_certify() -> None:
-    model = PACPrivate(GaussianNB(), budget=1 / 4, n_subsets=16, certify=False).fit(X, Y)
+    model = PACPrivate(
+        GaussianNB(), budget=1 / 4, release=Parameters(certify=False), secret=Subsets(16)
+    ).fit(X, Y)
     assert model.guarantee_.certified_membership is None
     assert "certified" not in str(model.guarantee_).lower()
     candidates = CandidateSpace.of(["a", "b"])
@@ -315,7 +317,7 @@ def test_the_figure_is_the_same_whichever_candidate_is_true() -> None:
         warnings.simplefilter("ignore")
         for seed in range(6):
             model = PACPrivate(
-                LinearDiscriminantAnalysis(), n_subsets=8, subset_seed=0, random_state=seed
+                LinearDiscriminantAnalysis(), secret=Subsets(8, seed=0), random_state=seed
             ).fit(X, Y)
             figures.add(model.guarantee_.certified_membership)
     assert len(figures) == 1
@@ -323,7 +325,7 @@ def test_the_figure_is_the_same_whichever_candidate_is_true() -> None:
 
 def test_later_releases_of_a_session_state_none() -> None:
     """Their noise depends on what came out before, and so would a figure about it."""
-    with PrivacySession(X, Y, budget=Nats(1.0), n_subsets=16) as session:
+    with PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(16)) as session:
         first = session.release(GaussianNB(), budget=0.25)
         second = session.release(GaussianNB(), budget=0.25)
     assert first.guarantee.certified_membership is not None

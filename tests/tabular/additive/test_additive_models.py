@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
@@ -164,7 +164,9 @@ def test_the_canonicalizer_keeps_the_contract(model):
 def test_releases_are_good_and_hold_private_numbers_only(codebook, table):
     X, score = table
     y = (score > 0).astype(int)
-    private = PACPrivate(AdditiveClassifier(codebook), budget=Nats(3.0), n_subsets=32).fit(X, y)
+    private = PACPrivate(AdditiveClassifier(codebook), budget=Nats(3.0), secret=Subsets(32)).fit(
+        X, y
+    )
     assert private.score(X, y) > 0.6
     released = pickle.loads(pickle.dumps(private.released_estimator_))
     np.testing.assert_array_equal(released.predict(X), private.predict(X))
@@ -187,7 +189,7 @@ def test_releases_are_good_and_hold_private_numbers_only(codebook, table):
 def test_monotone_releases_stay_monotone(codebook, table):
     X, score = table
     model = AdditiveRegressor(codebook, monotone={"stage": 1})
-    private = PACPrivate(model, budget=1 / 16, n_subsets=8).fit(X, score)
+    private = PACPrivate(model, budget=1 / 16, secret=Subsets(8)).fit(X, score)
     stage = np.ravel(list(private.released_estimator_.effects()["stage"].values()))[:3]
     assert (np.diff(stage) >= -1e-9).all()
 
@@ -223,4 +225,4 @@ def test_what_a_model_refuses_is_said_before_any_candidate(codebook, table):
         (AdditiveRegressor(codebook, ridge=-1.0), "ridge must be"),
     ]:
         with pytest.raises(ValueError, match=said):
-            PACPrivate(model, n_subsets=8).fit(X, score)
+            PACPrivate(model, secret=Subsets(8)).fit(X, score)

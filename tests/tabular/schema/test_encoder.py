@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Answers, Nats, PACPrivate, Subsets
 from pacsklearn.plugins import registry
 from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
@@ -166,7 +166,7 @@ def test_a_mixed_table_is_released_by_parameters(patients, container):
     if container == "arrow":
         X = pytest.importorskip("pyarrow").Table.from_pandas(X)
     model = make_pipeline(SchemaEncoder(patients, numbers="thermometer"), LogisticRegression())
-    private = PACPrivate(model, budget=Nats(2.0), n_subsets=16).fit(X, y)
+    private = PACPrivate(model, budget=Nats(2.0), secret=Subsets(16)).fit(X, y)
     assert private.score(X, y) > 0.8
     assert list(private.released_estimator_[:-1].feature_names_in_) == ["age", "ward", "id"]
     assert "schema_" in private.guarantee_.public
@@ -180,7 +180,7 @@ def test_the_guarantee_names_facts_that_were_looked_up_and_confirmed(patients):
     X, y = mixed(100)
     drafted = Schema.template(X).drop("id").confirm()
     model = make_pipeline(SchemaEncoder(drafted), LogisticRegression())
-    public = PACPrivate(model, n_subsets=8).fit(X, y).guarantee_.public
+    public = PACPrivate(model, secret=Subsets(8)).fit(X, y).guarantee_.public
     assert any(
         "looked up in the rows and confirmed as public for age, ward" in fact for fact in public
     )
@@ -191,7 +191,7 @@ def test_answers_about_mixed_tables(patients):
 
     X, y = mixed(200)
     model = make_pipeline(SchemaEncoder(patients), DecisionTreeClassifier(max_depth=2))
-    private = PACPrivate(model, budget=Nats(1.0), n_subsets=8, max_answers=100).fit(X, y)
+    private = PACPrivate(model, budget=Nats(1.0), release=Answers(100), secret=Subsets(8)).fit(X, y)
     assert (private.predict(X[:50]) == y[:50]).mean() > 0.6
 
 
@@ -221,4 +221,4 @@ def test_what_the_codebook_refuses_is_said_before_any_candidate(patients):
         ),
     ]:
         with pytest.raises(ValueError, match=said):
-            PACPrivate(make_pipeline(encoder, LogisticRegression()), n_subsets=8).fit(X, y)
+            PACPrivate(make_pipeline(encoder, LogisticRegression()), secret=Subsets(8)).fit(X, y)

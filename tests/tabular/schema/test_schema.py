@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from pacsklearn import Nats, PACPrivate
+from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.tabular import Column, FixedStructureForestClassifier, Schema, SchemaEncoder
 from pacsklearn.tabular.schema.apply_schema import apply_schema
 
@@ -234,7 +234,7 @@ def test_supplied_parts_release_parameters(sizes):
     ]
     asked = make_pipeline(ColumnTransformer(parts), LogisticRegression())
     private = PACPrivate(
-        apply_schema(asked, sizes), budget=Nats(2.5, allow_exact=True), n_subsets=16
+        apply_schema(asked, sizes), budget=Nats(2.5, allow_exact=True), secret=Subsets(16)
     ).fit(frame, y)
     assert "released_estimator_" in vars(private)
     assert private.score(frame, y) > 0.8

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.tabular import StepwiseClassifier, StepwiseRegressor
 from tests.scikit_learn_checks import checks_of, run
 
@@ -69,7 +69,7 @@ def test_no_columns_at_all_are_refused():
 def test_columns_that_no_candidate_chooses_are_zero_and_take_no_noise():
     X, y = load_breast_cancer(return_X_y=True)
     private = PACPrivate(
-        make_pipeline(StandardScaler(), StepwiseClassifier(2)), budget=1 / 4, n_subsets=16
+        make_pipeline(StandardScaler(), StepwiseClassifier(2)), budget=1 / 4, secret=Subsets(16)
     ).fit(X, y)
     released = private.released_estimator_.coef_[0]
     assert 2 <= np.count_nonzero(np.abs(released) > 1e-9 * np.abs(released).max()) < 15
@@ -84,7 +84,7 @@ def test_columns_that_no_candidate_chooses_are_zero_and_take_no_noise():
 def test_nothing_is_known_at_null_budget(model):
     X, y = load_breast_cancer(return_X_y=True)
     pipe = make_pipeline(StandardScaler(), model)
-    private = PACPrivate(pipe, budget=1e-9, n_subsets=16)
+    private = PACPrivate(pipe, budget=1e-9, secret=Subsets(16))
     found = private.plan(X, y, n_releases=100, alternatives=False, scoring="balanced_accuracy")
     assert abs(found.expected.mean - 0.5) < 4 * found.expected.standard_error
     assert np.std(found.expected.scores) > 0.05  # it is noise that decides
@@ -97,7 +97,7 @@ def test_no_regression_is_known_at_null_budget():
     def correlation(model, X, y):
         return float(np.corrcoef(model.predict(X), y)[0, 1])
 
-    private = PACPrivate(StepwiseRegressor(3), budget=1e-9, n_subsets=16)
+    private = PACPrivate(StepwiseRegressor(3), budget=1e-9, secret=Subsets(16))
     found = private.plan(X, y, n_releases=100, alternatives=False, scoring=correlation)
     assert abs(found.expected.mean) < 4 * found.expected.standard_error
     assert found.without_noise > 0.5

@@ -264,7 +264,7 @@ def _power_without(
     )
     table = safe_indexing(X, rows)
     targets = None if y is None else safe_indexing(y, rows)
-    options = FitOptions(fit_params or {}, model.n_jobs, fast_fit=model.fast_fit)
+    options = FitOptions(fit_params or {}, model.n_jobs)
     candidates = Candidates.prepare(model.estimator, table, targets, smaller, options)
     plan = released_plan(model, candidates)
     return float(plan.calibrate(game.prior).noise_power)

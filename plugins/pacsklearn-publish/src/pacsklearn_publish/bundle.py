@@ -156,10 +156,10 @@ def load_bundle(path: str | os.PathLike[str], *, key: str | os.PathLike[str] | N
     >>> from pathlib import Path
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import PACPrivate, load_bundle, publish
+    >>> from pacsklearn import PACPrivate, Subsets, load_bundle, publish
     >>> from pacsklearn_publish.signature import make_key
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
+    >>> model = PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y)
     >>> folder = Path(tempfile.mkdtemp())
     >>> private, public = make_key(folder / "curator.key")
     >>> path = publish(model, folder / "iris.pac", key=private)

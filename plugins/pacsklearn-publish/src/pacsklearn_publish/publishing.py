@@ -163,7 +163,7 @@ def released_model(source: Any) -> Any:
     if not isinstance(guarantee, (Guarantee, PufferfishGuarantee)):
         raise BundleError(
             f"{type(source).__name__} holds no released model. Fit PACPrivate or SRPPPrivate with "
-            "release='parameters'; a model that answers is published by distill."
+            "release=Parameters(); a model that answers is published by distill."
         )
     # Before anything is written: the promise is about the numbers that were released.
     if model_digest(model) != getattr(model, DIGEST, None):

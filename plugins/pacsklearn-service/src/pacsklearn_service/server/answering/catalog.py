@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from pacsklearn.estimators.plain_document import read_document, write_document
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_document import state_document
+from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.priors import Range
 from pacsklearn_service.server.answering.batch import Progress
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
@@ -29,6 +31,13 @@ from pacsklearn_service.server.vault import Vault
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 _OPTIONS: Final = ("query_budget", "max_answers", "answers", "value_range")
+
+
+def asked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What a session is asked for, by the options of a recipe."""
+    ends = options.get("value_range")
+    rest = {name: value for name, value in options.items() if name != "value_range"}
+    return {**rest, "prior": None if ends is None else Range(*ends)}
 
 
 def checked_name(name: Any, what: str) -> str:
@@ -148,12 +157,12 @@ class Catalog:
             X,
             y,
             budget=Nats(recipe["budget"]),
-            n_subsets=recipe.get("n_subsets", 128),
+            secret=Subsets(recipe.get("n_subsets", 128)),
             ledger=self.ledger(dataset),
         )
         report(1)
         options = {key: recipe[key] for key in _OPTIONS if recipe.get(key) is not None}
-        responder = session.responder(estimator, **options)
+        responder = session.responder(estimator, **asked(options))
         report(2)
         kind = responder.kind
         classes = None if kind.classes is None else np.asarray(kind.classes).tolist()

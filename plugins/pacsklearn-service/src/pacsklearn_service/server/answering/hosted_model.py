@@ -32,6 +32,7 @@ from pacsklearn_service.server.answering.batch import (
     Share,
     shares_of,
 )
+from pacsklearn_service.server.answering.catalog import asked
 from pacsklearn_service.server.answering.evaluated import Evaluated
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.problem import Problem
@@ -131,7 +132,7 @@ class HostedModel:
             )
         self._session = PrivacySession.resume(now.state, ledger=ledger)
         estimator = self._estimator(stored["recipe"])
-        self._responder = self._session.responder(estimator, **stored["options"])
+        self._responder = self._session.responder(estimator, **asked(stored["options"]))
         if learned is not None:
             self._responder.n_answered, self._responder.n_contested = learned.counts
         weights = np.asarray(state.space.weights)

@@ -1,0 +1,98 @@
+"""An estimator that stands for several, of which a fit chooses one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import Tags, get_tags
+
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.kernel.release.plan import Plan
+from pacsklearn.kernel.release.release import Release
+
+PlanT = TypeVar("PlanT", bound=Plan)
+
+Prepare = Callable[[Any], ParameterPlan]
+"""Plan of an estimator, on the candidates that the release is taken from."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ChosenPlan(Generic[PlanT]):
+    """The estimator whose parameters are released, with its plan; secret material.
+
+    Parameters
+    ----------
+    estimator : estimator
+    plan : Plan
+    leaderboard : tuple
+        Where something was chosen: what else could have been, best first, for the curator.
+    """
+
+    estimator: Any
+    plan: PlanT
+    leaderboard: tuple[Any, ...] = ()
+
+    def learned(self, release: Release) -> dict[str, Any]:
+        """What a fit learns of the choice."""
+        del release
+        return {}
+
+
+class Alternatives(MetaEstimatorMixin, BaseEstimator, ABC):
+    """Models of which :class:`~pacsklearn.PACPrivate` releases one, for the price of one release.
+
+    It is wrapped and never fitted by itself.
+
+    Attributes
+    ----------
+    needs_list : str
+        Why a sampled secret does not serve.
+    """
+
+    needs_list: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def template(self) -> Any:
+        """What rows are checked, and subsets drawn, for."""
+
+    @abstractmethod
+    def check(self, canonicalizer_of: Callable[[Any], Canonicalizer]) -> None:
+        """Refuse models that must not be chosen among.
+
+        Raises
+        ------
+        ValueError
+        NoCanonicalizerError
+        """
+
+    @abstractmethod
+    def choose(self, prepare: Prepare, candidates: Candidates) -> ChosenPlan[ParameterPlan]:
+        """Plan of the model that is released."""
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> NoReturn:
+        """Refuse: what is chosen is chosen inside a private fit.
+
+        Raises
+        ------
+        TypeError
+        """
+        name = type(self).__name__
+        raise TypeError(
+            f"{name} is fitted inside a private estimator: PACPrivate({name}(...)).fit(X, y). "
+            "Without privacy use GridSearchCV."
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        return get_tags(self.template)
+
+
+def template_of(estimator: Any) -> Any:
+    """What rows are checked, and subsets drawn, for."""
+    return estimator.template if isinstance(estimator, Alternatives) else estimator
