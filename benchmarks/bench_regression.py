@@ -90,7 +90,7 @@ def of_auto(repeats: int) -> None:
             scores, chosen = [], set()
             for seed in range(repeats):
                 auto = AutoPrivateRegressor(
-                    budget=budget, constant=mean, value_range=ends, random_state=seed
+                    budget=budget, prior=Expected(mean, Range(*ends)), random_state=seed
                 ).fit(X, y)
                 scores.append(score(y, auto.predict(X), mean))
                 chosen.add(repr(getattr(auto.best_estimator_, "steps", [("", "constant")])[-1][1]))

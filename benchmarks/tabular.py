@@ -266,9 +266,9 @@ def score(model: Any, data: Any, table: Table) -> float:
 def auto(table: Table, data: Any, **promise: Any) -> float:
     """Accuracy of the best of our list; what it is, its AUC and its price go to standard error."""
     if table.ends:
-        model = AutoPrivateRegressor(table.schema, constant=table.constant, **promise)
+        model = AutoPrivateRegressor(schema=table.schema, prior=Expected(table.constant), **promise)
     else:
-        model = AutoPrivateClassifier(table.schema, scoring="accuracy", **promise)
+        model = AutoPrivateClassifier(schema=table.schema, scoring="accuracy", **promise)
     start = time.process_time()
     accuracy = score(model, data, table)
     took, kind = time.process_time() - start, model.best_estimator_

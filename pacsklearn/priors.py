@@ -1,13 +1,16 @@
-"""What is publicly expected of a regressor's predictions, stated without looking at the targets."""
+"""What is publicly expected of predictions, stated without looking at the targets."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.public_prior import PublicPrior, checked_range
 
 __all__ = ["Constant", "Expected", "Prior", "Range"]
@@ -102,33 +105,44 @@ class Expected(Prior):
 
 @final
 @dataclass
-class Constant(Prior):
-    """A public answer that may be released by itself, and that models are drawn toward.
+class Constant(BaseEstimator):
+    """Public probabilities of the classes, stated without looking at the targets.
 
-    :class:`AutoPrivateClassifier` and :class:`AutoPrivateRegressor` release it where no model is
-    expected to beat it; everywhere else it is an :class:`Expected` number.
+    What a classifier must be better than: :class:`~pacsklearn.AutoPrivateClassifier` releases them
+    in its place where no model is expected to be.
 
     Parameters
     ----------
-    value : float or class label
-    within : Range, optional
-        As for :class:`Expected`.
+    proba : mapping of class to float, or array-like of shape (n_classes,)
+        Positive; arrays in the order of the sorted classes. They are divided by their sum.
 
     Examples
     --------
     >>> from pacsklearn.priors import Constant
-    >>> Constant(150)
-    Constant(value=150, within=None)
+    >>> Constant({"ill": 0.05, "well": 0.95})
+    Constant(proba={'ill': 0.05, 'well': 0.95})
     """
 
-    value: Any
-    within: Range | None = None
+    proba: Any
 
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        return None if self.within is None else self.within.bounds
+    def of(self, classes: Any) -> Floats:
+        """Probabilities of sorted classes; (n_classes,).
 
-    @property
-    def mean(self) -> Any:
-        """What it says of the predictions."""
-        return self.value
+        Raises
+        ------
+        ValueError
+            When they are not those of these classes.
+        """
+        listed = classes.tolist()
+        if isinstance(self.proba, Mapping):
+            fits = set(self.proba) == set(listed)
+            shares = [self.proba[each] for each in listed] if fits else []
+        else:
+            shares = list(self.proba)
+        stated = np.asarray(shares, dtype=np.float64)
+        if stated.shape != (len(listed),) or not (np.isfinite(stated) & (stated > 0)).all():
+            raise ValueError(
+                f"proba must hold a positive number for each of the {len(listed)} classes of y, "
+                "stated without looking at y: a dict by class, or a list in their sorted order."
+            )
+        return np.asarray(stated / stated.sum())

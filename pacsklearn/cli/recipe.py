@@ -17,6 +17,7 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.privacy_statement import SCHEMA
+from pacsklearn.priors import Expected
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
 from pacsklearn.tabular.schema.schema import Schema
@@ -44,15 +45,21 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
         raise ValueError(f"The statement's recipe has no {error}; it was altered.") from None
 
 
-def auto_model(recipe: dict[str, Any], *, regression: bool, constant: Any, **options: Any) -> Any:
+def auto_model(
+    recipe: dict[str, Any], *, regression: bool, constant: float | None, **options: Any
+) -> Any:
     """Unfitted estimator that chooses its model; as :func:`model_of`."""
+    if regression and constant is None:
+        raise ValueError(
+            "--regression needs --constant, a number that targets are publicly expected to lie "
+            "around: models are drawn toward it, and compared with it."
+        )
     kind = AutoPrivateRegressor if regression else AutoPrivateClassifier
     return kind(
-        schema_of(recipe),
-        budget=budget_of(recipe),
-        constant=constant,
-        **{name: recipe[name] for name in ("n_subsets", "rate")},
-        subset_seed=recipe["subset_seed"],
+        budget_of(recipe),
+        schema=schema_of(recipe),
+        prior=None if constant is None else Expected(constant),
+        secret=Subsets(recipe["n_subsets"], rate=recipe["rate"], seed=recipe["subset_seed"]),
         **options,
     )
 

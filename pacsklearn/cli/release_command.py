@@ -56,6 +56,8 @@ def release(
     as_json: options.Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
+    from joblib import parallel_config
+
     from pacsklearn.cli.mixed_columns import texts_of
     from pacsklearn.cli.recipe import (
         auto_model,
@@ -93,9 +95,8 @@ def release(
         "schema": None if schema is None else Schema.read(schema).to_table_schema(),
     }
     account = charged_ledger(ledger, dataset, user, project)
-    settings = {"ledger": account, "n_jobs": jobs, "verbose": 0 if as_json else 1}
     if auto:
-        model: Any = auto_model(recipe, regression=regression, constant=constant, **settings)
+        model: Any = auto_model(recipe, regression=regression, constant=constant, ledger=account)
         table = table_of(recipe, data)
         if schema is None and (texts := texts_of(table.X)):
             raise ValueError(
@@ -106,7 +107,7 @@ def release(
         model_of(recipe)  # what is wrong with it is said before the rows are read
         table = table_of(recipe, data)
         recipe = with_columns(recipe, table.X)
-        model = model_of(recipe, **settings)
+        model = model_of(recipe, ledger=account, verbose=0 if as_json else 1)
         if words := words_of_columns(recipe):
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}
@@ -116,7 +117,8 @@ def release(
     ):
         if ledger is None:
             model.set_params(ledger=ledger_beside(data, output))
-        model.fit(table.X, table.y, **given)
+        with parallel_config(n_jobs=jobs):
+            model.fit(table.X, table.y, **given)
         document = {
             **privacy_report(model).statement,
             "recipe": chosen_recipe(recipe, model) if auto else recipe,

@@ -30,13 +30,13 @@ class ChosenPlan(Generic[PlanT]):
     ----------
     estimator : estimator
     plan : Plan
-    leaderboard : tuple
-        Where something was chosen: what else could have been, best first, for the curator.
+    verdict : Verdict, optional
+        Where something was chosen: how good it is, and what else could have been; the curator's.
     """
 
     estimator: Any
     plan: PlanT
-    leaderboard: tuple[Any, ...] = ()
+    verdict: Any = None
 
     def learned(self, release: Release) -> dict[str, Any]:
         """What a fit learns of the choice."""
@@ -53,8 +53,11 @@ class Alternatives(MetaEstimatorMixin, BaseEstimator, ABC):
     ----------
     needs_list : str
         Why a sampled secret does not serve.
+    scoring : None, str or callable
+        What they are compared by.
     """
 
+    scoring: Any
     needs_list: ClassVar[str]
 
     @property

@@ -40,7 +40,7 @@ from pacsklearn.sampled.sampled_subsets import SampledSubsets
 if TYPE_CHECKING:
     from pacsklearn.tabular.choosing.fit_plan import FitPlan
 
-_CURATORS = frozenset({"fit_report_", "leaderboard_"})
+_CURATORS = frozenset({"fit_report_", "verdict_"})
 _INSTEAD = {
     "release": "Parameters() or another of the release kinds",
     "secret": "Subsets()",
@@ -122,9 +122,9 @@ class PACPrivate(PrivateEstimator):
         With :class:`Tuned`: what was chosen, unfitted. Public.
     best_params_ : dict
         With :class:`Tuned`: its parameters, as the grid names them. Public.
-    leaderboard_ : tuple of ExpectedScore
-        With :class:`Tuned`: every option's simulated score, best first. For the curator: it is in
-        no pickle.
+    verdict_ : Verdict
+        With :class:`Tuned`: every option's simulated utility, first that of the one released,
+        beside the public constant's. For the curator: it is in no pickle.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -183,7 +183,7 @@ SubsetFitError, NonDeterministicError
         "best_params_",
         "classes_",
         "feature_names_in_",
-        "leaderboard_",
+        "verdict_",
         "n_features_in_",
         "noise_variances_",
         "release_",

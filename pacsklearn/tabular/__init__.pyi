@@ -7,8 +7,11 @@ from pacsklearn.tabular.choosing.auto_private import AutoPrivateRegressor as Aut
 from pacsklearn.tabular.choosing.fit_plan import FitPlan as FitPlan
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve as privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve as PrivacyUtilityCurve
+from pacsklearn.tabular.choosing.verdict import Utility as Utility
+from pacsklearn.tabular.choosing.verdict import Verdict as Verdict
 from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier as FixedStructureForestClassifier
 from pacsklearn.tabular.forests.regressor import FixedStructureForestRegressor as FixedStructureForestRegressor
+from pacsklearn.tabular.schema.apply_schema import apply_schema as apply_schema
 from pacsklearn.tabular.schema.column import Column as Column
 from pacsklearn.tabular.schema.encoder import SchemaEncoder as SchemaEncoder
 from pacsklearn.tabular.schema.queries import SchemaQueries as SchemaQueries

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -27,13 +26,12 @@ from pacsklearn import (
     Membership,
     Nats,
     PACPrivate,
-    Parameters,
     Student,
     Subsets,
 )
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.priors import Expected, Range
+from pacsklearn.priors import Constant, Expected, Range
 from pacsklearn.tabular import AdditiveClassifier, Column, Schema
 from pacsklearn.tabular.choosing import families
 from pacsklearn.tabular.choosing.families import classifier_families, regressor_families, too_dear
@@ -60,61 +58,93 @@ def outcomes(auto: Any) -> int:
 
 
 @pytest.fixture(scope="module")
+def rare() -> Any:
+    """One row in twenty is of the second class."""
+    return make_classification(
+        1200, 10, n_informative=4, weights=[0.95], flip_y=0.01, random_state=3
+    )
+
+
+@pytest.fixture(scope="module")
 def model(cancer: Any) -> AutoPrivateClassifier:
-    return AutoPrivateClassifier(families=FAMILIES, n_subsets=16, budget=1 / 4).fit(*cancer)
+    return AutoPrivateClassifier(families=FAMILIES, secret=Subsets(16), budget=1 / 4).fit(*cancer)
 
 
 def test_the_best_of_the_list_is_released(model: AutoPrivateClassifier, cancer: Any) -> None:
     assert model.released_estimator_.alpha == 1e3
     assert model.score(*cancer) > 0.85
-    assert model.leaderboard_[0].mean > model.leaderboard_[1].mean
+    assert model.verdict_.options[0].mean > model.verdict_.options[1].mean
     assert model.guarantee_.posterior_membership == pytest.approx(0.838, abs=1e-3)
-    assert f"ln 4 = {math.log(4):.4g}" in dict(model.guarantee_.details)["choice"]
+    assert f"ln 3 = {math.log(3):.4g}" in dict(model.guarantee_.details)["choice"]
     assert hasattr(model, "decision_function")
     assert not hasattr(model, "predict_proba")
 
 
 def test_what_is_kept_holds_no_score_and_nothing_fitted_before(cancer: Any) -> None:
     fitted = [clone(FAMILIES[0]).fit(*cancer)]
-    one = AutoPrivateClassifier(families=fitted, n_subsets=16, budget=1 / 4).fit(*cancer)
+    one = AutoPrivateClassifier(families=fitted, secret=Subsets(16), budget=1 / 4).fit(*cancer)
     kept = pickle.loads(pickle.dumps(one))
-    assert not hasattr(kept, "leaderboard_")
+    assert not hasattr(kept, "verdict_")
     assert not hasattr(kept.families[0][-1], "coef_")
     assert np.array_equal(kept.predict(cancer[0]), one.predict(cancer[0]))
-    assert f"{one.leaderboard_[0].mean:.3f}" not in repr(one) + str(one.guarantee_)
+    assert f"{one.verdict_.expected.mean:.3f}" not in repr(one) + str(one.guarantee_)
 
 
 def test_a_constant_is_said_aloud_and_charges_nothing(cancer: Any) -> None:
     ledger = MemoryLedger(1.0)
-    auto = AutoPrivateClassifier(families=FAMILIES, n_subsets=16, budget=1e-9, ledger=ledger)
+    auto = AutoPrivateClassifier(families=FAMILIES, secret=Subsets(16), budget=1e-9, ledger=ledger)
     with pytest.warns(UtilityWarning, match="constant"):
         auto.fit(*cancer)
     assert ledger.spent == 0
     assert not ledger.events
     assert isinstance(auto.released_estimator_, DummyClassifier)
-    assert np.all(auto.predict(cancer[0]) == 1)
-    assert auto.released_estimator_.class_prior_.tolist() == [0.5, 0.5]  # of no row
+    assert auto.predict_proba(cancer[0][:2]).tolist() == [[0.5, 0.5]] * 2  # of no row
     assert auto.guarantee_.spent == 0
     assert auto.guarantee_.posterior_membership == pytest.approx(0.5)
-    assert "ln 4" in dict(auto.guarantee_.details)["choice"]  # two models, two classes
+    assert "ln 3" in dict(auto.guarantee_.details)["choice"]  # two models, one constant
     assert Guarantee.from_json(auto.guarantee_.to_json()) == auto.guarantee_
-    assert auto.leaderboard_[0].name == "a constant"
+    assert auto.best_estimator_ is None
+    assert not auto.verdict_.beats_reference
     with pytest.warns(UtilityWarning, match="constant"):
-        auto.set_params(constant=0).fit(*cancer)
-    assert "ln 3" in dict(auto.guarantee_.details)["choice"]  # that class was public
+        auto.set_params(prior=Constant({0: 1, 1: 3})).fit(*cancer)
+    assert auto.released_estimator_.class_prior_.tolist() == [0.25, 0.75]
+    assert "ln 3" in dict(auto.guarantee_.details)["choice"]  # the same number
 
 
-def test_a_doubtful_model_is_simulated_again_before_a_constant_is_released(cancer: Any) -> None:
-    how = {"families": FAMILIES[1:], "n_subsets": 16, "subset_seed": 2}
-    auto = AutoPrivateClassifier(budget=2e-4, **how).fit(*cancer)
-    (score,) = auto.leaderboard_
-    assert score.mean < 2 * score.standard_error  # a constant has 0: 32 releases leave it open
-    assert auto.best_estimator_ is not None
-    assert auto.plan(*cancer, n_releases=400).expected.mean > 0.05
+def test_public_probabilities_must_be_beaten(rare: Any) -> None:
+    """Of 5 % positives nearly every model is better than even odds, and few beat their share."""
+    X, y = rare
+    how = {"families": FAMILIES[:1], "secret": Subsets(16, seed=0), "budget": 1 / 16}
+    against_even = AutoPrivateClassifier(**how).plan(X, y)
+    stated = AutoPrivateClassifier(prior=Constant([0.95, 0.05]), **how)
+    against_stated = stated.plan(X, y)
+    assert against_even.verdict.reference.mean == pytest.approx(np.log(0.5))
+    assert against_stated.verdict.reference.mean > -0.25
+    assert against_even.verdict.beats_reference
+    assert not against_stated.verdict.beats_reference
+    with pytest.warns(UtilityWarning, match=r"0\.95, 0\.05"):
+        stated.fit(X, y)
+
+
+def test_with_few_positives_the_noisier_option_does_not_win(rare: Any) -> None:
+    """At one half no model says yes, and only noise does: a proper score does not fall for it."""
+    X, y = rare
+    steady, shaky = (
+        make_pipeline(StandardScaler(), LogisticRegression(C=C, max_iter=1000)) for C in (1e-3, 10)
+    )
+    how = {"secret": Subsets(16, seed=0), "budget": 1 / 16}
+    auto = AutoPrivateClassifier(families=[shaky, steady], **how).fit(X, y)
+    assert auto.best_estimator_[-1].C == 1e-3
+    by_labels = AutoPrivateClassifier(
+        families=[shaky, steady], scoring="matthews_corrcoef", **how
+    ).fit(X, y)
+    assert by_labels.best_estimator_[-1].C == 10
+    log_scores = [one.plan(X, y, scoring="neg_log_loss").expected.mean for one in (auto, by_labels)]
+    assert log_scores[0] > log_scores[1] + 0.1
 
 
 def test_a_cap_is_another_promise(cancer: Any) -> None:
-    auto = AutoPrivateClassifier(families=FAMILIES, n_subsets=16, budget=Membership(0.6)).fit(
+    auto = AutoPrivateClassifier(families=FAMILIES, secret=Subsets(16), budget=Membership(0.6)).fit(
         *cancer
     )
     assert auto.guarantee_.posterior_membership <= 0.6
@@ -123,7 +153,10 @@ def test_a_cap_is_another_promise(cancer: Any) -> None:
 
 def test_a_constant_under_a_cap_gives_the_adversary_nothing(cancer: Any) -> None:
     blind = [make_pipeline(StandardScaler(), LogisticRegression(C=1e-12))]
-    auto = AutoPrivateClassifier(families=blind, n_subsets=16, budget=Identification(0.2))
+    shares = Constant(np.bincount(cancer[1]) / len(cancer[1]))
+    auto = AutoPrivateClassifier(
+        Identification(0.2), families=blind, prior=shares, secret=Subsets(16)
+    )
     with pytest.warns(UtilityWarning, match="charged"):
         auto.fit(*cancer)
     assert auto.guarantee_.spent == pytest.approx(1 / 16)
@@ -133,85 +166,101 @@ def test_a_constant_under_a_cap_gives_the_adversary_nothing(cancer: Any) -> None
 
 def test_mixed_tables_need_no_preprocessing() -> None:
     X, y, schema = mixed()
-    auto = AutoPrivateClassifier(schema, n_subsets=16, budget=Nats(1.0)).fit(X, y)
+    auto = AutoPrivateClassifier(schema=schema, secret=Subsets(16), budget=Nats(1.0)).fit(X, y)
     assert auto.score(X, y) > 0.75
-    assert len(auto.leaderboard_) == len(classifier_families(schema, 2))
-    assert any(score.name.startswith("AdditiveClassifier") for score in auto.leaderboard_)
+    board = auto.verdict_.options
+    assert len(board) == len(classifier_families(schema, 2))
+    assert any(each.name.startswith("AdditiveClassifier") for each in board)
     assert auto.classes_.tolist() == ["ill", "well"]
     assert auto.feature_names_in_.tolist() == ["age", "ward"]
 
 
 def test_students_are_released_on_request() -> None:
     X, y, schema = mixed()
-    auto = AutoPrivateClassifier(schema, students=True, n_subsets=8, budget=Nats(1.0)).fit(X, y)
+    auto = AutoPrivateClassifier(
+        schema=schema, families=Student(), secret=Subsets(8), budget=Nats(1.0)
+    ).fit(X, y)
     assert auto.score(X, y) > 0.7
     assert "whole table" in auto.guarantee_.headline
     assert "released privately" in dict(auto.guarantee_.details)["queries"]
-    assert auto.leaderboard_ == ()
+    assert auto.verdict_ is None
 
 
 def test_students_of_three_classes_learn_of_an_svm() -> None:
     X, y, schema = mixed()
     y = np.where(X["age"] > 70, "old", y)
-    auto = AutoPrivateClassifier(schema, students=True, n_subsets=8, budget=Nats(1.0))
-    auto.set_params(release=Student(queries=X.sample(200, random_state=0))).fit(X, y)
+    asked = Student(queries=X.sample(200, random_state=0))
+    auto = AutoPrivateClassifier(
+        schema=schema, families=asked, secret=Subsets(8), budget=Nats(1.0)
+    ).fit(X, y)
     assert type(auto.best_estimator_[-1]) is SVC
     assert auto.score(X, y) > 0.75
     assert set(auto.predict(X)) == {"ill", "old", "well"}
 
 
 def test_regressors_and_their_public_constant(iris: Any, sizes: Any) -> None:
-    how = {"families": LINES, "n_subsets": 16}
-    auto = AutoPrivateRegressor(budget=Nats(1.0), **how).fit(iris[0], sizes)
+    how = {"families": LINES, "secret": Subsets(16)}
+    expected = Expected(3.5)
+    auto = AutoPrivateRegressor(Nats(1.0), prior=expected, **how).fit(iris[0], sizes)
     assert auto.score(iris[0], sizes) > 0.5
-    with pytest.raises(ValueError, match="constant"):
-        AutoPrivateRegressor(budget=1e-9, **how).fit(iris[0], sizes)
-    with pytest.warns(UtilityWarning, match="constant"):
-        poor = AutoPrivateRegressor(budget=1e-9, constant=3.5, **how).fit(iris[0], sizes)
+    with pytest.raises(ValueError, match="prior"):
+        AutoPrivateRegressor(Nats(1.0), **how).fit(iris[0], sizes)
+    with pytest.warns(UtilityWarning, match=r"constant 3\.5"):
+        poor = AutoPrivateRegressor(1e-9, prior=expected, **how).fit(iris[0], sizes)
     assert set(poor.predict(iris[0])) == {3.5}
 
 
-@pytest.mark.parametrize("given", [{}, {"value_range": (25.0, 325.0)}])
-def test_regressors_are_drawn_toward_their_public_constant(given: Any) -> None:
+def test_a_regressor_is_compared_with_the_constant_that_would_be_released() -> None:
+    """It was compared with the mean of the rows, which is private, and lost to a worse constant."""
     X, y = load_diabetes(return_X_y=True)
-    how = {"budget": 1 / 64, "families": [LinearRegression()], "n_subsets": 32}
-    drawn = AutoPrivateRegressor(constant=150.0, **how, **given).plan(X, y, n_releases=16)
-    left = AutoPrivateRegressor(**how).plan(X, y, n_releases=16)
-    within = Range(*given["value_range"]) if given else None
-    same = PACPrivate(
-        LinearRegression(),
-        budget=1 / 64,
-        release=Parameters(prior=Expected(150.0, within)),
-        secret=Subsets(32),
-    ).plan(X, y, n_releases=16, alternatives=False)
+    shuffled = np.random.default_rng(0).permutation(y)  # nothing to learn: R2 a little below 0
+    how = {"budget": 1 / 16, "secret": Subsets(16, seed=0)}
+    auto = AutoPrivateRegressor(prior=Range(0, 100), families=LINES, **how).fit(X, shuffled)
+    assert auto.verdict_.reference.mean < -1  # 50, where the mean is 152
+    assert auto.verdict_.reference.mean < auto.verdict_.expected.mean < 0
+    assert auto.verdict_.beats_reference
+    assert auto.best_estimator_ is not None
+
+
+@pytest.mark.parametrize("prior", [Expected(150.0), Range(0.0, 300.0)], ids=repr)
+def test_regressors_are_drawn_toward_what_is_publicly_expected(prior: Any) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    how = {"budget": 1 / 64, "secret": Subsets(32, seed=0)}
+    auto = AutoPrivateRegressor(prior=prior, families=[LinearRegression()], **how)
+    drawn = auto.plan(X, y, n_releases=16)
+    left = PACPrivate(LinearRegression(), **how).plan(X, y, n_releases=16, alternatives=False)
     assert left.expected.mean < -0.5 < 0 < drawn.expected.mean
-    assert drawn.expected.mean == pytest.approx(same.expected.mean, abs=1e-9)
 
 
 def test_the_list_has_a_regressor_for_a_small_budget_and_a_small_table() -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     schema = Schema.template(X).confirm()
-    auto = AutoPrivateRegressor(schema, constant=150.0, budget=1 / 16, n_subsets=64)
+    auto = AutoPrivateRegressor(
+        schema=schema, prior=Expected(150.0), budget=1 / 16, secret=Subsets(64)
+    )
     plan = auto.plan(X, y, n_releases=24)
-    assert plan.leaderboard[0].mean > 0.27  # .20 without lines of few columns, without the constant
+    assert plan.expected.mean > 0.27  # .20 without lines of few columns, without the constant
 
 
 def test_every_built_in_family_can_be_released(cancer: Any) -> None:
     schema = Schema(Column(f"x{i}", low=-3, high=3) for i in range(6))
     X, y = cancer[0][:100, :6], cancer[1][:100]
     for given in (None, schema):
-        auto = AutoPrivateClassifier(given, n_subsets=8, budget=Nats(1.0)).fit(X, y)
-        assert len(auto.leaderboard_) == len(classifier_families(given, 6))
-        line = AutoPrivateRegressor(given, n_subsets=8, budget=Nats(1.0), constant=0.0)
-        assert len(line.fit(X, X[:, 0]).leaderboard_) >= len(regressor_families(given, 6))
+        auto = AutoPrivateClassifier(schema=given, secret=Subsets(8), budget=Nats(1.0)).fit(X, y)
+        assert len(auto.verdict_.options) == len(classifier_families(given, 6))
+        line = AutoPrivateRegressor(
+            schema=given, secret=Subsets(8), budget=Nats(1.0), prior=Range(-3, 3)
+        ).fit(X, X[:, 0])
+        assert len(line.verdict_.options) == len(regressor_families(given, 6))
     assert any(isinstance(one, AdditiveClassifier) for one in classifier_families(schema, 6))
 
 
 def test_plans_of_the_whole_list(cancer: Any) -> None:
-    auto = AutoPrivateClassifier(families=FAMILIES, n_subsets=16)
+    auto = AutoPrivateClassifier(families=FAMILIES, secret=Subsets(16))
     plan = auto.plan(*cancer, n_releases=2)
-    assert len(plan.leaderboard) == 2
-    assert plan.scoring == "matthews_corrcoef"
+    assert len(plan.verdict.options) == 2
+    assert plan.verdict.scoring == "neg_log_loss"
+    assert auto.plan(*cancer, n_releases=2, scoring="accuracy").verdict.scoring == "accuracy"
 
 
 def test_what_is_refused(cancer: Any) -> None:
@@ -219,9 +268,11 @@ def test_what_is_refused(cancer: Any) -> None:
         AutoPrivateClassifier().predict(cancer[0])
     with pytest.raises(ValueError, match="families"):
         AutoPrivateClassifier(families=[]).fit(*cancer)
-    with pytest.raises(ValueError, match="students"):
-        AutoPrivateClassifier(queries=cancer[0]).fit(*cancer)
-    many = [LogisticRegression(C=C) for C in range(1, 66)]
+    with pytest.raises(ValueError, match="Constant"):
+        AutoPrivateClassifier(prior=Range(0, 1)).fit(*cancer)
+    with pytest.raises(ValueError, match="proba"):
+        AutoPrivateClassifier(prior=Constant([1]), secret=Subsets(8)).fit(*cancer)
+    many = [LogisticRegression(C=C) for C in range(1, 65)]
     with pytest.raises(ValueError, match="at most 63"):
         AutoPrivateClassifier(families=many).fit(*cancer)
 
@@ -230,10 +281,10 @@ def test_a_table_that_the_list_cannot_read_is_refused_with_its_columns() -> None
     table = pd.DataFrame({"age": np.arange(40.0), "ward": ["north", "south"] * 20})
     y = np.arange(40) % 2
     with pytest.raises(ValueError, match="AutoPrivateClassifier"):
-        AutoPrivateClassifier(n_subsets=8).fit(table, y)
+        AutoPrivateClassifier(secret=Subsets(8)).fit(table, y)
     table["ward"] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        AutoPrivateClassifier(n_subsets=8).plan(table, y)
+        AutoPrivateClassifier(secret=Subsets(8)).plan(table, y)
 
 
 @pytest.mark.parametrize(
@@ -268,44 +319,38 @@ def test_what_was_left_out_stands_in_the_leaderboard(monkeypatch: pytest.MonkeyP
     X = np.random.default_rng(0).normal(size=(60, 6))
     y = (X[:, 0] > 0).astype(int)
     monkeypatch.setattr(families, "_MOST_EQUATIONS", 5)
-    auto = AutoPrivateClassifier(n_subsets=8, budget=0.5, constant=0).fit(X, y)
-    out = [score for score in auto.leaderboard_ if not score.scores]
+    auto = AutoPrivateClassifier(secret=Subsets(8), budget=0.5).fit(X, y)
+    out = [score for score in auto.verdict_.options if not score.scores]
     assert len(out) == 3
     assert math.isnan(out[0].mean)
     assert all(
         "each candidate would solve 6 equations, more than 5" in each.why_not for each in out
     )
     # What a shape leaves out is no option: it tells nothing of the rows.
-    board = [score for score in auto.leaderboard_ if score.name != "a constant"]
-    assert outcomes(auto) == len(board) - len(out) + 1  # and the constant
+    kept = AutoPrivateClassifier(
+        families=[one for one in classifier_families(None, 6) if not too_dear(one, 6, 2)],
+        secret=Subsets(8),
+        budget=0.5,
+    ).fit(X, y)
+    assert outcomes(auto) == outcomes(kept)
 
 
-@pytest.mark.parametrize(("constant", "expected"), [(None, 2 + 2), (0, 2 + 1)])
-def test_every_branch_states_the_same_number_of_outcomes(
-    cancer: Any, constant: Any, expected: int
-) -> None:
+def test_every_branch_states_the_same_number_of_outcomes(cancer: Any) -> None:
     two = [LogisticRegression(C=0.01, max_iter=1000), RidgeClassifier()]
     families = [make_pipeline(StandardScaler(), one) for one in two]
     won, lost = (
-        AutoPrivateClassifier(
-            families=families, constant=constant, budget=budget, n_subsets=16, subset_seed=0
-        ).fit(*cancer)
+        AutoPrivateClassifier(families=families, budget=budget, secret=Subsets(16, seed=0)).fit(
+            *cancer
+        )
         for budget in (0.5, 1e-9)
     )
     # The two calls end in different branches, which the stated number must not tell apart.
     assert won.best_estimator_ is not None
     assert lost.best_estimator_ is None
-    assert outcomes(won) == outcomes(lost) == expected
+    # Nine temperatures of the one, the other as it is, and the constant.
+    assert outcomes(won) == outcomes(lost) == 9 + 1 + 1
 
 
 def test_a_constant_takes_a_place_among_the_64_outcomes(cancer: Any) -> None:
     with pytest.raises(ValueError, match="families"):
         AutoPrivateClassifier(families=[LogisticRegression()] * 64).fit(*cancer)
-
-
-def test_of_too_many_classes_one_constant_can_be_released() -> None:
-    X = np.random.default_rng(0).normal(size=(140, 2))
-    y = np.r_[np.repeat(np.arange(63), 2), np.full(14, 5)]
-    auto = AutoPrivateClassifier(families=[GaussianNB()] * 2, n_subsets=8, budget=1e-9).fit(X, y)
-    assert outcomes(auto) == 2 + 1
-    assert set(auto.predict(X)) == {0}  # the most frequent class would tell which of 63 it is

@@ -18,11 +18,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
+from pacsklearn import Nats, PACPrivate, PrivacySession, Subsets
 from pacsklearn.exceptions import FewCandidatesWarning, UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.tabular import StepwiseClassifier
-from pacsklearn.tabular.choosing.fit_plan import ExpectedScore
+from pacsklearn.tabular.choosing.verdict import Utility
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 
@@ -43,8 +43,9 @@ def test_a_plan_says_what_fit_would_release(model: PACPrivate, plan: Any, cancer
     assert set(fitted.guarantee_.public) <= set(plan.public)
     assert plan.n_numbers == 31 + 1
     assert plan.n_noised == 15  # sixteen candidates span no more
-    assert plan.constant == pytest.approx(np.mean(cancer[1]), abs=0.02)
-    assert plan.constant < plan.expected.mean < plan.without_noise
+    assert plan.verdict.reference.mean == pytest.approx(math.log(0.5))
+    assert plan.verdict.beats_reference
+    assert plan.expected.mean < plan.without_noise
     assert plan.noise > 0 < plan.signal
     for words in ("67.50 %", "noise in 15 directions", "curator", f"{plan.expected.mean:.3f}"):
         assert words in str(plan)
@@ -74,10 +75,11 @@ def test_a_plan_stays_with_the_curator(model: PACPrivate, plan: Any, cancer: Any
 
 def test_a_plan_of_answers_shows_their_score_at_no_budget(cancer: Any) -> None:
     tree = DecisionTreeClassifier(min_samples_leaf=20)
-    planned = PACPrivate(tree, release=Answers(50), secret=Subsets(16)).plan(*cancer, n_releases=4)
+    planned = PACPrivate(tree, secret=Subsets(16)).plan(*cancer, n_releases=4)
     assert planned.route == "responses"
     assert "shape of its trees is learned from the rows" in planned.why
-    assert planned.at_null_budget.mean > planned.constant  # what the candidates agree on
+    agreed_on = planned.at_null_budget.mean
+    assert agreed_on > planned.verdict.reference.mean
     assert math.isnan(planned.noise)
     assert "function of the whole table" in " ".join(str(planned).split())
 
@@ -97,19 +99,19 @@ def test_answers_no_better_than_a_constant_are_told_what_would_help() -> None:
     X, y = rng.normal(size=(200, 3)), rng.random(200) < 0.2
     lookup = DecisionTreeClassifier(random_state=0)
     planned = PACPrivate(lookup, secret=Subsets(16)).plan(X, y, n_releases=2)
-    assert planned.expected.mean < planned.constant
+    assert not planned.verdict.beats_reference
     assert any("No better than a constant" in text for text in planned.advice)
 
 
 def test_clusterings_and_regressors_have_plans(cancer: Any, iris: Any, sizes: Any) -> None:
     clusters = PACPrivate(KMeans(3), secret=Subsets(16)).plan(iris[0], n_releases=2)
-    assert math.isnan(clusters.constant)
+    assert not clusters.verdict.reference.scores
     assert clusters.alternative is None
     line = PACPrivate(Ridge(), secret=Subsets(16), budget=Nats(1.0)).plan(
         iris[0], sizes, n_releases=4
     )
-    assert line.scoring == "R²"
-    assert line.constant == pytest.approx(0, abs=1e-9)
+    assert line.verdict.scoring == "R²"
+    assert not line.verdict.reference.scores  # nothing is publicly expected
 
 
 def test_fit_warns_of_what_is_no_better_than_a_constant(cancer: Any, recwarn: Any) -> None:
@@ -136,7 +138,7 @@ def test_more_columns_than_rows_are_advised_on(kind: Any) -> None:
     assert any(each.category is FewCandidatesWarning for each in told)
     if kind is not Ridge:
         plan = PACPrivate(StepwiseClassifier(2), budget=1 / 2, secret=Subsets(32)).plan(X, y)
-        assert plan.expected.mean > plan.constant + 0.1
+        assert plan.expected.mean > plan.verdict.reference.mean
 
 
 def test_what_a_plan_refuses(cancer: Any) -> None:
@@ -160,7 +162,7 @@ def test_a_session_takes_only_its_own_plans(cancer: Any) -> None:
 
 
 def test_means_and_spreads_by_hand() -> None:
-    score = ExpectedScore("a", (0.5, 0.7, 0.9))
+    score = Utility("a", (0.5, 0.7, 0.9))
     assert score.mean == pytest.approx(0.7)
     assert score.spread == pytest.approx(0.2)
     assert score.standard_error == pytest.approx(0.2 / 3**0.5)

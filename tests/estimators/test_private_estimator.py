@@ -60,7 +60,7 @@ def test_a_step_that_saw_all_rows_is_named(before: Any, wrap: str) -> None:
     ("last", "inside"),
     [
         (
-            AutoPrivateClassifier(families=[RidgeClassifier()], budget=Nats(1), n_subsets=8),
+            AutoPrivateClassifier(families=[RidgeClassifier()], budget=Nats(1), secret=Subsets(8)),
             "AutoPrivateClassifier(families=[make_pipeline(...)])",
         ),
         (

@@ -483,20 +483,23 @@ def _codebook(model: str, budget: float) -> Figures:
     yield from _learned(private.released_estimator_)
 
 
-def _automatic(table: str, budget: float, constant: Any) -> Figures:
+def _automatic(table: str, budget: float, expected: Any) -> Figures:
     X, y = _table(table)
-    kind = ps.AutoPrivateClassifier if table == "binary" else ps.AutoPrivateRegressor
-    models = ("lda", "scaler_logistic") if table == "binary" else ("ridge", "scaler_ridge")
+    classifies = table == "binary"
+    kind = ps.AutoPrivateClassifier if classifies else ps.AutoPrivateRegressor
+    models = ("lda", "scaler_logistic") if classifies else ("ridge", "scaler_ridge")
+    prior = None
+    if expected is not None:
+        prior = ps.priors.Constant(expected) if classifies else ps.priors.Range(*expected)
     private = kind(
         families=[MODELS[each]() for each in models],
         budget=_budget(budget),
-        constant=constant,
-        n_subsets=16,
-        subset_seed=0,
+        prior=prior,
+        secret=ps.Subsets(16, seed=0),
         **SEEDED,
     ).fit(X, y)
     yield from _promise(private.guarantee_)
-    yield "scores", [score.mean for score in private.leaderboard_]
+    yield "scores", [score.mean for score in private.verdict_.options]
     yield from _learned(private.released_estimator_)
 
 

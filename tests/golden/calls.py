@@ -326,17 +326,17 @@ def _tables() -> Iterator[Call]:
 
 def _choices() -> Iterator[Call]:
     for nats in (1e-9, 1 / 4):
-        for constant in (None, 0):
+        for proba in (None, (1, 3)):
             yield Call(
-                f"automatic classifier, {nats} nats, constant {constant}",
+                f"automatic classifier, {nats} nats, proba {proba}",
                 "automatic",
-                {"table": "binary", "budget": nats, "constant": constant},
+                {"table": "binary", "budget": nats, "expected": proba},
                 1e-5,
             )
     yield Call(
         "automatic regressor",
         "automatic",
-        {"table": "numbers", "budget": 1 / 4, "constant": 0.0},
+        {"table": "numbers", "budget": 1 / 4, "expected": (-10.0, 10.0)},
         1e-5,
     )
     for nats in (1 / 16, 1.0):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
@@ -20,20 +19,16 @@ from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
-from pacsklearn.tabular.choosing.fit_plan import ExpectedScore, FitPlan
-from pacsklearn.tabular.choosing.planning import (
-    NULL_BUDGET,
-    constant_score,
-    promise_of_nats,
-    title_of,
-)
+from pacsklearn.tabular.choosing.fit_plan import FitPlan
+from pacsklearn.tabular.choosing.planning import NULL_BUDGET, promise_of_nats, title_of
+from pacsklearn.tabular.choosing.public_constant import public_constant, reference_of
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
     HeldOut,
     SimulatedAnswers,
-    over_constant,
     some_of,
 )
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 
 _ASKED_ROWS = 512
 _QUICK_CANDIDATES, _QUICK_RELEASES, _QUICK_ROWS = 32, 4, 256
@@ -75,14 +70,8 @@ class AnswersAdvice(Advice):
             most=_ASKED_ROWS,
             n_releases=request.n_releases,
         )
-        constant = constant_score(
-            candidates.estimator,
-            lambda model, X, y: labels.score(y, model.predict(X)),
-            held_out,
-            simulated.candidates,
-        )
         title = title_of(estimator)
-        expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
+        verdict = _verdict(title, labels, candidates, simulated, held_out, step_budget)
         contested = simulated.n_contested / simulated.n_queries
         poor = f"No better than a constant is expected: {_AT_RANDOM}. {_HELP}"
         return FitPlan(
@@ -97,15 +86,13 @@ class AnswersAdvice(Advice):
             public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
             n_numbers=simulated.n_queries,
             n_noised=simulated.n_contested,
-            scoring="R²" if labels.answers == "values" else "accuracy",
-            expected=expected,
-            constant=constant,
-            at_null_budget=ExpectedScore(
+            verdict=verdict,
+            at_null_budget=Utility(
                 title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
             ),
             seconds=sum(request.report.wall.values()),
             advice=(
-                *([poor] if expected.mean <= constant else []),
+                *([] if verdict.beats_reference else [poor]),
                 *advice_on_answers(contested, labels),
             ),
         )
@@ -123,18 +110,19 @@ def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
     # Every fit of answers comes through here: some candidates and rows stand for all.
     few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
     try:
-        simulated, _ = _simulated(
+        simulated, held_out = _simulated(
             few,
             kind,
             ask,
-            lambda y, predicted: over_constant(y, predicted, is_classifier(estimator)),
+            kind.score,
             most=_QUICK_ROWS,
             n_releases=_QUICK_RELEASES,
         )
     except SubsetFitError:
         # Candidates that cannot answer some rows may answer others; predict says which.
         return
-    if simulated.at(responder.step_budget).mean() <= 0:
+    verdict = _verdict(title_of(estimator), kind, few, simulated, held_out, responder.step_budget)
+    if verdict.gain <= 0:
         contested = simulated.n_contested / simulated.n_queries
         advice = " ".join([_HELP, *advice_on_answers(contested, kind)])
         warn_user(
@@ -143,6 +131,27 @@ def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
             "PACPrivate.plan shows the figures (for the curator's eyes).",
             UtilityWarning,
         )
+
+
+def _verdict(
+    name: str,
+    kind: AnswerKind,
+    candidates: Candidates,
+    simulated: SimulatedAnswers,
+    held_out: HeldOut,
+    step_budget: float,
+) -> Verdict:
+    """Verdict on answers of so many nats each, beside the public constant's."""
+    constant = public_constant(candidates.estimator, candidates.y, kind.prior)
+    reference = reference_of(
+        constant,
+        lambda model, X, y: float(kind.score(y, model.predict(X))),
+        held_out,
+        simulated.candidates,
+    )
+    scoring = "R²" if kind.answers == "values" else "accuracy"
+    utility = Utility(name, tuple(simulated.at(step_budget).tolist()))
+    return Verdict(scoring, (utility,), reference)
 
 
 def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:

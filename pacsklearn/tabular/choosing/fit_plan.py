@@ -7,7 +7,6 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
-import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -15,47 +14,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.tabular.choosing.privacy_utility_curve import CURATOR_ONLY
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 
 _WIDTH = 88
 _NAME = 20
-
-
-@final
-@dataclass(frozen=True)
-class ExpectedScore:
-    """Scores of simulated releases of one estimator.
-
-    Parameters
-    ----------
-    name : str
-        What was simulated.
-    scores : tuple of float
-        One a simulated release, on rows outside the drawn subset; none where it was left out.
-    why_not : str
-        Why it may not be chosen; empty where it may.
-    """
-
-    name: str
-    scores: tuple[float, ...]
-    why_not: str = ""
-
-    @property
-    def mean(self) -> float:
-        """Expected score of a release."""
-        return float(np.mean(self.scores)) if self.scores else math.nan
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of single releases about it."""
-        return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of :attr:`mean`, from the simulated releases alone."""
-        return self.spread / math.sqrt(len(self.scores))
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} +- {self.spread:.3f} a release (s.e. {self.standard_error:.2g})"
 
 
 @final
@@ -84,21 +46,17 @@ class FitPlan:
     signal, noise : float
         Size of the average candidate's vector and of the noise (root of the total variance), both
         as the metric measures them; nan for answers.
-    scoring : str
-    expected : ExpectedScore
-        Of releases under the budget.
+    verdict : Verdict
+        Utility of releases under the budget and of options that are not released, beside the
+        public constant.
     without_noise : float
         Mean score of the same candidates' models as they are; nan for answers and students.
-    constant : float
-        Score of the best constant answer; nan where it cannot be scored.
-    at_null_budget : ExpectedScore, optional
-        Answers and students: their score at 1e-9 nat. What it has above ``constant`` is a function
-        of the whole table, and is not bought by the budget.
+    at_null_budget : Utility, optional
+        Answers and students: their score at 1e-9 nat. What it has above the constant's is a
+        function of the whole table, and is not bought by the budget.
     seconds : float
         Wall time of the candidates' fits and of the calibration.
-    leaderboard : tuple of ExpectedScore
-        Listed options, best first, where there is something to choose (``tune``).
-    alternative : ExpectedScore, optional
+    alternative : Utility, optional
         Best of a few steadier models behind the same preprocessing.
     advice : tuple of str
         What would help.
@@ -111,22 +69,19 @@ class FitPlan:
     public: tuple[str, ...]
     n_numbers: int
     n_noised: int
-    scoring: str
-    expected: ExpectedScore
-    constant: float
-    at_null_budget: ExpectedScore | None
+    verdict: Verdict
+    at_null_budget: Utility | None
     seconds: float
     signal: float = math.nan
     noise: float = math.nan
     without_noise: float = math.nan
-    leaderboard: tuple[ExpectedScore, ...] = ()
-    alternative: ExpectedScore | None = None
+    alternative: Utility | None = None
     advice: tuple[str, ...] = ()
 
     @property
-    def beats_constant(self) -> bool:
-        """Whether a release is expected to be better than the best constant."""
-        return not self.expected.mean <= self.constant
+    def expected(self) -> Utility:
+        """Utility of what is released."""
+        return self.verdict.expected
 
     def __str__(self) -> str:
         lines = [f"Plan of {self.estimator}: what fit would release", ""]
@@ -149,11 +104,12 @@ class FitPlan:
         ]
         if not math.isnan(self.noise):
             rows.append(("noise", f"{self.noise:.3g} beside a signal of {self.signal:.3g}"))
-        rows.append((f"expected {self.scoring}", str(self.expected)))
+        rows.append((f"expected {self.verdict.scoring}", str(self.expected)))
         if not math.isnan(self.without_noise):
             rows.append(("without noise", f"{self.without_noise:.3f}, not private"))
-        if not math.isnan(self.constant):
-            rows.append(("a constant", f"{self.constant:.3f}"))
+        reference = self.verdict.reference
+        if reference.scores:
+            rows.append(("a constant", f"{reference.mean:.3f}: {reference.name}"))
         if self.at_null_budget is not None:
             rows.append(
                 (
@@ -164,7 +120,8 @@ class FitPlan:
                     ),
                 )
             )
-        rows += [("option", f"{_option(each)}") for each in self.leaderboard]
+        if len(self.verdict.options) > 1:
+            rows += [("option", f"{_option(each)}") for each in self.verdict.options]
         if self.alternative is not None:
             rows.append(("alternative", _option(self.alternative)))
         rows.append(("time", f"{self.seconds:.2g} s for the candidates' fits and the noise"))

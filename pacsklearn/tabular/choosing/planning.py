@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.base import clone, is_classifier, is_regressor
 
+from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
-from pacsklearn.estimators.released_parameters import ChosenPlan, Parameters
+from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan
+from pacsklearn.estimators.released_parameters import Parameters
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.terms import public_facts
-from pacsklearn.tabular.choosing.fit_plan import ExpectedScore, FitPlan, steadier_models
-from pacsklearn.tabular.choosing.simulated_releases import (
-    SEED,
-    HeldOut,
-    SimulatedReleases,
-    as_number,
-    outside_rows,
-    released_scorer,
-    scoring_name,
-    warn_of_poor_release,
-)
+from pacsklearn.tabular.choosing.fit_plan import FitPlan, steadier_models
+from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
+from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 
+_QUICK_ROWS = 500
 NULL_BUDGET = 1e-9
 
 
@@ -42,11 +37,21 @@ class ParametersAdvice(Advice):
 
     def before(self, plan: ChosenPlan[ParameterPlan], candidates: Candidates) -> None:
         """Warn of a release that is expected to be no better than a constant."""
-        warn_of_poor_release(plan.plan, candidates, plan.estimator)
+        estimator, one = plan.estimator, plan.plan
+        verdict = plan.verdict
+        if verdict is None:
+            y, methods = candidates.y, one.outputs.canonicalizer.methods
+            predicts = is_classifier(estimator) or is_regressor(estimator)
+            if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
+                return
+            # Every fit comes through here: few draws and rows stand for all.
+            judge = Judge(candidates, most=_QUICK_ROWS)
+            verdict = judge.verdict(title_of(estimator), one, FIRST_RELEASES)
+        _warn(verdict, one, candidates, estimator)
 
     def plan(self, kind: Parameters, estimator: Any, request: PlanRequest) -> FitPlan:
         """Plan of a release of parameters, and of steadier models in its place."""
-        candidates, scoring, n_releases = request.candidates, request.scoring, request.n_releases
+        candidates, n_releases = request.candidates, request.n_releases
         choices = kind.choices(request.noise)
 
         def prepare(one: Any, choices: ReleaseChoices = choices) -> ParameterPlan:
@@ -57,26 +62,23 @@ class ParametersAdvice(Advice):
         outputs, space = plan.outputs, plan.space.row_subsets()
         law = plan.calibrate(opening_belief(space.weights))
         seconds = sum(request.report.wall.values())
-        score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
-        held_out = outside_rows(candidates, SEED)
-        simulated = SimulatedReleases(
-            outputs, space, score, held_out, n_releases=n_releases, seed=SEED
-        )
-        expected = ExpectedScore(title, tuple(simulated.at(law).tolist()))
-        constant = constant_score(outputs.template, score, held_out, simulated.candidates)
+        stated = estimator.scoring if isinstance(estimator, Alternatives) else None
+        judge = Judge(candidates, stated if request.scoring is None else request.scoring)
+        verdict, is_chosen = chosen.verdict, chosen.verdict is not None
+        if verdict is None or request.scoring is not None:
+            verdict = judge.verdict(title, plan, n_releases)
         predicts = is_classifier(chosen.estimator) or is_regressor(chosen.estimator)
         others = {}
-        if request.alternatives and predicts and np.ndim(candidates.y) == 1:
+        with_others = request.alternatives and not is_chosen
+        if with_others and predicts and np.ndim(candidates.y) == 1:
             others = steadier_models(chosen.estimator)
         automatic = ReleaseChoices(prior=choices.prior)
-        scores = [
-            expected_score(
-                name, prepare(other, automatic), candidates, scoring, n_releases, held_out=held_out
-            )
+        utilities = [
+            judge.utility(name, prepare(other, automatic), n_releases, temperatures_of(other))
             for name, other in others.items()
         ]
-        best = max(scores, key=lambda other: other.mean, default=None)
-        if best is not None and best.mean <= expected.mean:
+        best = max(utilities, key=lambda other: other.mean, default=None)
+        if best is not None and best.mean <= verdict.expected.mean:
             best = None
         fixed = outputs.layout.size - law.dimension
         return FitPlan(
@@ -99,15 +101,12 @@ class ParametersAdvice(Advice):
             n_noised=law.dimension,
             signal=float(np.linalg.norm(plan.cost.root(outputs.vectors.mean(axis=0)[None, :]))),
             noise=math.sqrt(law.released_power),
-            scoring=scoring_name(scoring, outputs.reference),
-            expected=expected,
-            without_noise=float(simulated.without_noise().mean()),
-            constant=constant,
+            verdict=verdict,
+            without_noise=judge.without_noise(plan, n_releases),
             at_null_budget=None,
             seconds=seconds,
-            leaderboard=chosen.leaderboard,
             alternative=best,
-            advice=tuple(_advice_on_parameters(expected, constant, best, plan)),
+            advice=tuple(_advice_on_parameters(verdict, best, plan, is_chosen=is_chosen)),
         )
 
 
@@ -122,73 +121,77 @@ def _planned(
     return ParameterPlan.of(estimator, prepare, target, choices)
 
 
-def constant_score(
-    estimator: Any,
-    score: Callable[[Any, Any, Any], Any],
-    held_out: HeldOut,
-    candidates: Iterable[int],
-) -> float:
-    """Mean score of the best constant answer on the same rows; nan where there is none."""
-    dummy: Any
-    if is_classifier(estimator):
-        dummy = DummyClassifier(strategy="most_frequent")
-    elif is_regressor(estimator):
-        dummy = DummyRegressor()
-    else:
-        return math.nan
-
-    def work() -> float:
-        scores = []
-        for index in dict.fromkeys(candidates):
-            X, y = held_out(index)
-            scores.append(as_number(score(dummy.fit(np.zeros((len(y), 1)), y), X, y)))
-        return float(np.mean(scores))
-
-    # A scorer of the user's may ask for what a constant does not offer.
-    score_of_constant = attempt(work, fits=True).value
-    return math.nan if score_of_constant is None else float(score_of_constant)
-
-
-def expected_score(
-    name: str,
-    plan: ParameterPlan,
-    candidates: Candidates,
-    scoring: Any,
-    n_releases: int,
-    seed: int = SEED,
-    held_out: HeldOut | None = None,
-) -> ExpectedScore:
-    """Expected score of a release of parameters, over the draws of a public seed."""
-    outputs = plan.outputs
-    score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
-    simulated = SimulatedReleases(
-        outputs,
-        plan.space.row_subsets(),
-        score,
-        held_out or outside_rows(candidates, SEED),
-        n_releases=n_releases,
-        seed=seed,
-    )
-    return ExpectedScore(
-        name, tuple(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).tolist())
-    )
-
-
 def _advice_on_parameters(
-    expected: ExpectedScore, constant: float, best: ExpectedScore | None, plan: ParameterPlan
+    verdict: Verdict, best: Utility | None, plan: ParameterPlan, *, is_chosen: bool
 ) -> Iterable[str]:
-    if expected.mean <= constant:
+    if not verdict.beats_reference:
         yield (
             "No better than a constant is expected: regularise more, release fewer numbers, or "
             "encode the table by a public Schema."
         )
     if best is not None:
         yield f"{best.name} is expected to be better under the same promise."
+    is_raw = not is_chosen and is_tempered(plan.outputs.template)
+    if is_raw and verdict.expected.temperature > 1:
+        yield (
+            "Probabilities are too sure under this noise: that figure is of decisions divided by "
+            f"{verdict.expected.temperature:.3g}, which Tuned does before it releases them."
+        )
     if plan.target.criterion is None:
         yield (
-            "A cap on membership success (criterion='membership') needs far less noise than nats, "
+            "A cap on membership success (budget=Membership(0.6)) needs far less noise than nats, "
             "and promises nothing else."
         )
+
+
+def _is_poor(verdict: Verdict, plan: ParameterPlan) -> bool:
+    """Whether a release is expected to be no better than a constant."""
+    if not math.isnan(verdict.gain):
+        return verdict.gain <= 0
+    # Nothing public to compare with, and farther from the targets than they are from each other.
+    return (
+        is_regressor(plan.outputs.template) and _can_have_prior(plan) and verdict.expected.mean <= 0
+    )
+
+
+def _warn(verdict: Verdict, plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:
+    """Warn when a release is expected to be no better than a constant; nothing secret is used."""
+    if not _is_poor(verdict, plan):
+        return
+    advice = "More regularisation, fewer features or another criterion may help: "
+    if is_regressor(estimator) and _can_have_prior(plan):
+        # A warning: scikit-learn's checks fit tables on which noise always dominates.
+        advice = (
+            "State what is publicly expected of the targets, without looking at them: "
+            "release=Parameters(prior=Range(low, high)), or Expected(mean); what is released is "
+            "then drawn toward it. More regularisation may help as well: "
+        )
+    warn_user(
+        f"{type(estimator).__name__} released under this budget is expected to be no better "
+        f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
+        "PACPrivate.plan shows the figures (for the curator's eyes), and Tuned chooses.",
+        UtilityWarning,
+    )
+
+
+def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
+    """What to try where there are more columns than rows, and so many numbers to noise."""
+    shape: tuple[int, ...] = getattr(candidates.X, "shape", ())
+    if len(shape) < 2 or shape[1] <= shape[0]:
+        return ""
+    kind = "Classifier" if is_classifier(estimator) else "Regressor"
+    return (
+        f"The table has {shape[1]} columns and {shape[0]} rows: a model of few of the columns, "
+        f"Stepwise{kind}(n_terms=2), needs least noise. "
+    )
+
+
+def _can_have_prior(plan: ParameterPlan) -> bool:
+    """Whether a public prior was not stated and could be."""
+    outputs = plan.outputs
+    if outputs.prior is not None:
+        return False
+    return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
 
 
 def title_of(estimator: Any) -> str:

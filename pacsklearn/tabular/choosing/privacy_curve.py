@@ -39,7 +39,6 @@ from pacsklearn.tabular.choosing.privacy_utility_curve import (
 from pacsklearn.tabular.choosing.simulated_releases import (
     HeldOut,
     SimulatedReleases,
-    as_number,
     released_scorer,
     scoring_name,
 )
@@ -226,7 +225,7 @@ def privacy_utility_curve(
         noiseless_score=float(
             np.mean([simulated.score(vector, i) for i, vector in enumerate(outputs.vectors)])
         ),
-        all_rows_score=as_number(scorer(on_all_rows, X_test, y_test)),
+        all_rows_score=scorer(on_all_rows, X_test, y_test),
         prior_membership=prior,
         secret_entropy=space.entropy,
         n_subsets=space.n_subsets,

@@ -10,33 +10,27 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn._validation import warn_user
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.estimators.stored_answers import StoredAnswers
-from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers, Responder
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.binary_scale import binary_exponent, scaled_by
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
-from pacsklearn.kernel.release.account import opening_belief
-from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _MOST_ROWS = 2000
 SEED = 0
-_QUICK_RELEASES, _QUICK_ROWS = 8, 500
 
 
 @final
@@ -156,13 +150,13 @@ class SimulatedReleases(Simulation):
         vectors = self._outputs.vectors
         return self._scored(lambda index, _: self.score(vectors[index], index))
 
-    def score(self, vector: Floats, index: int) -> float:
+    def score(self, vector: Floats, index: int) -> Any:
         """Score of a vector as a release of candidate ``index``."""
         model, (X, y) = self._outputs.decode(vector), self._held_out(index)
         name, first = getattr(self._outputs.canonicalizer, "steps", [("", None)])[0]
         if getattr(first, "is_public", False) and name in model.named_steps:
             self._held_out.encode_once(model.named_steps[name], X)
-        return as_number(self._score(model, X, y))
+        return self._score(model, X, y)
 
 
 @final
@@ -291,81 +285,9 @@ def as_number(value: Any) -> float:
     return float(value)
 
 
-def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:
-    """Warn when a release is expected to be no better than a constant; nothing secret is used."""
-    y, methods = candidates.y, plan.outputs.canonicalizer.methods
-    predicts = is_classifier(estimator) or is_regressor(estimator)
-    if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
-        return
-    held_out = outside_rows(candidates, SEED, _QUICK_ROWS)
-
-    # Every fit comes through here: scikit-learn's scorers would take longer than the predictions.
-    def gain(model: Any, X: Any, y: Any) -> float:
-        return over_constant(np.asarray(y), model.predict(X), is_classifier(estimator))
-
-    simulated = SimulatedReleases(
-        plan.outputs,
-        plan.space.row_subsets(),
-        gain,
-        held_out,
-        n_releases=_QUICK_RELEASES,
-        seed=SEED,
-    )
-    law = plan.calibrate(opening_belief(plan.space.weights))
-    if simulated.at(law).mean() <= 0:
-        advice = "More regularisation, fewer features or another criterion may help: "
-        if is_regressor(estimator) and can_have_prior(plan):
-            # A warning: scikit-learn's checks fit tables on which noise always dominates.
-            advice = (
-                "State what is publicly expected of the targets, without looking at them: "
-                "release=Parameters(prior=Range(low, high)), or Expected(mean); what is released "
-                "is then drawn toward it. More regularisation may help as well: "
-            )
-        warn_user(
-            f"{type(estimator).__name__} released under this budget is expected to be no better "
-            f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
-            "PACPrivate.plan shows the figures (for the curator's eyes), and Tuned chooses.",
-            UtilityWarning,
-        )
-
-
-def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
-    """What to try where there are more columns than rows, and so many numbers to noise."""
-    shape: tuple[int, ...] = getattr(candidates.X, "shape", ())
-    if len(shape) < 2 or shape[1] <= shape[0]:
-        return ""
-    kind = "Classifier" if is_classifier(estimator) else "Regressor"
-    return (
-        f"The table has {shape[1]} columns and {shape[0]} rows: a model of few of the columns, "
-        f"Stepwise{kind}(n_terms=2), needs least noise. "
-    )
-
-
-def over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) -> float:
-    """Accuracy above that of the most frequent label, or R², which the mean leaves at 0."""
-    if are_labels:
-        counts = np.unique(y, return_counts=True)[1]
-        return float(np.mean(predicted == y) - counts.max() / len(y))
-    around, errors = y - y.mean(), y - predicted
-    # Far smaller or larger numbers have squares of zero, or infinite ones.
-    exponent = binary_exponent(around)
-    spread = float(np.sum(scaled_by(around, -exponent) ** 2))
-    with np.errstate(over="ignore"):
-        missed = float(np.sum(scaled_by(errors, -exponent) ** 2))
-    return 1 - missed / spread if spread else -missed
-
-
-def can_have_prior(plan: ParameterPlan) -> bool:
-    """Whether a public prior was not stated and could be."""
-    outputs = plan.outputs
-    if outputs.prior is not None:
-        return False
-    return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
-
-
 def released_scorer(
     scoring: Any, estimator: Any, canonicalizer: Canonicalizer, y: Any
-) -> Callable[[Any, Any, Any], Any]:
+) -> Callable[[Any, Any, Any], float]:
     """Callable ``(model, X_test, y_test)`` for a user's ``scoring``.
 
     Raises
@@ -381,7 +303,7 @@ def released_scorer(
     if scoring is None:
         if "predict" not in methods or not hasattr(estimator, "score"):
             raise ValueError(f"scoring=None needs a model that predicts and scores; {offers}")
-        return _own_score
+        return lambda model, X, y: as_number(_own_score(model, X, y))
     if isinstance(scoring, str):
         if not {"predict", "predict_proba", "decision_function"}.intersection(methods):
             raise ValueError(f"scoring={scoring!r} needs a model that predicts; {offers}")
@@ -392,7 +314,8 @@ def released_scorer(
             "scoring must be None, the name of one scorer or a callable(model, X_test, y_test), "
             f"got {scoring!r}."
         )
-    return check_scoring(estimator, scoring=scoring)
+    scorer = check_scoring(estimator, scoring=scoring)
+    return lambda model, X, y: as_number(scorer(model, X, y))
 
 
 def scoring_name(scoring: Any, model: Any) -> str:

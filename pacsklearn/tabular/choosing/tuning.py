@@ -10,7 +10,6 @@ from numbers import Real
 from typing import Any, ClassVar, final
 
 import joblib
-import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
@@ -24,14 +23,15 @@ from pacsklearn.kernel.outputs.universe import check_is_estimator, check_wrapped
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.tabular.choosing.fit_plan import ExpectedScore
-from pacsklearn.tabular.choosing.planning import expected_score
-from pacsklearn.tabular.choosing.simulated_releases import SEED, outside_rows
+from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
+from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of, tempered
+from pacsklearn.tabular.choosing.simulated_releases import SEED
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""
 
-_RELEASES, _FIRST_RELEASES = 32, 8
+_RELEASES = 32
 _HOPELESS = 3.0
 _NEVER = frozenset(
     {
@@ -83,7 +83,7 @@ class Choice(ChosenPlan[ParameterPlan]):
 
     Parameters
     ----------
-    estimator, plan, leaderboard
+    estimator, plan, verdict
         Of the option that was chosen, as for :class:`ChosenPlan`.
     option : Option
     outcomes : int
@@ -96,36 +96,33 @@ class Choice(ChosenPlan[ParameterPlan]):
     def learned(self, release: Release) -> dict[str, Any]:
         """The choice, with the guarantee that states it."""
         assert isinstance(release.guarantee, Guarantee)
-        stated = self.stated(release.guarantee)
-        # Anew: the statement with the choice is the one that goes with the model.
-        mark_released(release.value, stated)
+        about = ""
+        if is_tempered(self.estimator):
+            about = (
+                "; weights of the decision are divided by a temperature, of public constants: "
+                f"{self.verdict.expected.temperature:.4g}"
+            )
+        stated = self.stated(release.guarantee, about)
+        model = tempered(release.value, self.verdict.expected.temperature)
+        # Anew: the statement with the choice, and the weights, are those that go with the model.
+        mark_released(model, stated)
         return {
             "_guarantee": stated,
             "best_estimator_": clone(self.option.estimator),
             "best_params_": dict(self.option.params),
-            "leaderboard_": self.leaderboard,
+            "verdict_": self.verdict,
         }
 
-    def stated(self, guarantee: Guarantee) -> Guarantee:
-        """Guarantee that says among how many outcomes was chosen, and what that may tell.
-
-        The number is fixed before anything is fitted: counted after the choice, it would tell which
-        way the choice went.
-        """
+    def stated(self, guarantee: Guarantee, about: str = "") -> Guarantee:
+        """Guarantee that says among how many outcomes was chosen, and what that may tell."""
         nats = math.log(self.outcomes)
+        choice = (
+            f"1 of {self.outcomes} possible outcomes, by simulated releases over all candidates: "
+            f"at most ln {self.outcomes} = {nats:.4g} nats about the whole table{about}"
+        )
         return replace(
             guarantee,
-            details=(
-                *guarantee.details,
-                (
-                    "choice",
-                    (
-                        f"1 of {self.outcomes} possible outcomes, by simulated releases over all "
-                        f"candidates: at most ln {self.outcomes} = {nats:.4g} nats about the whole "
-                        "table"
-                    ),
-                ),
-            ),
+            details=(*guarantee.details, ("choice", choice)),
             not_covered=(
                 *guarantee.not_covered,
                 (
@@ -153,7 +150,8 @@ class Tuned(Alternatives):
         With the estimators at most 64 options. Seeds, starting points, priors, constants and
         thresholds are never tuned.
     scoring : None, str or callable, default=None
-        What is compared: None is Matthews' correlation for classifiers, ``score`` for others.
+        What is compared, by any name of scikit-learn's: None is the log-probability of the true
+        classes for classifiers, ``score`` for others.
 
     Examples
     --------
@@ -167,7 +165,7 @@ class Tuned(Alternatives):
     ...     make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc__C": [1e-4, 1e-2, 1]}
     ... )
     >>> model = PACPrivate(options, budget=1 / 16).fit(X, y)
-    >>> len(model.leaderboard_)
+    >>> len(model.verdict_.options)
     3
     """
 
@@ -199,9 +197,7 @@ class Tuned(Alternatives):
 
     def choose(self, prepare: Prepare, candidates: Candidates) -> Choice:
         """The option whose simulated releases score best."""
-        return choose(
-            self.options(), prepare, candidates, released_scoring(self.scoring, self.template)
-        )
+        return choose(self.options(), prepare, Judge(candidates, self.scoring))
 
     def options(self) -> list[Option]:
         """Options of the grid, checked.
@@ -250,41 +246,37 @@ class Tuned(Alternatives):
         return listed
 
 
-def choose(
-    options: list[Option],
-    prepare: Prepare,
-    candidates: Candidates,
-    scoring: Any,
-) -> Choice:
-    """PlanRequest releases of every option over the same candidates; the best mean wins.
+def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: int = 0) -> Choice:
+    """Simulate releases of every option over the same candidates; the best mean wins.
 
     Parameters
     ----------
     options : list of Option
     prepare : callable
         Plan of an option's estimator, on the candidates that the release is taken from.
-    candidates : Candidates
-    scoring : None, str or callable
+    judge : Judge
+    constants : int, default=0
+        How many constants may be released in place of all options.
 
     Notes
     -----
     Everything is a function of the universe and of the candidates, with noise of a public seed: the
     secret has no part in it. Ties go to the option that is listed first. An option that is behind
     the best so far by three standard errors of their difference, over eight releases of the same
-    draws, is not simulated further, and listed after those that are.
+    draws, is not simulated further, and listed after those that are. The figure of the winner is
+    that of fresh draws: the best of several looks better than it is by those it won by.
     """
-    scores: list[ExpectedScore] = []
-    best: tuple[ExpectedScore, Option, ParameterPlan] | None = None
-    held_out = outside_rows(candidates, SEED)
-    for option in options:
+    room = max((MOST_OPTIONS - constants) // len(options), 1)
+    ladders = [temperatures_of(option.estimator, room) for option in options]
+    scores: list[Utility] = []
+    best: tuple[Utility, Option, ParameterPlan] | None = None
+    for option, ladder in zip(options, ladders, strict=True):
         plan = prepare(option.estimator)
         law = plan.calibrate(opening_belief(plan.space.weights))
-        expected = partial(
-            expected_score, option.name, plan, candidates, scoring, held_out=held_out
-        )
-        score = expected(_RELEASES if best is None else _FIRST_RELEASES)
-        if best is not None and not _is_hopeless(score, best[0]):
-            score = expected(_RELEASES)
+        expected = partial(judge.utility, option.name, plan, temperatures=ladder)
+        score = expected(n_releases=_RELEASES if best is None else FIRST_RELEASES)
+        if best is not None and score.behind(best[0]) <= _HOPELESS:
+            score = expected(n_releases=_RELEASES)
         # Exact for every candidate, it would win by what the whole table says.
         if law.dimension == 0:
             score = replace(score, why_not=_AGREED)
@@ -297,27 +289,24 @@ def choose(
             "grid: the candidates agree on every listed option, so nothing would be noised and "
             "choosing would choose by the whole table. List models that depend on their rows."
         )
+    won, option, plan = best
     order = sorted(scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.mean))
-    _, option, plan = best
+    fresh = judge.utility(option.name, plan, _RELEASES, (won.temperature,), seed=SEED + 1)
+    others = tuple(score for score in order if score is not won)
+    reference = judge.reference(plan, fresh, seed=SEED + 1)
+    # Margins are only read at a temperature; weights are released divided by one.
+    counts = [
+        len(ladder) if is_tempered(each.estimator) else 1
+        for each, ladder in zip(options, ladders, strict=True)
+    ]
     return Choice(
         estimator=option.estimator,
         plan=plan,
-        leaderboard=tuple(order),
+        verdict=Verdict(judge.scoring(plan), (fresh, *others), reference),
         option=option,
-        outcomes=len(options),
+        # Fixed by the arguments: counted after the choice, it would tell which way that went.
+        outcomes=constants + sum(counts),
     )
-
-
-def _is_hopeless(score: ExpectedScore, best: ExpectedScore) -> bool:
-    behind = np.subtract(best.scores[: len(score.scores)], score.scores)
-    return bool(behind.mean() > _HOPELESS * behind.std(ddof=1) / math.sqrt(behind.size))
-
-
-def released_scoring(scoring: Any, estimator: Any) -> Any:
-    """What options are compared by: a constant counts for nothing, unless something was stated."""
-    if scoring is None and is_classifier(estimator):
-        return "matthews_corrcoef"
-    return scoring
 
 
 def _check_entry(name: Any, value: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,13 +25,18 @@ from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.tabular.choosing.answers_plan import advice_on_answers
-from pacsklearn.tabular.choosing.fit_plan import ExpectedScore, FitPlan
+from pacsklearn.tabular.choosing.fit_plan import FitPlan
+from pacsklearn.tabular.choosing.judge import LOG_SCORE
+from pacsklearn.tabular.choosing.log_score import log_scores, temperatures_of
 from pacsklearn.tabular.choosing.planning import (
     NULL_BUDGET,
-    constant_score,
     promise_of,
     promise_of_nats,
     title_of,
+)
+from pacsklearn.tabular.choosing.public_constant import (
+    public_constant,
+    reference_of,
 )
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
@@ -40,10 +45,10 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     Simulation,
     as_number,
     outside_rows,
-    over_constant,
     scoring_name,
     some_of,
 )
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.tabular.students.student_queries import StudentQueries
@@ -64,19 +69,27 @@ def warn_of_poor_student(student: Any, candidates: Candidates) -> None:
     if np.ndim(candidates.y) != 1:
         return
     rows = some_of(np.arange(candidates.space.n_rows), _SCORED_ROWS, [SEED, 3])
-    X, y = safe_indexing(candidates.X, rows), safe_indexing(candidates.y, rows)
-
-    def gain() -> float:
-        return over_constant(np.asarray(y), student.predict(X), is_classifier(student))
-
+    X, y = safe_indexing(candidates.X, rows), np.asarray(safe_indexing(candidates.y, rows))
+    constant = public_constant(student, candidates.y)
+    if constant is None:
+        return
+    score = _score_of(None, student)
     # A student that these rows cannot be asked of was paid for all the same.
-    over = attempt(gain, "predict", fits=True).value
-    if over is not None and over <= 0:
+    scores = attempt(lambda: (score(student, X, y), score(constant, X, y)), "predict", fits=True)
+    if scores.value is not None and scores.value[0] <= scores.value[1]:
         warn_user(
             f"The student {type(student).__name__} is no better than a constant answer on the rows "
             f"of the table. {_HELP} PACPrivate.plan shows the figures (for the curator's eyes).",
             UtilityWarning,
         )
+
+
+def _score_of(scoring: Any, student: Any) -> Callable[[Any, Any, Any], float]:
+    """Score of students: the log-probability of the true classes, or what was asked for."""
+    if scoring is None and is_classifier(student):
+        return lambda model, X, y: float(log_scores(model, X, y, temperatures_of(model)).max())
+    scorer = check_scoring(student, scoring=scoring)
+    return lambda model, X, y: as_number(scorer(model, X, y))
 
 
 class StudentAdvice(Advice):
@@ -92,11 +105,8 @@ class StudentAdvice(Advice):
         """Plan of a student; at most eight are simulated, each of which fits one."""
         teacher = kind.answering(estimator)
         candidates = replace(request.candidates, estimator=teacher)
-        labels, target, scoring = (
-            kind.kind_of(teacher, candidates.y),
-            request.target,
-            request.scoring,
-        )
+        labels = kind.kind_of(teacher, candidates.y)
+        target, scoring = request.target, request.scoring
         queries, chosen = StudentQueries.of(kind.queries), kind.student
         student = estimator if chosen is None else chosen
         space, shares, budget = candidates.space, 0.0, target.budget
@@ -114,7 +124,7 @@ class StudentAdvice(Advice):
         rows = queries.rows(candidates.X, marginals)
 
         held_out = outside_rows(candidates, SEED)
-        scorer = check_scoring(student, scoring=scoring)
+        scored = _score_of(scoring, student)
 
         def choose(rows: Any, answers: Any) -> Any:
             # Once: it is nearly always the same, and takes longer than all the rest.
@@ -125,7 +135,7 @@ class StudentAdvice(Advice):
 
         def score(answers: Answers, index: int) -> float:
             fitted, _ = learned(choose, rows, answers, labels, kind.alpha)
-            return as_number(scorer(fitted, *held_out(index)))
+            return scored(fitted, *held_out(index))
 
         answers = attempt(lambda: labels.predictions(models, models.checked(rows)), "predict")
         predictions = SubsetRun(candidates.estimator).value(answers)
@@ -149,9 +159,15 @@ class StudentAdvice(Advice):
             promise = promise_of(laws[0], space)
         scores, at_null = (simulated.at(law) for law in laws)
         n_rows = int(rows.shape[0])
-        constant = constant_score(student, scorer, held_out, simulated.candidates)
-        poor = f"No better than a constant is expected. {_HELP}"
+        constant = public_constant(teacher, candidates.y, labels.prior)
         title = f"student of {title_of(estimator)}"
+        by_log = scoring is None and is_classifier(student)
+        verdict = Verdict(
+            LOG_SCORE if by_log else scoring_name(scoring, student),
+            (Utility(title, tuple(scores.tolist())),),
+            reference_of(constant, scored, held_out, simulated.candidates),
+        )
+        poor = f"No better than a constant is expected. {_HELP}"
         return FitPlan(
             estimator=title,
             route="student",
@@ -163,13 +179,11 @@ class StudentAdvice(Advice):
             public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
             n_numbers=n_rows,
             n_noised=n_contested,
-            scoring=scoring_name(scoring, student),
-            expected=ExpectedScore(title, tuple(scores.tolist())),
-            constant=constant,
-            at_null_budget=ExpectedScore(title, tuple(at_null.tolist())),
+            verdict=verdict,
+            at_null_budget=Utility(title, tuple(at_null.tolist())),
             seconds=sum(request.report.wall.values()),
             advice=(
-                *([poor] if scores.mean() <= constant else []),
+                *([] if verdict.beats_reference else [poor]),
                 *advice_on_answers(n_contested / n_rows, labels),
             ),
         )

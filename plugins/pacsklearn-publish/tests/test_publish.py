@@ -201,7 +201,7 @@ def test_gradient_descent_without_a_promise_is_not_published(iris, keys, tmp_pat
 
 
 def test_what_auto_released_can_be_published(iris, keys, tmp_path):
-    auto = AutoPrivateClassifier(budget=Nats(1.0), n_subsets=16).fit(*iris)
+    auto = AutoPrivateClassifier(Nats(1.0), secret=Subsets(16)).fit(*iris)
     found = load_bundle(publish(auto, tmp_path / "m.pac", key=keys[0]), key=keys[1])
     assert found.guarantee == auto.guarantee_
     assert np.array_equal(found.model().predict(iris[0]), auto.predict(iris[0]))

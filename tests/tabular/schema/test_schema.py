@@ -12,8 +12,13 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from pacsklearn import Nats, PACPrivate, Subsets
-from pacsklearn.tabular import Column, FixedStructureForestClassifier, Schema, SchemaEncoder
-from pacsklearn.tabular.schema.apply_schema import apply_schema
+from pacsklearn.tabular import (
+    Column,
+    FixedStructureForestClassifier,
+    Schema,
+    SchemaEncoder,
+    apply_schema,
+)
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 DESCRIPTOR = {

@@ -1,0 +1,139 @@
+"""Verdicts by simulated releases: options and the public constant, on the same draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.priors import Constant
+from pacsklearn.tabular.choosing.log_score import is_tempered, log_scores, temperatures_of, tempered
+from pacsklearn.tabular.choosing.public_constant import public_constant, reference_of
+from pacsklearn.tabular.choosing.simulated_releases import (
+    SEED,
+    SimulatedReleases,
+    outside_rows,
+    released_scorer,
+    scoring_name,
+)
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict
+
+FIRST_RELEASES = 8
+LOG_SCORE = "neg_log_loss"
+
+
+@final
+class Judge:
+    """Scores simulated releases of parameters, and the constant in their place.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    scoring : None, str or callable
+        None is the log-probability of the true classes for classifiers, ``score`` for others.
+    prior : Constant, optional
+        Public probabilities of the classes; what is expected of regressors, plans know.
+    most : int, default=2000
+        Rows that a release is scored on.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        scoring: Any = None,
+        prior: Constant | None = None,
+        most: int = 2000,
+    ) -> None:
+        self._candidates, self._prior = candidates, prior
+        self._held_out = outside_rows(candidates, SEED, most)
+        y = candidates.y
+        classifies = is_classifier(candidates.estimator) and y is not None and np.ndim(y) == 1
+        is_default = scoring is None or scoring == LOG_SCORE
+        self._by_log = classifies and is_default
+        self._scoring = LOG_SCORE if self._by_log else scoring
+
+    def utility(
+        self,
+        name: str,
+        plan: ParameterPlan,
+        n_releases: int,
+        temperatures: tuple[float, ...] = (1.0,),
+        seed: int = SEED,
+    ) -> Utility:
+        """Utility of a release of parameters at the best of some public temperatures."""
+        chosen, table = 0, np.empty((0, 1))
+        if self._by_log or len(temperatures) > 1:
+            n_drawn = n_releases if self._by_log else min(n_releases, FIRST_RELEASES)
+            by_log = partial(log_scores, temperatures=temperatures)
+            table = self.simulated(plan, n_drawn, seed, by_log).at(_law(plan))
+            chosen = int(np.argmax(table.mean(axis=0)))
+        if self._by_log:
+            scores = table[:, chosen]
+        else:
+            scorer = self._scorer(plan, temperatures[chosen])
+            scores = self.simulated(plan, n_releases, seed, scorer).at(_law(plan))
+        return Utility(name, tuple(scores.tolist()), temperatures[chosen])
+
+    def verdict(self, name: str, plan: ParameterPlan, n_releases: int) -> Verdict:
+        """Verdict on one estimator's release."""
+        listed = temperatures_of(plan.outputs.template)
+        utility = self.utility(name, plan, n_releases, listed)
+        return Verdict(self.scoring(plan), (utility,), self.reference(plan, utility))
+
+    def without_noise(self, plan: ParameterPlan, n_releases: int) -> float:
+        """Mean score of the drawn candidates' models as they are."""
+        listed = temperatures_of(plan.outputs.template)
+        score: Any = self._scorer(plan, 1.0)
+        if self._by_log:
+            # Margins have no scale of their own; probabilities are taken at their word.
+            listed = listed[:1] if is_tempered(plan.outputs.template) else listed
+            score = partial(log_scores, temperatures=listed)
+        scores = self.simulated(plan, n_releases, SEED, score).without_noise()
+        return float(scores.mean(axis=0).max())
+
+    def reference(self, plan: ParameterPlan, utility: Utility, seed: int = SEED) -> Utility:
+        """Score of the constant in the draws of an option's utility."""
+        scorer = self._scorer(plan, 1.0)
+        draws = self.simulated(plan, len(utility.scores), seed, scorer).candidates
+        return reference_of(self.constant(plan), scorer, self._held_out, draws)
+
+    def constant(self, plan: ParameterPlan) -> Any:
+        """The public constant in the place of a plan's release; None where there is none."""
+        prior = self._prior or plan.outputs.prior
+        return public_constant(plan.outputs.template, self._candidates.y, prior)
+
+    def scoring(self, plan: ParameterPlan) -> str:
+        """Name of what is scored."""
+        return scoring_name(self._scoring, plan.outputs.reference)
+
+    def simulated(
+        self, plan: ParameterPlan, n_releases: int, seed: int, score: Callable[..., Any]
+    ) -> SimulatedReleases:
+        """Simulated releases of a plan."""
+        return SimulatedReleases(
+            plan.outputs,
+            plan.space.row_subsets(),
+            score,
+            self._held_out,
+            n_releases=n_releases,
+            seed=seed,
+        )
+
+    def _scorer(self, plan: ParameterPlan, temperature: float) -> Callable[..., float]:
+        if self._by_log:
+            return lambda model, X, y: float(log_scores(model, X, y, (temperature,))[0])
+        outputs = plan.outputs
+        scorer = released_scorer(
+            self._scoring, outputs.template, outputs.canonicalizer, self._candidates.y
+        )
+        return lambda model, X, y: scorer(tempered(model, temperature), X, y)
+
+
+def _law(plan: ParameterPlan) -> Any:
+    return plan.calibrate(opening_belief(plan.space.weights))

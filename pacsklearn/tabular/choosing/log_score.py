@@ -1,0 +1,108 @@
+"""Mean log-probability of the true classes, with decisions divided by a public temperature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.base import is_classifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.tabular.additive.classifier import AdditiveClassifier
+from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
+
+TEMPERATURES = tuple(2.0 ** (j / 2) for j in range(9))
+"""What decisions may be divided by; constants, whatever the rows are."""
+
+# As scikit-learn's log_loss: a probability of zero costs this much, and not infinitely much.
+_SMALLEST = float(np.log(np.finfo(np.float64).eps))
+# Numbers that a decision is linear in, of models whose probabilities are its softmax.
+_WEIGHTS: dict[type, tuple[str, ...]] = {
+    LogisticRegression: ("coef_", "intercept_"),
+    LinearDiscriminantAnalysis: ("coef_", "intercept_"),
+    StepwiseClassifier: ("coef_", "intercept_"),
+    AdditiveClassifier: ("coef_", "intercept_", "scale_"),
+}
+
+
+def log_scores(
+    model: Any, X: Any, y: NDArray[Any], temperatures: tuple[float, ...] = (1.0,)
+) -> Floats:
+    """Mean log-probability of the true classes at each temperature; (n_temperatures,).
+
+    A strictly proper score: its expectation is largest for the true probabilities. Margins and
+    labels of models without probabilities are read as logits.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted.
+    X : rows
+    y : ndarray of shape (n,)
+    temperatures : tuple of float, default=(1.0,)
+    """
+    logits, classes = _logits(model, X), np.asarray(model.classes_)
+    places = np.minimum(np.searchsorted(classes, y), classes.size - 1)
+    # A class that the model has never heard of has no probability.
+    known = classes[places] == y
+    scores = []
+    for temperature in temperatures:
+        with np.errstate(invalid="ignore"):
+            own = log_softmax(logits / temperature, axis=1)[np.arange(len(y)), places]
+        possible = known & np.isfinite(own)
+        scores.append(float(np.mean(np.where(possible, np.maximum(own, _SMALLEST), _SMALLEST))))
+    return np.array(scores)
+
+
+def temperatures_of(estimator: Any, most: int = len(TEMPERATURES)) -> tuple[float, ...]:
+    """Temperatures that an estimator's decisions are scored at, 1 first.
+
+    At most ``most`` of those that its weights may be released divided by, all of them where there
+    are no probabilities and a margin has no scale of its own, and 1 for probabilities as they are.
+    """
+    if is_tempered(estimator):
+        places = np.linspace(0, len(TEMPERATURES) - 1, min(most, len(TEMPERATURES))).round()
+        return tuple(TEMPERATURES[int(place)] for place in places)
+    has_margins = is_classifier(estimator) and not hasattr(estimator, "predict_proba")
+    return TEMPERATURES if has_margins else TEMPERATURES[:1]
+
+
+def is_tempered(estimator: Any) -> bool:
+    """Whether a classifier's weights can be divided: its logits are too, and its labels stay."""
+    last = _last(estimator)
+    # Of more than two classes liblinear's probabilities are no softmax.
+    return type(last) in _WEIGHTS and getattr(last, "solver", "") != "liblinear"
+
+
+def tempered(model: Any, temperature: float) -> Any:
+    """Divide a fitted classifier's weights by a temperature, in place, where it has such."""
+    if temperature != 1 and is_tempered(model):
+        last = _last(model)
+        for name in _WEIGHTS[type(last)]:
+            setattr(last, name, getattr(last, name) / temperature)
+    return model
+
+
+def _last(estimator: Any) -> Any:
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def _logits(model: Any, X: Any) -> Floats:
+    """Logarithms of the class probabilities, up to a number a row; (n_rows, n_classes)."""
+    n_classes = len(model.classes_)
+    # Decisions first: logarithms of probabilities that are zero in doubles say too little.
+    if hasattr(model, "predict_proba") and not is_tempered(model):
+        if hasattr(model, "predict_log_proba"):
+            return np.maximum(model.predict_log_proba(X), _SMALLEST)
+        return np.log(np.maximum(model.predict_proba(X), np.exp(_SMALLEST)))
+    if hasattr(model, "decision_function"):
+        decisions = np.asarray(model.decision_function(X), dtype=np.float64)
+        if decisions.ndim == 1:
+            return np.column_stack([np.zeros_like(decisions), decisions])
+        if decisions.shape[1] == n_classes:
+            return decisions
+    return np.asarray(np.asarray(model.predict(X))[:, None] == model.classes_, dtype=np.float64)

@@ -1,0 +1,122 @@
+"""How good a release would be, beside the public constant that would be released instead."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.special import stdtrit
+
+_CONFIDENCE = 0.975
+
+
+@final
+@dataclass(frozen=True)
+class Utility:
+    """Scores of simulated releases of one option.
+
+    Parameters
+    ----------
+    name : str
+        What was simulated.
+    scores : tuple of float
+        One a simulated release, on rows outside the drawn subset; none where it was left out.
+    temperature : float, default=1.0
+        What the decisions that were scored were divided by.
+    why_not : str
+        Why it may not be chosen; empty where it may.
+    """
+
+    name: str
+    scores: tuple[float, ...]
+    temperature: float = 1.0
+    why_not: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Expected score of a release."""
+        return float(np.mean(self.scores)) if self.scores else math.nan
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of single releases about it."""
+        return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of :attr:`mean`, from the simulated releases alone."""
+        return self.spread / math.sqrt(len(self.scores)) if self.scores else math.nan
+
+    def behind(self, other: Utility) -> float:
+        """Standard errors by which it is behind another on the draws that both have."""
+        n_common = min(len(self.scores), len(other.scores))
+        difference = np.subtract(other.scores[:n_common], self.scores[:n_common])
+        mean, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n_common)
+        return mean / error if error else math.copysign(math.inf, mean) if mean else 0.0
+
+    def __str__(self) -> str:
+        read = f", decisions divided by {self.temperature:.3g}" * (self.temperature != 1)
+        return (
+            f"{self.mean:.3f} +- {self.spread:.3f} a release (s.e. {self.standard_error:.2g}){read}"
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Verdict:
+    """Utility of every option by simulated releases, and of the constant that they must beat.
+
+    Made once, at the law that is released, for everybody who asks: the plan, the choice and the
+    warning. For the curator: it is a function of the private rows.
+
+    Parameters
+    ----------
+    scoring : str
+        What is scored; more is better.
+    options : tuple of Utility
+        The first is what is released; of several, its figure is that of fresh draws.
+    reference : Utility
+        Score of the public constant in the draws of the first option: what would be released
+        in its place, never a frequency or a mean of the table. Without scores where no constant is
+        publicly known.
+    """
+
+    scoring: str
+    options: tuple[Utility, ...]
+    reference: Utility
+
+    @property
+    def expected(self) -> Utility:
+        """Utility of what is released."""
+        return self.options[0]
+
+    @property
+    def gain(self) -> float:
+        """Mean score above the reference's, draw by draw; nan without one."""
+        if not self.reference.scores:
+            return math.nan
+        return self.expected.mean - self.reference.mean
+
+    @property
+    def beats_reference(self) -> bool:
+        """Whether a release is better than the constant beyond the doubt of so many draws."""
+        if math.isnan(self.gain):
+            return True
+        doubt = float(stdtrit(len(self.reference.scores) - 1, _CONFIDENCE))
+        return self.reference.behind(self.expected) > doubt
+
+    @property
+    def why(self) -> str:
+        """The verdict as a sentence."""
+        expected, reference = self.expected, self.reference
+        if math.isnan(self.gain):
+            return f"{self.scoring} {expected.mean:.3f}; no constant is publicly known beside it"
+        words = "is expected to be no better than"
+        if self.gain > 0:
+            words = "beats" if self.beats_reference else "is not sure to beat"
+        return (
+            f"{expected.name} {words} {reference.name}: {self.scoring} {expected.mean:.3f} "
+            f"(s.e. {expected.standard_error:.2g}) beside {reference.mean:.3f}"
+        )

@@ -1,0 +1,130 @@
+"""One verdict: plan, choice and warning read the same figures, beside a public constant."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, make_classification
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pacsklearn import PACPrivate, Parameters, Student, Subsets, Tuned
+from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.kernel.outputs.public_prior import PublicPrior
+from pacsklearn.priors import Constant, Range
+from pacsklearn.tabular import Utility, Verdict
+from pacsklearn.tabular.choosing.public_constant import public_constant
+
+STEADY, SHAKY = (
+    make_pipeline(StandardScaler(), LogisticRegression(C=C, max_iter=1000)) for C in (1e-2, 1e3)
+)
+HOW: dict[str, Any] = {"secret": Subsets(16, seed=0)}
+
+
+@pytest.fixture(scope="module")
+def rare() -> Any:
+    """One row in twenty is of the second class, and a model says no to every row."""
+    return make_classification(
+        1200, 10, n_informative=4, weights=[0.95], flip_y=0.01, random_state=3
+    )
+
+
+def warned(model: Any, X: Any, y: Any) -> list[str]:
+    """Words of the fit's warnings about utility."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    return [str(each.message) for each in told if each.category is UtilityWarning]
+
+
+def test_differences_are_paired() -> None:
+    reference = Utility("constant", (-1.0, -2.0, -3.0))
+    better = Utility("model", (-0.9, -1.85, -2.85))
+    verdict = Verdict("score", (better,), reference)
+    assert verdict.beats_reference  # by .13 (s.e. .03) draw by draw; by themselves s.e. .8
+    assert verdict.gain == pytest.approx(0.4 / 3)
+    worse = Utility("model", (-1.1, -2.0, -3.1))
+    verdict = Verdict("score", (worse, better), reference)
+    assert not verdict.beats_reference
+    assert verdict.expected is worse
+    assert "no better than constant" in verdict.why
+    unsure = Verdict("score", (Utility("model", (0.0, -2.5, -3.1)),), reference)
+    assert unsure.gain > 0
+    assert not unsure.beats_reference
+    assert "not sure" in unsure.why
+    alone = Verdict("score", (worse,), Utility("no constant", ()))
+    assert alone.beats_reference
+    assert "publicly known" in alone.why
+
+
+def test_the_reference_knows_nothing_of_the_table() -> None:
+    y = np.repeat(["ill", "well"], [1, 99])
+    even = public_constant(LogisticRegression(), y)
+    assert even.predict_proba([[0]]).tolist() == [[0.5, 0.5]]
+    stated = public_constant(LogisticRegression(), y, Constant({"well": 3, "ill": 1}))
+    assert stated.predict_proba([[0]]).tolist() == [[0.25, 0.75]]
+    assert public_constant(Ridge(), np.arange(9.0)) is None
+    assert public_constant(Ridge(), np.arange(9.0), PublicPrior(7.0, 1.0)).predict([[0]]) == [7.0]
+
+
+def test_the_warning_is_that_of_the_choice(rare: Any) -> None:
+    """By accuracy, which no model of 5 % positives gains in, each fit warned of what it chose."""
+    model = PACPrivate(Tuned([SHAKY, STEADY]), budget=1.0 / 4, **HOW)
+    assert warned(model, *rare) == []
+    assert model.verdict_.beats_reference
+    planned = model.plan(*rare)
+    assert planned.verdict.expected == model.verdict_.expected
+    assert planned.verdict.reference == model.verdict_.reference
+    poor = PACPrivate(Tuned([SHAKY]), budget=1e-9, **HOW)
+    (words,) = warned(poor, *rare)
+    assert "no better than a constant" in words
+    assert not poor.verdict_.beats_reference
+    assert not poor.plan(*rare).verdict.beats_reference
+
+
+def test_a_student_that_ranks_well_is_not_said_to_be_poor(rare: Any) -> None:
+    X, y = rare
+    teacher = make_pipeline(StandardScaler(), LogisticRegression())
+    student = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
+    model = PACPrivate(teacher, budget=1 / 4, release=Student(student, X[::3]), **HOW)
+    assert warned(model, X, y) == []
+
+
+def test_a_plan_recommends_no_model_that_only_says_no(rare: Any) -> None:
+    """By accuracy ``C=1e-5``, which finds no positive, was recommended over what ranks them."""
+    planned = PACPrivate(STEADY, budget=1.0 / 4, **HOW).plan(*rare)
+    best = planned.alternative
+    assert best is None or best.mean > planned.expected.mean
+    assert best is None or "C=1e-05" not in best.name
+
+
+def test_a_temperature_is_chosen_released_and_stated(rare: Any) -> None:
+    model = PACPrivate(Tuned(SHAKY), budget=1 / 16, **HOW).fit(*rare)
+    temperature = model.verdict_.expected.temperature
+    assert temperature > 1
+    words = dict(model.guarantee_.details)["choice"]
+    assert f"ln 9 = {math.log(9):.4g}" in words
+    assert f"temperature, of public constants: {temperature:.4g}" in words
+    plan = PACPrivate(SHAKY, budget=1 / 16, **HOW).plan(*rare, alternatives=False)
+    assert any("Probabilities are too sure" in text for text in plan.advice)
+
+
+def test_scores_by_name_are_alike_in_plan_and_fit(rare: Any) -> None:
+    for name in ("roc_auc", "neg_brier_score"):
+        model = PACPrivate(Tuned([SHAKY, STEADY], scoring=name), **HOW)
+        planned = model.plan(*rare)
+        assert planned.verdict.scoring == name == model.fit(*rare).verdict_.scoring
+        assert planned.verdict.expected == model.verdict_.expected
+
+
+def test_a_regressor_is_compared_with_what_is_publicly_expected() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    release = Parameters(prior=Range(0, 100))
+    planned = PACPrivate(Ridge(), release=release, **HOW).plan(X, y, alternatives=False)
+    assert planned.verdict.reference.name == "the constant 50"
+    assert -2.5 < planned.verdict.reference.mean < -1  # the mean, which is private, is 152
