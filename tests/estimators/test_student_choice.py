@@ -32,6 +32,15 @@ def test_what_agrees_with_answers_it_has_not_seen_is_chosen() -> None:
     assert best_student(students, ROWS, RING) in students[1:3]
 
 
+def test_noise_that_a_flexible_student_agrees_with_does_not_decide() -> None:
+    """A clone agrees with .740 of the answers, a line with .737, and .8 of them are right."""
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(300, 4))
+    truth = rows @ [1.0, -1.0, 0.5, 0.0] > 0
+    answers = np.where(rng.random(300) < 0.2, ~truth, truth)
+    assert chosen(answers, SVC(), rows) == "LogisticRegression"
+
+
 def test_a_clone_wins_where_its_leaves_are_filled() -> None:
     rows = np.random.default_rng(1).integers(0, 9, size=(2000, 4)).astype(float)
     steps = (rows[:, 0] > 4) ^ (rows[:, 1] > 2) ^ (rows[:, 2] > 6) ^ (rows[:, 3] > 5)

@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -59,13 +59,16 @@ def listed_students(teacher: Any, rows: Any, answers: NDArray[Any]) -> list[Any]
 
 
 def best_student(students: list[Any], rows: Any, answers: NDArray[Any]) -> Any:
-    """Student that agrees best with answers it has not seen, by cross-validation.
+    """Simplest student that agrees with answers it has not seen about as well as the best.
 
-    A choice by the released answers alone, so it reveals nothing more.
+    By cross-validation and the one-standard-error rule (Breiman et al., 1984): private answers are
+    in part noise, which the students that agree with them best have learned too. A choice by the
+    released answers alone, so it reveals nothing more.
 
     Parameters
     ----------
     students : list of estimators
+        Simplest first.
     rows : array or DataFrame of shape (n, n_columns)
     answers : ndarray of shape (n,) or (n, width)
 
@@ -87,11 +90,17 @@ def best_student(students: list[Any], rows: Any, answers: NDArray[Any]) -> Any:
     elif len(answers) < 2 * _FOLDS:
         return students[0]
     rows, answers = safe_indexing(rows, kept), answers[kept]
-    agreed = [
-        float(cross_val_score(student, rows, answers, cv=folds, error_score="raise").mean())
-        for student in students
-    ]
-    return students[int(np.argmax(agreed))]
+    predicted = [cross_val_predict(student, rows, answers, cv=folds) for student in students]
+    if is_regressor(students[0]):
+        agreed = [
+            -np.sum(np.square(each - answers).reshape(len(kept), -1), axis=1) for each in predicted
+        ]
+    else:
+        agreed = [(each == answers).astype(np.float64) for each in predicted]
+    best = agreed[int(np.argmax(np.mean(agreed, axis=1)))]
+    behind = best - np.array(agreed)
+    error = behind.std(axis=1, ddof=1) / np.sqrt(len(kept))
+    return students[int(np.argmax(behind.mean(axis=1) <= error))]
 
 
 def _are_numbers(encoded: Any) -> bool:
