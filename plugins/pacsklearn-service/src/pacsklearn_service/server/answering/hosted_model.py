@@ -364,9 +364,9 @@ class HostedModel:
         self._store(self._drawn(batch, predictions, int(contested.sum())), batch.shares, known)
 
     def _charge(self, predictions: NDArray[Any]) -> int:
-        before = self._responder.next_event
+        before = self._responder.procedure.account.n_charged
         contested = self._responder.charge(predictions) if len(predictions) else 0
-        self._charged += self._responder.next_event - before
+        self._charged += self._responder.procedure.account.n_charged - before
         return contested
 
     def _drawn(
