@@ -92,8 +92,6 @@ class Log(ABC):
     scan : str
         What a question for the rows of a data set ends in that reads the table through no index, in
         their order.
-    cursor : dict
-        Options of a cursor that does not fetch all rows at once.
     """
 
     name: ClassVar[str]
@@ -103,7 +101,6 @@ class Log(ABC):
     mark: ClassVar[str] = "?"
     begin: ClassVar[tuple[str, str]]
     scan: ClassVar[str]
-    cursor: ClassVar[dict[str, str]] = {}
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -365,13 +362,10 @@ class Log(ABC):
         """All rows, read from the table and through no index, inside a snapshot."""
         question = f"{_ROW} {self.scan}".replace("?", self.mark)
         with self._errors():
-            cursor = self._connected().cursor(**self.cursor)
-            try:
-                for row in cursor.execute(question, (dataset,)):
-                    yield Row(*row)
-            finally:
-                with suppress(*self.errors):  # of a connection that is closed by now
-                    cursor.close()
+            # Nothing is asked when this ends early: that may be in the middle of another question,
+            # where garbage is collected.
+            for row in self._connected().execute(question, (dataset,)):
+                yield Row(*row)
 
     def stored(self, dataset: str, responder: str, names: Sequence[bytes]) -> list[Any]:
         """Stored answers with any of some names."""

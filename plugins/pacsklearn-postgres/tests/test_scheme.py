@@ -120,6 +120,21 @@ def test_triggers_are_compared_with_the_scripts(address: str, change: str) -> No
         ledger.verify()
 
 
+def test_a_reading_that_ends_early_asks_nothing(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may end where garbage is collected: in the middle of another question, for ever."""
+    SharedLedger.found(address, 1.0)
+    log = PostgresLog(PostgresLog.own_address(address))
+    with log.snapshot():
+        rows = log.table("default")
+        next(rows)
+        with monkeypatch.context() as patch:
+            patch.setattr(psycopg.Connection, "wait", None)
+            rows.close()
+    log.close()
+
+
 def test_a_connection_is_kept_alive_unless_the_address_says_otherwise(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

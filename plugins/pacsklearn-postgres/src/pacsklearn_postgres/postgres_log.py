@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -80,7 +80,6 @@ class PostgresLog(Log):
     )
     # Of what an operator gives there is no index.
     scan = "WHERE dataset || '' = ? ORDER BY number + 0"
-    cursor = {"name": "log"}  # noqa: RUF012 - a constant
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
@@ -99,6 +98,16 @@ class PostgresLog(Log):
     def settle(self, dataset: str) -> None:
         # Whoever appends holds the lock until the end: a transaction in doubt has one then.
         self.ask("SELECT pacsklearn.lock_dataset(?)", dataset)
+
+    def table(self, dataset: str) -> Iterator[Row]:
+        rows = f"SELECT dataset, number, key, line FROM log {self.scan}"
+        # By name: a cursor of the driver would ask the server when it is garbage, and wait for a
+        # question in whose middle that is.
+        self.ask(f"DECLARE log_rows CURSOR FOR {rows}", dataset)
+        while lines := self.ask("FETCH 1000 FROM log_rows"):
+            for line in lines:
+                yield Row(*line)
+        self.ask("CLOSE log_rows")
 
     def check(self) -> None:
         self.check_version()
