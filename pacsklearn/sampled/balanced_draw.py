@@ -80,9 +80,10 @@ def known_units_success(counts: ArrayLike, rate: float, *, most: int = 7) -> tup
 
     Returns
     -------
-    uniform, chosen : ndarray of shape (most + 1,)
+    uniform, worst : ndarray of shape (most + 1,)
         Entry k: the average success over the secret and over other units, when k units drawn
-        uniformly are known; and for the k units that tell most. 1 where nobody else is left.
+        uniformly are known; and the success at the worst unit, for the k units that tell most
+        about it. 1 where nobody else is left.
 
     Notes
     -----
@@ -98,16 +99,10 @@ def known_units_success(counts: ArrayLike, rate: float, *, most: int = 7) -> tup
     sizes = [int(n) for n in np.asarray(counts)]
     n_all = sum(sizes)
     inside = [[_success(n, rate, j) for j in range(most + 1)] for n in sizes]
-    uniform, chosen = np.ones(most + 1), np.ones(most + 1)
-    # Sum over the other units of the strata so far, by how many of those are known.
-    best = np.where(np.arange(most + 1) == 0, 0.0, -np.inf)
-    for n, own in zip(sizes, inside, strict=True):
-        gains = [(n - j) * own[j] if j <= n else -math.inf for j in range(most + 1)]
-        best = np.array(
-            [max(best[k - j] + gains[j] for j in range(k + 1)) for k in range(most + 1)]
-        )
+    uniform, worst = np.ones(most + 1), np.ones(most + 1)
     for k in range(min(most, n_all - 1) + 1):
-        chosen[k] = min(best[k] / (n_all - k), 1.0)
+        # Units of other strata tell nothing, and of its own there may be fewer.
+        worst[k] = max(own[min(k, n - 1)] for n, own in zip(sizes, inside, strict=True))
         uniform[k] = min(
             sum(
                 n
@@ -117,7 +112,7 @@ def known_units_success(counts: ArrayLike, rate: float, *, most: int = 7) -> tup
             ),
             1.0,
         )
-    return uniform, chosen
+    return uniform, worst
 
 
 def _sizes(n: int, rate: float) -> list[tuple[int, float]]:

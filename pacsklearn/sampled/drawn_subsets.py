@@ -146,7 +146,7 @@ class DrawnSubsets(Space):
 
     @cached_property
     def known(self) -> tuple[tuple[float, float], ...]:
-        """Blind success at others' memberships of who knows 0 to 7: uniform ones, the best."""
+        """Blind success of who knows 0 to 7 memberships: drawn uniformly, and against the worst."""
         curves = known_units_success(np.bincount(self.strata), self.rate)
         return tuple((float(u), float(g)) for u, g in zip(*curves, strict=True))
 

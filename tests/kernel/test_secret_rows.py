@@ -30,7 +30,7 @@ def drawn(**changes) -> DrawnRows:
 @pytest.mark.parametrize("secret", [listed(known=KNOWN), drawn(known=KNOWN)])
 def test_the_text_has_the_figures_of_each_number_of_known_rows(secret: RowsSecret) -> None:
     rows = dict(secret.rows(BOUNDS))
-    for column, name in enumerate(("knowing k of them", "the k that tell most")):
+    for column, name in enumerate(("knowing k of them", "k against the worst")):
         cells = re.findall(r"(\d): ([\d.]+) to ([\d.]+) %", rows[name])
         expected = [
             (str(k), percent_up(pair[column]), percent_up(posterior_success(0.25, pair[column])))
@@ -45,9 +45,9 @@ def test_known_rows_are_those_that_are_stated() -> None:
     for secret in (listed(known=KNOWN), drawn(known=KNOWN)):
         for k, (uniform, chosen) in enumerate(KNOWN):
             found = secret.knowing(k, 0.25)
-            assert (found.blind, found.chosen_blind, found.error) == (uniform, chosen, 0.0)
+            assert (found.blind, found.worst_blind, found.error) == (uniform, chosen, 0.0)
             assert found.bound == posterior_success(0.25, uniform)
-            assert found.chosen_bound == posterior_success(0.25, chosen)
+            assert found.worst_bound == posterior_success(0.25, chosen)
         for wrong in (-1, 4, 100):
             with pytest.raises(ValueError, match=f"k must be from 0 to 3, got {wrong}"):
                 secret.knowing(wrong, 0.25)

@@ -60,6 +60,6 @@ def test_bounds_from_estimates_allow_for_their_standard_errors() -> None:
     known = secret.knowing(1, 0.25)
     assert known.error == 0.002
     assert known.bound == posterior_success(0.25, 0.546)
-    assert known.chosen_bound == posterior_success(0.25, 0.55)
+    assert known.worst_bound == posterior_success(0.25, 0.55)
     text = dict(secret.rows(Bounds(0.25, 0.84, 0.13)))["knowing k of them"]
     assert "standard errors of at most 0.20 %; the bounds allow three" in text

@@ -13,9 +13,9 @@ from pacsklearn.kernel.bounds.arrays import Floats
 # Enough for a standard error below half a percentage point; the draws of known units decide it.
 _DRAWS = 48
 _TARGETS = 64
+# Units that are known and chosen against a target, and targets that are looked at for many.
 _CHOICES = 1024
-# Others that the greedy choice is measured on.
-_OTHERS = 1024
+_WORST = 4
 # Pairs of so many units are all looked at.
 _PAIRED = 2048
 # Of them, so many at once: what is between the products stays in the cache.
@@ -42,10 +42,10 @@ def known_rows_success(
 
     Returns
     -------
-    uniform, greedy, errors : ndarray of shape (most + 1,)
+    uniform, worst, errors : ndarray of shape (most + 1,)
         Entry k: the average success over the secret and over other units, when k units drawn
-        uniformly are known; when each known unit is the one that, after those before it,
-        tells most about the secret; and the standard error of the first, 0 where it is exact.
+        uniformly are known; the largest success at one unit that was found, when k units are
+        chosen against it; and the standard error of the first, 0 where it is exact.
         Fewer than k other units count as all known: success 1.
 
     Notes
@@ -53,16 +53,18 @@ def known_rows_success(
     Given the known units, success is exact: the candidates fall into classes that agree on them,
     and in each class the likelier answer is right with its share of the class. Averages over
     uniform units are exact for k = 0, and for k = 1 up to 2,048 units; the others are over 48 draws
-    of the known ones and 64 others each, and have a standard error. Of more than 1,024 units, the
-    greedy choice is among so many; its average is over up to 1,024 others.
+    of the known ones and 64 others each, and have a standard error. The worst unit is exact for
+    k = 0, and for k = 1 up to 1,024 units, of which known ones are chosen beyond; for larger k each
+    known unit is the one that, after those before it, tells most about the target, for the four
+    targets that one unit tells most about: the largest success is at least so large.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pacsklearn.kernel.bounds.known_rows import known_rows_success
     >>> members = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], dtype=bool)
-    >>> uniform, greedy, errors = known_rows_success(members, np.full(4, 0.25), most=2)
-    >>> greedy.tolist()
+    >>> uniform, worst, errors = known_rows_success(members, np.full(4, 0.25), most=2)
+    >>> worst.tolist()
     [0.5, 0.5, 1.0]
     """
     table = np.asarray(members, dtype=bool)
@@ -77,10 +79,8 @@ def known_rows_success(
     uniform[0], errors[0] = np.maximum(inside, 1 - inside).mean(), 0.0
     if most and 2 <= n <= _PAIRED:
         uniform[1], errors[1] = _of_pairs(table, prior), 0.0
-    among = generator.choice(n, min(n, _CHOICES + most + _OTHERS), replace=False)
-    chosen = _greedy(table[among[:_CHOICES]], prior, most)
-    order = np.concatenate([among[chosen], np.delete(among, chosen)])
-    return uniform, _along(table[order], prior, most), errors
+    choices = generator.choice(n, min(n, _CHOICES), replace=False)
+    return uniform, _worst(table, choices, prior, most), errors
 
 
 def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
@@ -103,20 +103,6 @@ def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
         far = np.abs(apart).reshape(n_draws, -1).sum(axis=1)
         success[:, k] = (1 + far / apart.shape[1]) / 2
         apart = apart[::2] + apart[1::2]
-    return success
-
-
-def _along(table: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
-    """Average success over the units that follow, after each number of known ones; 1 if none do."""
-    success = np.ones(most + 1)
-    classes = np.zeros(prior.size, dtype=np.int64)
-    others = table.astype(np.float64)
-    for k in range(min(most + 1, len(table))):
-        if k:
-            classes = _refined(classes, table[k - 1])
-        weighed = _weighed(prior, classes)
-        inside = others[k : k + _OTHERS] @ weighed
-        success[k] = np.maximum(inside, weighed.sum(axis=0) - inside).sum(axis=1).mean()
     return success
 
 
@@ -143,30 +129,47 @@ def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
     return float((1 + (far * unit - n) / (n * (n - 1))) / 2)
 
 
-def _greedy(table: NDArray[np.bool_], prior: Floats, most: int) -> list[int]:
-    """Units that tell most about the secret, each after those before it."""
+def _worst(
+    table: NDArray[np.bool_], choices: NDArray[np.int64], prior: Floats, most: int
+) -> Floats:
+    """Largest success at one unit, by the number of units that are chosen against it."""
+    unit, n = float(prior.max()), len(table)
+    # In units of the largest weight: sums of equal ones are whole numbers, the same everywhere.
+    weights = prior / unit
+    known, told, uneven = np.where(table[choices], 1.0, -1.0), np.empty(n), 0.0
+    for start in range(0, n, _BLOCK):
+        part = np.arange(start, min(start + _BLOCK, n))
+        signed = np.where(table[part], weights, -weights)
+        # Half of all mass, and half of how far the signs of both agree or disagree.
+        alike = np.abs(signed @ known.T)
+        alike[part[:, None] == choices] = 0.0
+        own = np.abs(signed.sum(axis=1))
+        told[part], uneven = np.maximum(alike.max(axis=1), own), max(uneven, float(own.max()))
+    far = np.full(most + 1, weights.sum())
+    far[0] = uneven
+    top = min(most, n - 1)
+    far[1 : top + 1] = 0.0
+    for target in np.argsort(-told, kind="stable")[:_WORST]:
+        others = table[choices[choices != target]]
+        signed = np.where(table[target], weights, -weights)
+        far[1 : top + 1] = np.maximum(far[1 : top + 1], _against(signed, others, top))
+    return np.asarray(np.minimum((1 + far * unit) / 2, 1.0))
+
+
+def _against(signed: Floats, others: NDArray[np.bool_], most: int) -> Floats:
+    """How far the masses of both answers are apart, over classes that agree on the units known.
+
+    Each known unit is the one that parts them most after those before it.
+    """
     chosen: list[int] = []
-    classes, members = np.zeros(prior.size, dtype=np.int64), table.astype(np.float64)
-    for _ in range(min(most, len(table))):
-        weighed = _weighed(prior, classes)
-        inside = members @ weighed
-        gain = -_logged(inside).sum(axis=1) - _logged(weighed.sum(axis=0) - inside).sum(axis=1)
-        gain[chosen] = -np.inf
-        chosen.append(int(np.argmax(gain)))
-        classes = _refined(classes, table[chosen[-1]])
-    return chosen
-
-
-def _weighed(prior: Floats, classes: NDArray[np.int64]) -> Floats:
-    """Prior of each candidate in the column of its class; shape (m, n_classes)."""
-    weighed = np.zeros((prior.size, int(classes.max()) + 1))
-    weighed[np.arange(prior.size), classes] = prior
-    return weighed
-
-
-def _refined(classes: NDArray[np.int64], row: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return np.asarray(np.unique(2 * classes + row, return_inverse=True)[1].ravel())
-
-
-def _logged(mass: Floats) -> Floats:
-    return np.asarray(mass * np.log(np.where(mass > 0, mass, 1.0)))
+    classes, inside, far = signed[None, :], others.astype(np.float64), np.empty(most)
+    for k in range(most):
+        held = inside @ classes.T
+        gains = np.abs(held).sum(axis=1) + np.abs(classes.sum(axis=1) - held).sum(axis=1)
+        gains[chosen] = -1.0  # it would tell nothing more
+        best = int(np.argmax(gains))
+        chosen.append(best)
+        far[k] = gains[best]
+        classes = np.vstack([classes * inside[best], classes * (1 - inside[best])])
+        classes = classes[classes.any(axis=1)]
+    return far

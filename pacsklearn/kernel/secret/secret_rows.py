@@ -10,25 +10,28 @@ from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
 from pacsklearn.kernel.secret.stated_secret import PREPARATION, Bounds, PACSecret, StatedAttack
 
+_KNOWLEDGE = (("knowing k of them", "others'"), ("k against the worst", "that unit's"))
+
 
 @final
 class KnownRows(NamedTuple):
-    """Success at the membership of other units than the known ones, on average over them.
+    """Success at the membership of other units than the known ones.
 
     Attributes
     ----------
-    blind, chosen_blind : float
-        Before any release: known units drawn uniformly, and those that tell most.
-    bound, chosen_bound : float
+    blind, worst_blind : float
+        Before any release: on average over other units, the known ones drawn uniformly; and at
+        the worst unit, the known ones chosen against it.
+    bound, worst_bound : float
         At most, after the release.
     error : float
         Standard error of ``blind``, which ``bound`` allows three of; 0 where it is exact.
     """
 
     blind: float
-    chosen_blind: float
+    worst_blind: float
     bound: float
-    chosen_bound: float
+    worst_bound: float
     error: float = 0.0
 
 
@@ -53,7 +56,7 @@ class RowsSecret(PACSecret):
     known : tuple of (float, float)
         Entry k: blind success, before any release, at the membership of other units for an
         adversary who knows how subsets are chosen and the membership of k units; on average over
-        units drawn uniformly, and for the k units that tell most.
+        units drawn uniformly, and at the worst unit for the k units that tell most about it.
     known_errors : tuple of float
         Standard errors of the averages over units drawn uniformly; nothing where they are exact.
     """
@@ -82,15 +85,15 @@ class RowsSecret(PACSecret):
         """Blind and bounded success for who knows ``k`` memberships."""
         if not 0 <= k < len(self.known):
             raise ValueError(f"k must be from 0 to {len(self.known) - 1}, got {k!r}.")
-        uniform, chosen = self.known[k]
+        uniform, worst = self.known[k]
         # A bound from an estimate allows for three of its standard errors.
         error = self.known_errors[k] if self.known_errors else 0.0
         highest = min(uniform + 3 * error, 1.0)
         return KnownRows(
             uniform,
-            chosen,
+            worst,
             posterior_success(information, highest),
-            posterior_success(information, chosen),
+            posterior_success(information, worst),
             error,
         )
 
@@ -98,13 +101,13 @@ class RowsSecret(PACSecret):
         """Rows of the text on adversaries who know some memberships."""
         cells = [self.knowing(k, information) for k in range(1, len(self.known))]
         lines = []
-        for which, name in enumerate(("knowing k of them", "the k that tell most")):
+        for which, (name, whose) in enumerate(_KNOWLEDGE):
             shown = "; ".join(
                 f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
                 for k, cell in enumerate(cells, start=1)
             )
             if shown:
-                lines.append((name, f"others' membership, guessed blindly and at most: {shown}"))
+                lines.append((name, f"{whose} membership, guessed blindly and at most: {shown}"))
         worst = max(self.known_errors, default=0.0)
         if lines and worst:
             name, shown = lines[0]
@@ -143,7 +146,7 @@ class SecretRows(RowsSecret):
     known : tuple of (float, float)
         Entry k: blind success, before any release, at the membership of other units for an
         adversary who knows the subsets and the membership of k units; on average over units drawn
-        uniformly, and for the k units that tell most.
+        uniformly, and at the worst unit for the k units that tell most about it.
     known_errors : tuple of float
         Standard errors of the first of these, where they are estimates.
     is_listed : bool

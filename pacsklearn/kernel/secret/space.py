@@ -231,10 +231,10 @@ def _known_rows(space: RowSpace) -> _Known:
         hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
         if hidden.size < 2:
             return (), ()
-        uniform, greedy, errors = known_rows_success(
+        uniform, worst, errors = known_rows_success(
             space.membership(_sampled(hidden)), space.weights
         )
-        known = tuple((float(u), float(g)) for u, g in zip(uniform, greedy, strict=True))
+        known = tuple((float(u), float(w)) for u, w in zip(uniform, worst, strict=True))
         _KNOWN[space] = known, tuple(errors.tolist())
     return _KNOWN[space]
 
