@@ -83,7 +83,7 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
     common = [word for word, held in Counter(words).items() if held * _COMMON >= n_rows]
     numbers = {word: number for number, word in enumerate(common)}
     codes = np.array([numbers.get(word, -1) for word in words])
-    return (codes[:, None] == np.arange(len(common))).astype(np.float64)
+    return np.asarray(codes[:, None] == np.arange(len(common)), dtype=np.float64)
 
 
 def _on_grid(numbers: NDArray[np.float64]) -> Codes:

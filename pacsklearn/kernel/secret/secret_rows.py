@@ -181,7 +181,8 @@ class SecretRows(RowsSecret):
             "Which rows exist: the adversary is assumed to know all rows of the universe and the "
             "list of candidate subsets; hidden is only which candidate was used. The shape of the "
             "noise, the alignment, the metric and whatever all candidates agree on are functions "
-            "of the universe."
+            "of the universe; so are the list, and what it tells who knows some memberships, where "
+            "it is dealt in blocks of similar rows."
         ),
         SINGLE_ROWS,
         (
