@@ -136,7 +136,7 @@ def _worst(
     unit, n = float(prior.max()), len(table)
     # In units of the largest weight: sums of equal ones are whole numbers, the same everywhere.
     weights = prior / unit
-    known, told, uneven = np.where(table[choices], 1.0, -1.0), np.empty(n), 0.0
+    known, parted, uneven = np.where(table[choices], 1.0, -1.0), np.empty(n), 0.0
     for start in range(0, n, _BLOCK):
         part = np.arange(start, min(start + _BLOCK, n))
         signed = np.where(table[part], weights, -weights)
@@ -144,12 +144,12 @@ def _worst(
         alike = np.abs(signed @ known.T)
         alike[part[:, None] == choices] = 0.0
         own = np.abs(signed.sum(axis=1))
-        told[part], uneven = np.maximum(alike.max(axis=1), own), max(uneven, float(own.max()))
+        parted[part], uneven = np.maximum(alike.max(axis=1), own), max(uneven, float(own.max()))
     far = np.full(most + 1, weights.sum())
     far[0] = uneven
     top = min(most, n - 1)
     far[1 : top + 1] = 0.0
-    for target in np.argsort(-told, kind="stable")[:_WORST]:
+    for target in np.argsort(-parted, kind="stable")[:_WORST]:
         others = table[choices[choices != target]]
         signed = np.where(table[target], weights, -weights)
         far[1 : top + 1] = np.maximum(far[1 : top + 1], _against(signed, others, top))

@@ -125,7 +125,9 @@ def _dealt(
     ordered[subsets.ravel()] = held.reshape(ordered.shape)
     if balance is not None:
         balance.add(units, ordered, pattern.mean())
-    return np.packbits(ordered, axis=0).transpose(1, 2, 0)
+    # Bits side by side in memory are packed four times as fast.
+    by_unit = np.ascontiguousarray(ordered.reshape(n_subsets, -1).T)
+    return np.packbits(by_unit, axis=1).reshape(size, n_blocks, -1)
 
 
 class _Balance:

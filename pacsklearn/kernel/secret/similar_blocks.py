@@ -137,9 +137,9 @@ def _halved(
 def _variances(places: NDArray[np.int16]) -> NDArray[np.float64]:
     """Of each segment's units along each direction, up to a factor."""
     # Sums of whole numbers, and so the same on every processor.
-    own = places.astype(np.float64)
-    squares = np.einsum("gud,gud->gd", own, own)
-    return np.asarray(squares * own.shape[1] - own.sum(axis=1) ** 2)
+    own = np.ascontiguousarray(places.transpose(0, 2, 1)).astype(np.float64)
+    squares = np.einsum("gdu,gdu->gd", own, own)
+    return np.asarray(squares * own.shape[2] - own.sum(axis=2) ** 2)
 
 
 def _along_a_curve(places: NDArray[np.int16]) -> NDArray[np.uint32]:

@@ -103,9 +103,18 @@ def _of_units(codes: Codes, unit_of_row: NDArray[np.int64] | None, *, counted: b
 def _moments(codes: Codes, aims: Codes) -> NDArray[np.float32]:
     """First and second moments of codes and targets, and products of both."""
     x, y = _leading(codes, _MOMENTS), _leading(aims, _TARGETS)
-    products = [x * x, y * y, *(x * column[:, None] for column in y.T)]
-    # Squares in units of their first moments, so that all are small.
-    return np.hstack([x, y, *(np.rint(product / STEPS) for product in products)])
+    return np.concatenate(
+        [
+            _products(x[start : start + _PART], y[start : start + _PART])
+            for start in range(0, len(x), _PART)
+        ]
+    )
+
+
+def _products(x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Moments of some units; squares in units of first moments, so that all are small."""
+    second = np.hstack([x * x, y * y, *(x * column[:, None] for column in y.T)])
+    return np.hstack([x, y, np.rint(second / STEPS)])
 
 
 def _leading(codes: Codes, most: int) -> NDArray[np.float32]:
