@@ -95,8 +95,8 @@ def test_candidates_that_agree_honestly_are_not() -> None:
 )
 def test_private_estimators_inside_are_refused(estimator: Any) -> None:
     """Each candidate's fit would draw a secret and spend a budget of its own."""
-    value_range = (0, 2) if is_regressor(estimator) else None
-    model = PACPrivate(estimator, release=Answers(prior=Range(*value_range)), secret=Subsets(8))
+    prior = Range(0, 2) if is_regressor(estimator) else None
+    model = PACPrivate(estimator, release=Answers(prior=prior), secret=Subsets(8))
     with pytest.raises(ValueError, match="private"):
         model.fit(X, Y * 1.0)
     with pytest.raises(ValueError, match="private"):
