@@ -53,8 +53,8 @@ class House:
     ) -> None:
         self.address = address or f"sqlite:///{folder / 'service.db'}"
         self.settings = Settings(
-            # Compiled code may be made while the first request waits.
-            **{"lease": 2.0, "seconds": 240.0, "high_water": str(folder / "high-water")} | settings
+            # Compiled code may be made while the first request waits, and the machine be busy.
+            **{"lease": 30.0, "seconds": 240.0, "high_water": str(folder / "high-water")} | settings
         )
         self.coordinator = Coordinator(self.address, Vault(key), self.settings, named_estimator)
         self.operations = Operations(self.coordinator)
@@ -67,7 +67,7 @@ class House:
         self._apps: dict[Any, Any] = {}
         self.X, self.y = table()
         self.is_open = True
-        is_ready = found and self.coordinator.wait_until_ready(30)
+        is_ready = found and self.coordinator.wait_until_ready(120)
         if is_ready and not self.coordinator.catalog.datasets("clinic"):
             self._found(ceiling, step)
 

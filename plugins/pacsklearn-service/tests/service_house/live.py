@@ -43,7 +43,7 @@ class Live:
         self.log.seek(0)
         return self.log.read()
 
-    def wait(self, seconds: float = 60.0, **options: Any) -> float:
+    def wait(self, seconds: float = 180.0, **options: Any) -> float:
         """Seconds until it is ready."""
         began = time.monotonic()
         while time.monotonic() - began < seconds:
@@ -56,7 +56,7 @@ class Live:
             time.sleep(0.05)
         raise AssertionError(self.text())
 
-    def wait_for(self, words: str, seconds: float = 60.0) -> str:
+    def wait_for(self, words: str, seconds: float = 180.0) -> str:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if words in self.text():
