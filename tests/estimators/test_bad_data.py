@@ -111,7 +111,7 @@ def test_too_few_rows(model: Any) -> None:
 
 def test_too_few_rows_for_the_rate() -> None:
     words = ["at least 8 rows", "rate=0.125", "got 5"]
-    refused(DesignError, words, Ridge(), X[:5], SIZES[:5], rate=1 / 8)
+    refused(DesignError, words, Ridge(), X[:5], SIZES[:5], secret=Subsets(8, rate=1 / 8))
 
 
 def test_missing_values_pass_where_the_estimator_takes_them() -> None:
@@ -157,7 +157,14 @@ def test_a_class_of_one_row() -> None:
     rare[7] = 1
     refused(DesignError, ["Class 1 has 1 row(s)", "needs at least 2", "merge"], None, X, rare)
     # Without stratification half of the subsets lack the class: the structure differs.
-    refused(ValueError, ["could not be fitted on subset"], None, X, rare, stratify=False)
+    refused(
+        ValueError,
+        ["could not be fitted on subset"],
+        None,
+        X,
+        rare,
+        secret=Subsets(8, stratify=False),
+    )
     refused(DesignError, ["Class 1 has 1 group(s)"], None, X, rare, groups=np.arange(N) // 1)
 
 
@@ -233,13 +240,29 @@ def test_groups(groups: Any, words: list[str]) -> None:
 
 
 def test_stratification() -> None:
-    refused(ValueError, ["stratify", "'auto'", "got 'yes'"], None, X, Y, stratify="yes")
+    refused(
+        ValueError,
+        ["stratify", "'auto'", "got 'yes'"],
+        None,
+        X,
+        Y,
+        secret=Subsets(8, stratify="yes"),
+    )
     words = ["stratify=True needs y", "stratify=False"]
-    refused(ValueError, words, KMeans(2, n_init=1), X, stratify=True)
+    refused(ValueError, words, KMeans(2, n_init=1), X, secret=Subsets(8, stratify=True))
     # Targets of a regressor and labels a clusterer ignores are data, unlike classes.
-    refused(DesignError, ["A class has 1 row(s)"], Ridge(), X, SIZES, stratify=True)
+    refused(
+        DesignError, ["A class has 1 row(s)"], Ridge(), X, SIZES, secret=Subsets(8, stratify=True)
+    )
     rare = np.where(np.arange(N) == 3, "geheim", "nein")
-    refused(DesignError, ["A class has 1 row(s)"], KMeans(2, n_init=1), X, rare, stratify=True)
+    refused(
+        DesignError,
+        ["A class has 1 row(s)"],
+        KMeans(2, n_init=1),
+        X,
+        rare,
+        secret=Subsets(8, stratify=True),
+    )
     assert private(secret=Subsets(8, stratify=False)).fit(X, Y).guarantee_.secret.n_candidates == 8
 
 
@@ -248,4 +271,11 @@ def test_rows_with_several_labels() -> None:
     labels[0] = 1  # a combination of its own
     estimator = private(RidgeClassifier()).fit(X, labels)
     assert estimator.predict(X).shape == labels.shape
-    refused(DesignError, ["A class has 1 row(s)"], RidgeClassifier(), X, labels, stratify=True)
+    refused(
+        DesignError,
+        ["A class has 1 row(s)"],
+        RidgeClassifier(),
+        X,
+        labels,
+        secret=Subsets(8, stratify=True),
+    )

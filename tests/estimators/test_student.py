@@ -119,7 +119,7 @@ def test_a_student_is_what_distill_gives(halves: Any) -> None:
     ids=["uniform", "public marginals", "private marginals", "generator"],
 )
 def test_queries_without_any_public_row(queries: Any, halves: Any) -> None:
-    model = private(queries, release=Student(student=SVC())).fit(*halves[:2])
+    model = private(queries, student=SVC()).fit(*halves[:2])
     assert type(model.released_estimator_) is SVC
     assert model.guarantee_.spent <= 1 / 16
     assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
