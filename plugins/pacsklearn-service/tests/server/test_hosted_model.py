@@ -53,20 +53,21 @@ def test_quota_is_the_callers_own(house: House) -> None:
     assert unknown.value.kind == "forbidden"
 
 
-@pytest.mark.parametrize(("ceiling", "left"), [(4.0, 5), (0.25, 2)])
+@pytest.mark.parametrize(("ceiling", "left"), [(4.0, 704), (2 * STEP, 2)])
 def test_the_rows_that_are_left_are_those_that_are_answered(
     new_house: Any, ceiling: float, left: int
 ) -> None:
     """Of the session's 0.6875 nats, or of the data set's where these are fewer."""
-    house: House = new_house(ceiling=ceiling, step=0.125)
-    ann, rows = house.user("ann"), contested_rows(left + 1)
+    house: House = new_house(ceiling=ceiling)
+    ann, rows = house.user("ann"), contested_rows(3)
     model = house.coordinator.hosted("risk")
-    for k in range(left):
+    for k in range(2):
         assert model.rows_left() == left - k
-        assert house.ask(ann, rows[k : k + 1])["contested"] == 1
-    assert model.rows_left() == 0
-    with pytest.raises(Problem):
-        house.ask(ann, rows[left:])
+        assert house.ask(ann, rows[k : k + 1])["charged"] == STEP
+    assert model.rows_left() == left - 2
+    if left == 2:
+        with pytest.raises(Problem):
+            house.ask(ann, rows[2:])
 
 
 def test_requests_that_arrive_together_share_a_charge(new_house: Any) -> None:
