@@ -12,9 +12,9 @@ import pytest
 from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
 
-# Accounts add up charges; a report, and how far one came, change while candidates are fitted.
+# Accounts and a session's certificate add up; a report, and how far one came, change while candidates are fitted.
 # Budgets and sizes are parameters, which scikit-learn sets.
-CHANGING = {"FitReport", "Stage", "_Account"}
+CHANGING = {"FitReport", "SessionCertificate", "Stage", "_Account"}
 CHANGING |= {"Identification", "KOfN", "Membership", "Nats", "SampledSubsets", "Success"}
 # Arrays that their repr shows: what a user gave, what was released, and public figures.
 SHOWN = {

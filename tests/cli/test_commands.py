@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from pacsklearn import __version__
-from pacsklearn.audit import run_audit
+from pacsklearn.audit import auditor
 from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.cli.app import app
@@ -47,7 +47,7 @@ def test_an_audit_of_a_sound_release_passes(call, released, folder):
 def test_a_violated_audit_exits_with_one(call, released, monkeypatch):
     leaky = AttackResult("lira", "membership of one unit", 1000, 990, 0.5, 0.7)
     found = Audit("a broken model", (leaky,), 0.999, 0.1, 16, 150, 0)
-    monkeypatch.setattr(run_audit, "run_audit", lambda *_, **__: found)
+    monkeypatch.setattr(auditor, "run_audit", lambda *_, **__: found)
     result = call("audit", "rows.csv", "model.statement.json", code=1)
     assert "GUARANTEE REFUTED" in result.stdout
     result = call("audit", "rows.csv", "model.statement.json", "--json", code=1)
