@@ -1,7 +1,12 @@
 """Public names of a module: listed once in its stub, imported when they are first asked for."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable
+
+TYPE_CHECKING = False  # typing itself takes longer to load than what is imported here
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def lazily(

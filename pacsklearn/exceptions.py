@@ -99,8 +99,8 @@ class BudgetExhaustedError(PacsklearnError):
         return (
             f"{sentence} In rows: {self.rows} of the rows asked about are contested, and the "
             f"budget lasts for {self.rows_left} more of them. Ask about fewer rows "
-            "(preview(X) counts the contested ones; the others are free), or fit with a larger "
-            "max_answers and budget."
+            "(preview(X) counts the contested ones; the others are free), or allow for more "
+            "answers, with a larger budget."
         )
 
 

@@ -37,7 +37,7 @@ def fit() -> None:
 
 @pytest.mark.parametrize(
     ("call", "lines"),
-    [(session, [1, 2, 3, 4]), (sampled, [2]), (fit, [1, 1])],
+    [(session, [1, 2, 3, 4]), (sampled, [2]), (fit, [1, 1, 1])],
 )
 def test_it_is_the_caller_s(call: Callable[[], None], lines: list[int]) -> None:
     with warnings.catch_warnings(record=True) as caught:

@@ -12,7 +12,8 @@ import pytest
 from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
 
-# Accounts and a session's certificate add up; a report, and how far one came, change while candidates are fitted.
+# Accounts and a session's certificate add up; a report, and how far one came,
+# change while candidates are fitted.
 # Budgets and sizes are parameters, which scikit-learn sets.
 CHANGING = {"FitReport", "SessionCertificate", "Stage", "_Account"}
 CHANGING |= {"Identification", "KOfN", "Membership", "Nats", "SampledSubsets", "Success"}

@@ -103,7 +103,7 @@ def release_sampled(
     check_nats(stated)
     own = MemoryLedger(stated.amount)
     account = Account(own, open_shared(ledger))
-    sizes = SampledSubsets(n_calibration, n_certificate, gamma, guard)
+    sizes = SampledSubsets(n_calibration, n_certificate, gamma, guard).sizes
     seed = check_integer(name="seed", value=seed, minimum=0)
     space = SamplerSpace(sample_secret, sizes, seed)
     secret = Secret(space, sampler_for(random_state))

@@ -42,6 +42,7 @@ def sliced_options(model: Any) -> SlicedOptions:
         stated(Slices, model.slices, "slices"),
         stated(Noise, model.noise, "noise"),
     )
+    options.slices.check()
     if options.noise.shape == "anisotropic" and options.slices.aggregation == "full":
         raise ValueError(
             "noise='anisotropic' is calibrated along slices; give Slices(aggregation='average') or "

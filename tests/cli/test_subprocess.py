@@ -131,4 +131,4 @@ def test_nothing_is_loaded_before_interrupts_are_caught(tmp_path):
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    assert done.stdout.strip() == "['pacsklearn', 'pacsklearn.cli']"
+    assert done.stdout.strip() == "['pacsklearn', 'pacsklearn._public', 'pacsklearn.cli']"

@@ -60,8 +60,8 @@ def test_srpp_has_no_answers_to_advise():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("predict_proba", "answers='probabilities'"),
-        ("decision_function", "answers='probabilities'"),
+        ("predict_proba", "of='probabilities'"),
+        ("decision_function", "of='probabilities'"),
         ("released_estimator_", "private answers are released and no model"),
         ("coef_", "distill"),
         ("nothing", "has no attribute 'nothing'$"),

@@ -216,10 +216,6 @@ class TestStabilize:
         )
         assert answers.shape == (5,)
 
-    def test_parameters_cannot_be_stabilized(self) -> None:
-        with pytest.raises(ValueError, match="stabilize"):
-            PACPrivate(LinearSVC(), release=Answers(stabilize=True)).fit(X, Y)
-
     @pytest.mark.parametrize("value", [0.5, "yes", -1])
     def test_bad_values(self, value: Any) -> None:
         with pytest.raises(ValueError, match="stabilize"):

@@ -87,7 +87,7 @@ def test_the_guarantee_says_first_what_no_budget_buys(model: PACPrivate) -> None
 def test_a_student_of_no_budget_is_as_good_and_its_plan_says_so(halves: Any) -> None:
     null = private(halves[2], 1e-9).fit(*halves[:2])
     assert null.score(*halves[2:]) > 0.9  # what the headline warns of
-    plan = private(halves[2]).plan(*halves[:2], n_releases=3)
+    plan = private(halves[2]).plan(*halves[:2], n_releases=3, scoring="accuracy")
     assert plan.route == "student"
     assert plan.at_null_budget.mean > 0.9
     assert plan.expected.mean == pytest.approx(plan.at_null_budget.mean, abs=0.05)
@@ -153,7 +153,7 @@ def test_a_student_under_a_cap_learns_labels_of_one_release(halves: Any) -> None
     assert "function of the whole table" in promised.headline
     assert promised.released[0].startswith("LogisticRegression, fitted on private answers")
     assert dict(promised.details)["queries"].startswith("2,000, 284 public rows and others")
-    plan = private(halves[2], **CAPPED).plan(*halves[:2], n_releases=2)
+    plan = private(halves[2], **CAPPED).plan(*halves[:2], n_releases=2, scoring="accuracy")
     assert plan.expected.mean > 0.9
     assert plan.at_null_budget.mean > 0.9
     assert "at the capped criterion" in plan.promise

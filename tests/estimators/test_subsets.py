@@ -48,7 +48,6 @@ def test_a_secret_seed_is_drawn_once_and_shared_by_copies() -> None:
         (Range(10, 40), 25, 15, (10, 40)),
         (Expected(20, Range(10, 40)), 20, 15, (10, 40)),
         (Expected(-3), -3, 3, None),
-        (Constant(150), 150, 150, None),
     ],
     ids=repr,
 )
@@ -58,9 +57,9 @@ def test_a_prior_is_a_normal_expectation(
     assert (prior.normal().mean, prior.normal().reach, prior.bounds) == (mean, reach, bounds)
 
 
-@pytest.mark.parametrize("prior", [Range(3, 3), Range("a", 1), Expected(0), Constant("yes")])
+@pytest.mark.parametrize("prior", [Range(3, 3), Range("a", 1), Expected(0)])
 def test_what_is_no_expectation_is_refused(prior: Prior) -> None:
-    with pytest.raises(ValueError, match=r"must be|says nothing"):
+    with pytest.raises(ValueError, match=r"must be|must have|says nothing"):
         prior.normal()
 
 

@@ -26,7 +26,7 @@ def test_what_a_user_states() -> None:
 @pytest.mark.parametrize(
     ("mean", "ends", "message"),
     [
-        (0, None, "prior_mean"),
+        (0, None, "Expected"),
         (np.nan, None, "finite"),
         ("much", None, "finite"),
         (None, (3, 1), "increasing"),

@@ -50,24 +50,32 @@ class Slices(BaseEstimator):
         "aggregation": [StrOptions(set(AGGREGATIONS))],
     }
 
+    def check(self) -> None:
+        """Refuse a number or a seed beside directions that are given, before anything is fitted.
+
+        Raises
+        ------
+        ValueError
+        """
+        if not isinstance(self.profile, str) and (self.n, self.seed) != (200, 0):
+            raise ValueError(
+                "slices: n and seed are for profile='uniform' or 'orthogonal', and the directions "
+                "of a SliceProfile are given: they would be ignored. Leave them out."
+            )
+
     def of(self, dimension: int) -> SliceProfile:
         """Return the directions for a release of so many numbers.
 
         Raises
         ------
         ValueError
-            When they are given, and of another length or with a number or seed of their own.
+            When they are given, and of another length.
         """
         if isinstance(self.profile, str):
             made: SliceProfile = getattr(SliceProfile, self.profile)(
                 dimension, n_slices=self.n, seed=self.seed
             )
             return made
-        if (self.n, self.seed) != (200, 0):
-            raise ValueError(
-                "slices: n and seed are for profile='uniform' or 'orthogonal', and the directions "
-                "of a SliceProfile are given: they would be ignored. Leave them out."
-            )
         if self.profile.dimension != dimension:
             raise ValueError(
                 f"slices are directions in {self.profile.dimension} dimensions, and {dimension} "

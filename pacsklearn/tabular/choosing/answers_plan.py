@@ -73,7 +73,7 @@ class AnswersAdvice(Advice):
         title = title_of(estimator)
         verdict = _verdict(title, labels, candidates, simulated, held_out, step_budget)
         contested = simulated.n_contested / simulated.n_queries
-        poor = f"No better than a constant is expected: {_AT_RANDOM}. {_HELP}"
+        poor = f"It is not sure to beat the public constant: {_AT_RANDOM}. {_HELP}"
         return FitPlan(
             estimator=title,
             route="responses",

@@ -126,8 +126,8 @@ def _advice_on_parameters(
 ) -> Iterable[str]:
     if not verdict.beats_reference:
         yield (
-            "No better than a constant is expected: regularise more, release fewer numbers, or "
-            "encode the table by a public Schema."
+            "It is not sure to beat the public constant: regularise more, release fewer numbers, "
+            "or encode the table by a public Schema."
         )
     if best is not None:
         yield f"{best.name} is expected to be better under the same promise."

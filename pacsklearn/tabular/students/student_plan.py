@@ -167,7 +167,7 @@ class StudentAdvice(Advice):
             (Utility(title, tuple(scores.tolist())),),
             reference_of(constant, scored, held_out, simulated.candidates),
         )
-        poor = f"No better than a constant is expected. {_HELP}"
+        poor = f"It is not sure to beat the public constant. {_HELP}"
         return FitPlan(
             estimator=title,
             route="student",

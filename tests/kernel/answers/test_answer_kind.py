@@ -78,8 +78,8 @@ def test_noisy_shares_are_made_to_sum_to_one():
             "shape",
         ),
         (SVC(), y, "probabilities", None, "predict_proba"),
-        (LinearRegression(), y, "auto", None, "value_range"),
-        (LinearRegression(), y, "values", (2, 2), "value_range"),
+        (LinearRegression(), y, "auto", None, "Range"),
+        (LinearRegression(), y, "values", (2, 2), "Range"),
     ],
 )
 def test_what_cannot_be_answered_is_said(estimator, targets, answers, value_range, words):
