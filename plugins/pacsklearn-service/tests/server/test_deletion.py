@@ -48,6 +48,7 @@ def test_a_user_is_forgotten_and_nothing_comes_back(house: House) -> None:
 def test_a_quota_is_taken_away(house: House) -> None:
     house.key("quin")
     path = "datasets/clinic/quotas"
+    assert delete(house, "datasets/nowhere/quotas/user/quin") == 404
     assert delete(house, f"{path}/user/quin") == 200
     assert delete(house, f"{path}/user/quin") == 404
     assert delete(house, f"{path}/nobody/quin") == 422

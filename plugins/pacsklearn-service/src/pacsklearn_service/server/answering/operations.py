@@ -155,6 +155,7 @@ class Operations:
 
     def curator_delete_quota(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         dataset, kind, name = facts["dataset"], facts["kind"], facts["name"]
+        self._need_dataset(dataset)
         with (
             # What was debited is charged, or given back, before the account is gone.
             self._coordinator.at_rest(dataset),
