@@ -40,7 +40,6 @@ from pacsklearn.sampled.sampled_subsets import SampledSubsets
 if TYPE_CHECKING:
     from pacsklearn.tabular.choosing.fit_plan import FitPlan
 
-_CURATORS = frozenset({"fit_report_", "verdict_"})
 _INSTEAD = {
     "release": "Parameters() or another of the release kinds",
     "secret": "Subsets()",
@@ -191,15 +190,14 @@ SubsetFitError, NonDeterministicError
         "released_methods_",
     )
 
+    # How long the universe took, and how options score.
+    _curators = frozenset({"fit_report_", "verdict_"})
+
     def __getstate__(self) -> dict[str, Any]:
-        # How long the universe took, and how options score, is for the curator.
-        state = {
-            **super().__getstate__(),
-            "release": unfitted(self.release),
-        }
+        state = {**super().__getstate__(), "release": unfitted(self.release)}
         if "release_" in state:
             state["release_"] = unfitted(self.release_)
-        return {name: value for name, value in state.items() if name not in _CURATORS}
+        return state
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; nested names reach into objects (``release__certify``).

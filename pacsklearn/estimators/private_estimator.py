@@ -53,7 +53,29 @@ class JudgedByBudget:
         return tags
 
 
-class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
+class ShowsItsGuarantee:
+    """Estimators that display the guarantee, and whose copies forget what is for the curator."""
+
+    # Fitted attributes that are functions of the private rows.
+    _curators: ClassVar[frozenset[str]] = frozenset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._curators}
+
+    def _repr_html_inner(self) -> str:
+        diagram = html_diagram(copy.copy(self))
+        guarantee = getattr(self, "guarantee_", None)
+        return diagram if guarantee is None else f"{diagram}{guarantee._repr_html_()}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+
+class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
     """Prediction, transformation and scoring by what was released and by nothing else.
 
     Pickles without what the wrapped estimator learned, and displays the guarantee.
@@ -137,19 +159,7 @@ class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.
-        state = dict(super().__getstate__())
-        return {**state, "estimator": clone(self.estimator, safe=False)}
-
-    def _repr_html_inner(self) -> str:
-        diagram = html_diagram(copy.copy(self))
-        guarantee = getattr(self, "guarantee_", None)
-        return diagram if guarantee is None else f"{diagram}{guarantee._repr_html_()}"
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
+        return {**super().__getstate__(), "estimator": clone(self.estimator, safe=False)}
 
     def __getattr__(self, name: str) -> Any:
         """Say why something is not there; called when it is nowhere else."""

@@ -87,6 +87,8 @@ def test_what_is_kept_holds_no_score_and_nothing_fitted_before(cancer: Any) -> N
     assert not hasattr(kept, "verdict_")
     assert not hasattr(kept.families[0][-1], "coef_")
     assert np.array_equal(kept.predict(cancer[0]), one.predict(cancer[0]))
+    assert "verdict_" not in one._repr_html_()
+    assert "verdict_" not in one._repr_mimebundle_()["text/html"]
     assert f"{one.verdict_.expected.mean:.3f}" not in repr(one) + str(one.guarantee_)
 
 

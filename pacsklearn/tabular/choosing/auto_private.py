@@ -13,7 +13,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.estimators.pac_private import PACPrivate
-from pacsklearn.estimators.private_estimator import JudgedByBudget, unfitted
+from pacsklearn.estimators.private_estimator import (
+    JudgedByBudget,
+    ShowsItsGuarantee,
+    unfitted,
+)
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.estimators.subsets import Subsets
@@ -35,11 +39,9 @@ from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.students.student import Student
 
-_CURATORS = frozenset({"verdict_"})
-
 
 @dataclass(eq=False, repr=False)
-class _AutoPrivate(BaseEstimator):
+class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
     """What both share."""
 
     budget: float | Budget = 1 / 16
@@ -53,6 +55,7 @@ class _AutoPrivate(BaseEstimator):
     random_state: Any = None
 
     draws_its_own_secret: ClassVar[bool] = True
+    _curators: ClassVar[frozenset[str]] = frozenset({"verdict_"})  # how options score
 
     @abstractmethod
     def _listed(self, n_features: int) -> list[Any]:
@@ -128,9 +131,7 @@ class _AutoPrivate(BaseEstimator):
         return hasattr(self, "released_estimator_")
 
     def __getstate__(self) -> dict[str, Any]:
-        # How options score is for the curator.
-        state = {**super().__getstate__(), "families": unfitted(self.families)}
-        return {name: value for name, value in state.items() if name not in _CURATORS}
+        return {**super().__getstate__(), "families": unfitted(self.families)}
 
     def _model(self, X: Any, y: Any) -> PACPrivate:
         shared = {"ledger": self.ledger, "secret": self.secret, "random_state": self.random_state}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -30,7 +30,7 @@ class Utility:
     """
 
     name: str
-    scores: tuple[float, ...]
+    scores: tuple[float, ...] = field(repr=False)
     temperature: float = 1.0
     why_not: str = ""
 
