@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,14 @@ def test_the_glossary_has_the_words_that_the_code_uses() -> None:
     glossary = TEXT.partition("\n## Glossary\n")[2].partition("\n## ")[0]
     for word in WORDS:
         assert f"\n| {word} | " in glossary, word
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    sources = runpy.run_path(str(ROOT / "scripts" / "measure.py"))
+    known = sources["modules_of"](ROOT)
+    texts = {name: path.read_text(encoding="utf-8") for name, path in known.items()}
+    imports = {name: sources["imports_of"](text, known, inner=True) for name, text in texts.items()}
+    assert sources["circles_of"](imports) == []
 
 
 def test_imports_against_the_arrows_become_fewer() -> None:

@@ -46,7 +46,7 @@ def install(tmp_path, monkeypatch):
 def shell(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.path.insert(0, {str(place)!r}); sys.argv[1:] = {list(words)!r}\n"
     return subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-c", f"{code}from pacsklearn.cli import main; main()"],
+        [sys.executable, "-c", f"{code}from pacsklearn.cli.__main__ import main; main()"],
         capture_output=True,
         text=True,
         check=False,

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def run(*words, cwd, code=0, prelude=""):
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = f"{prelude}\nfrom pacsklearn.cli import main\nmain()"
+    command = f"{prelude}\nfrom pacsklearn.cli.__main__ import main\nmain()"
     done = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", command, *map(str, words)],
         check=False,
@@ -120,7 +120,7 @@ def test_ctrl_c_while_the_interpreter_ends_prints_nothing(tmp_path):
 def test_nothing_is_loaded_before_interrupts_are_caught(tmp_path):
     """Ctrl-C in the tenth of a second before ``main`` runs would show a traceback."""
     command = (
-        "import sys; before = set(sys.modules); from pacsklearn.cli import main\n"
+        "import sys; before = set(sys.modules); from pacsklearn.cli.__main__ import main\n"
         "print(sorted(set(sys.modules) - before - {'__future__'}))"
     )
     done = subprocess.run(  # noqa: S603 - our own code
@@ -131,4 +131,5 @@ def test_nothing_is_loaded_before_interrupts_are_caught(tmp_path):
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    assert done.stdout.strip() == "['pacsklearn', 'pacsklearn._public', 'pacsklearn.cli']"
+    names = ["pacsklearn", "pacsklearn._public", "pacsklearn.cli", "pacsklearn.cli.__main__"]
+    assert done.stdout.strip() == str(names)
