@@ -25,7 +25,7 @@ from pacsklearn.srpp import (
 from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.srpp.release.run import PrivateRun
+from pacsklearn.srpp.release.run import Charging, PrivateRun
 
 N, D, B = 50_000, 100, 512
 LOSS = LogisticLoss()
@@ -82,7 +82,7 @@ def speed(figures: Figures) -> None:
     cap = DiscrepancyCap.differing(N, 20, B)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (D + 1,)), 16.0, "worst-case")
     with PrivateRun(
-        accountant, DifferingRows(20), 500.0, ceiling=1e9, sampler=SecureSampler()
+        accountant, DifferingRows(20), 500.0, charging=Charging(1e9), sampler=SecureSampler()
     ) as run:
 
         def whole() -> None:
@@ -113,7 +113,7 @@ def memory(figures: Figures) -> None:
         cap = DiscrepancyCap.differing(n, 20, B)
         accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (21,)), 16.0, "worst-case")
         with PrivateRun(
-            accountant, DifferingRows(20), 500.0, ceiling=1e9, sampler=SecureSampler()
+            accountant, DifferingRows(20), 500.0, charging=Charging(1e9), sampler=SecureSampler()
         ) as run:
             for measured in (False, False, True):
                 if measured:

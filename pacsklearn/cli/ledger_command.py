@@ -148,7 +148,7 @@ def repair(
     The damaged file is not changed. The rows set aside are beside the copy, in a file whose digest
     the copy holds.
     """
-    from pacsklearn.kernel.ledger.repair import repair as repaired
+    from pacsklearn.upkeep.repair import repair as repaired
 
     target = to.expanduser().resolve()
     repairs = repaired(_source(address), target, signed_by=signed_by, reason=reason)
@@ -166,8 +166,8 @@ def repair(
 @guarded
 def migrate(address: Address, *, as_json: Json = False) -> None:
     """Bring a database to this version's tables; on a server this takes the owner's login."""
-    from pacsklearn.kernel.ledger.founding import upgrade
     from pacsklearn.kernel.ledger.log import VERSION
+    from pacsklearn.upkeep.migration import upgrade
 
     before = upgrade(database_address(ledger_uri(address)))
     text = f"version {before} of the tables" + ("" if before == VERSION else f", now {VERSION}")
@@ -183,7 +183,7 @@ def backup(
     as_json: Json = False,
 ) -> None:
     """Copy a ledger that is in use to a file, with what waits in its -wal, and verify the copy."""
-    from pacsklearn.kernel.ledger.backup import backup as copied
+    from pacsklearn.upkeep.backup import backup as copied
 
     target = to.expanduser().resolve()
     _print_copied(target, copied(_source(address), target), as_json=as_json)
@@ -210,7 +210,7 @@ def restore(
     What was charged since it was made is not in it: budget that was spent would be spent again. So
     one that is behind a statement, or behind the ledger's high-water file, is refused.
     """
-    from pacsklearn.kernel.ledger.backup import restore as restored
+    from pacsklearn.upkeep.backup import restore as restored
 
     target = _source(to)
     heads = [] if against is None else [_head(against)]
@@ -222,7 +222,7 @@ def restore(
 @guarded
 def mark(address: Address, *, dataset: Dataset = "default", as_json: Json = False) -> None:
     """Write the high-water file of a ledger anew, on purpose: it was lost."""
-    from pacsklearn.kernel.ledger.backup import mark as marked
+    from pacsklearn.upkeep.backup import mark as marked
 
     position = marked(database_address(ledger_uri(address)), dataset)
     say({"position": str(position)}, f"position {position}", as_json=as_json)

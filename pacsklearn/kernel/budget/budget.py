@@ -79,8 +79,13 @@ class Budget(ABC):
         return self
 
     def __repr__(self) -> str:
-        *given, consent = self.get_params().values()
-        words = [repr(value) for value in given] + ["allow_exact=True"] * bool(consent)
+        words = []
+        for name, parameter in signature(type(self)).parameters.items():
+            value = getattr(self, name)
+            if parameter.default is parameter.empty:
+                words.append(repr(value))
+            elif value != parameter.default:
+                words.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(words)})"
 
     def to_dict(self) -> dict[str, Any]:

@@ -52,34 +52,6 @@ def append_founding(log: Log, row: Row) -> None:
         ) from None
 
 
-def migrate(address: str) -> None:
-    """Make the tables of ledgers in a database, or bring them to this version; as its owner."""
-    run(address, lambda log: log.create(Log.migrate))
-
-
-def upgrade(address: str) -> int:
-    """Bring a database of ledgers to this version's tables; as its owner.
-
-    Returns
-    -------
-    int
-        Version of the tables it had.
-
-    Raises
-    ------
-    LedgerError
-        When there is no ledger in it.
-    """
-
-    def migrate(log: Log) -> int:
-        if log.version() == 0:
-            log.check_version()  # says that there is none
-        return log.migrate()
-
-    before: int = run(address, migrate)
-    return before
-
-
 def stored_founding(address: str, dataset: str) -> Founding:
     """First row of a data set's log.
 

@@ -8,7 +8,7 @@ from typing import Any, Self, final
 from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 from pacsklearn.kernel.ledger.accounts import largest_refund, nearest
-from pacsklearn.kernel.ledger.event import Event, ledger_text
+from pacsklearn.kernel.ledger.event import ledger_text
 from pacsklearn.kernel.ledger.founding import stored_founding, write_founding
 from pacsklearn.kernel.ledger.ledger import Ledger, checked_terms
 from pacsklearn.kernel.ledger.log import database_address, without_password
@@ -180,21 +180,6 @@ class SharedLedger(Ledger):
             return self._store.verify(position) is not None
         except LedgerCorruptedError:
             return False
-
-    def events_since(self, position: Position) -> tuple[Event, ...]:
-        """What was charged after ``position``.
-
-        Raises
-        ------
-        LedgerMismatchError
-            When the database is not ahead of ``position``.
-        """
-        if not self.is_ahead_of(position):
-            raise LedgerMismatchError(
-                f"The ledger does not hold row {position.sequence} as it was: the database "
-                "is an older copy, or another one."
-            )
-        return self._store.read(lambda book: tuple(book.events("", after=position.sequence)))
 
     def verify(self) -> Position:
         """Verify the whole data set: hashes, sums, ceilings, stored answers, tables and triggers.

@@ -272,11 +272,11 @@ class LogBook(Book):
         """Append answers, and the belief after them."""
         self.rows.append(self.fold.store(stored, answers, self.time))
 
-    def events(self, account: str, after: int = 0) -> Iterator[Event]:
-        for row in self.log.read(self.fold.founding.dataset, after):
+    def events(self, account: str) -> Iterator[Event]:
+        for row in self.log.read(self.fold.founding.dataset, 0):
             if row.number > self.fold.last.number:
                 return
-            if row.number and '"event":' in row.line:
+            if '"event":' in row.line:
                 facts = row.facts()
                 if "event" in facts and facts["account"] == account:
                     yield stored_event(facts)

@@ -24,13 +24,13 @@ from pacsklearn.exceptions import (
     LedgerMismatchError,
 )
 from pacsklearn.kernel.ledger import log
-from pacsklearn.kernel.ledger.backup import backup, restore
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
-from pacsklearn.kernel.ledger.repair import repair
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing import check_ledger
+from pacsklearn.upkeep.backup import backup, restore
+from pacsklearn.upkeep.repair import repair
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 MakeEvent = Callable[..., Event]

@@ -24,9 +24,9 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRoll
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger import log
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
-from pacsklearn.kernel.ledger.backup import backup, restore
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.priors import Range
+from pacsklearn.upkeep.backup import backup, restore
 from tests.inside import account_of, answer_table_of, answers_of, secret_of
 from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.kernel.ledger.raw_database import raw

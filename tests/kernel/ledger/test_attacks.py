@@ -29,12 +29,12 @@ from pacsklearn.exceptions import (
     LedgerUnknownError,
 )
 from pacsklearn.kernel.ledger import fold, writer
-from pacsklearn.kernel.ledger.backup import backup, restore
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
-from pacsklearn.kernel.ledger.repair import repair
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.upkeep.backup import backup, restore
+from pacsklearn.upkeep.repair import repair
 
 MakeEvent = Callable[..., Event]
 CHARGES = 5

@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 from pacsklearn import PrivacySession
 from pacsklearn.cli.app import app
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.backup import backup, restore
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger, ledger_head
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.upkeep.backup import backup, restore
 
 MakeEvent = Callable[..., Event]
 

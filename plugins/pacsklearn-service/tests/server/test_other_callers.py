@@ -18,7 +18,7 @@ from pacsklearn_service.server.caller import Ask, Caller
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
 
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.ledger.backup import mark
+from pacsklearn.upkeep.backup import mark
 
 INFER, OF = "/v2/models/risk/infer", "/v1/models/risk"
 QUOTA = 16 * STEP

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final, final
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.founding import migrate as migrate_ledger
 from pacsklearn.kernel.ledger.log import UnreachableError, database_address, scripts
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE
+from pacsklearn.upkeep.migration import migrate as migrate_ledger
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.store.file_connection import FileConnection
 

@@ -37,8 +37,6 @@ _LONGEST_WORDS: Final = 500
 _MOST_MISSING: Final = 1000
 """Rows in a row that cannot be read, after which there are no more."""
 _LINE: Final = re.compile(rb'\{"dataset":"[^\0]{1,2000000}?,"hash":"[0-9a-f]{64}"\}')
-_SUMS: Final = re.compile(r'"sums":(\{[^{}]*\})')
-_OWNERS: Final = re.compile(r'"(account|user|project)":("(?:[^"\\]|\\.)*")')
 
 
 def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> dict[str, Any]:
@@ -47,9 +45,10 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     The damaged database is read row by row (of a file also what its pages still hold), and never
     changed. What cannot be kept is written as it stands to ``<target>.aside.json``, and the copy
     ends in rows of the kind ``"repair"`` that name who signed for it and the digest of that file.
-    They bring each sum to the highest one that any row states, so that rows which are missing are
-    counted as well; to all that is left where the last rows state none. Refunds among the rows set
-    aside are not given back.
+    They bring each sum to the highest one that any row states which is as it was written, so that
+    rows which are missing are counted as well; to all that is left, of the ledger and of each open
+    reservation, where the last rows state none. Refunds among the rows set aside are not given
+    back.
 
     Parameters
     ----------
@@ -243,7 +242,8 @@ class _Salvage:
             account, now = "" if owner else name, accounts.sum_of(kind, name)
             limits = accounts.limits(account, owner.get("user"), owner.get("project"))
             most = max(highest.get((kind, name), 0), now)
-            if takes_all and (kind == "ledger" or (kind == "account" and (kind, name) in highest)):
+            # What a reservation is charged shows in its own sum alone: the ledger has paid.
+            if takes_all and not owner:
                 most = max(most, exact(limits[0].ceiling))
             if most == now and kind != "ledger":
                 continue
@@ -263,18 +263,17 @@ class _Salvage:
     def _stated(self) -> tuple[dict[tuple[str, str], int], bool]:
         """Highest sum stated for each account and owner, and whether the last rows state none."""
         highest: dict[tuple[str, str], int] = {}
-        last_stated, last_unstated = -2, -1
+        last_stated, last_unstated = self.fold.last.number, -1
         for row in self.aside:
-            number = row.number if _is_number(row.number) else 2**62
             try:
-                names = {"ledger": "", "account": ""}
-                names |= {kind: json.loads(name) for kind, name in _OWNERS.findall(row.line)}
-                for kind, text in json.loads(_SUMS.findall(row.line)[-1]).items():
-                    key = kind, names[kind]
+                # By its hash: a sum in a damaged row may be the damage.
+                facts = row.facts()
+                for kind, text in facts["sums"].items():
+                    key = kind, facts.get(kind, "")
                     highest[key] = max(highest.get(key, 0), exact_of(text))
-                    last_stated = max(last_stated, number if kind == "ledger" else -2)
-            except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-                last_unstated = max(last_unstated, number)
+                last_stated = max(last_stated, row.number)
+            except (LedgerCorruptedError, AttributeError, KeyError, TypeError, ValueError):
+                last_unstated = max(last_unstated, row.number if _is_number(row.number) else 2**62)
         # Sums grow from row to row: one that states none matters where no row after it does.
         return highest, self._is_cut or last_unstated > last_stated
 
