@@ -11,7 +11,7 @@ from pacsklearn.kernel.bounds.compiled import compiled
 _ROWS = 256
 
 
-@compiled()
+@compiled(worth=2**23)
 def add_rows(table, rows, buckets, sums):
     """Add each of the rows to the sum of its bucket, and its squares where there is room for them.
 
@@ -39,7 +39,7 @@ def _add_rows_in_numpy(table, rows, buckets, sums):
             sums[1:, start + j] += np.bincount(buckets, numbers[:, j], len(sums))[1:]
 
 
-@compiled()
+@compiled(worth=2**25)
 def add_products(table, rows, buckets, together, totals):
     """Add the products of the rows of each bucket to those of the subsets that hold it.
 

@@ -9,7 +9,7 @@ import numpy as np
 from pacsklearn.kernel.bounds.compiled import compiled
 
 
-@compiled()
+@compiled(worth=2**17)
 def descend(matrix, towards, lasso, positive, tolerance, most):
     """Minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1`` from zero, and the sweeps over it.
 

@@ -183,7 +183,7 @@ def _move(centres, sums, counts, shifts):
     return True
 
 
-@compiled()
+@compiled(worth=2**22)
 def lloyd(rows, norms, centres, tolerance, most_iterations, labels):
     """Run until no label changes or centres move by less than the tolerance, all squared.
 

@@ -21,7 +21,7 @@ from pacsklearn.secrets import SecretSpace
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from pacsklearn.tabular.forests import joint_fit
 from tests.joint.together import together
-from tests.references import by_reference
+from tests.references import by_loops, by_reference
 
 M = 6
 ESTIMATORS = [
@@ -50,7 +50,7 @@ def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def assert_same_fits(estimator: Any, X: Any, y: Any) -> None:
     space = SecretSpace.balanced(len(X), n_subsets=M)
     work = partial(together, estimator, X, y, space)
-    for loops, reference in zip(work(), by_reference(work), strict=True):
+    for loops, reference in zip(by_loops(work), by_reference(work), strict=True):
         assert (loops is None) == (reference is None)
         if loops is None:  # one class, or numbers that do not suit the joint fit
             continue
@@ -102,7 +102,7 @@ def test_any_clusters_without_numba(data: Any) -> None:
             )
         return found
 
-    for one, other in zip(fitted(), by_reference(fitted), strict=True):
+    for one, other in zip(by_loops(fitted), by_reference(fitted), strict=True):
         for left, right in zip(one, other, strict=True):
             np.testing.assert_array_equal(left, right)
 
@@ -139,4 +139,4 @@ def test_a_release_without_numba() -> None:
         return model.released_estimator_.theta_.tobytes(), model.guarantee_.to_json()
 
     with pytest.warns(UserWarning, match="random_state"):
-        assert released() == by_reference(released)
+        assert by_loops(released) == by_reference(released)

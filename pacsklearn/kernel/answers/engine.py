@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,8 +79,6 @@ class Engine(ABC):
     with exact noise, calibrated under the belief that the rows before it left; answers, margins and
     the next belief are public functions of those integers.
     """
-
-    contested_rows: ClassVar[Callable[..., None]]
 
     @abstractmethod
     def table(self, predictions: ArrayLike) -> NDArray[Any]:
@@ -176,10 +173,11 @@ class Engine(ABC):
             If an argument has the wrong type, shape or range.
         """
         table = self.table(predictions)
-        belief = np.ascontiguousarray(_checked_belief(log_belief, table.shape[1]))
-        result = np.empty(table.shape[0], dtype=np.bool_)
-        type(self).contested_rows(table, belief, result)
-        return result
+        possible = _checked_belief(log_belief, table.shape[1]) > -np.inf
+        first = int(np.argmax(possible))
+        differ = table != table[:, first : first + 1]
+        differ = np.any(differ, axis=tuple(range(2, table.ndim)))
+        return np.any(differ & possible, axis=1)
 
 
 def _checked_belief(log_belief: ArrayLike, candidates: int) -> Floats:

@@ -25,15 +25,7 @@ exp(500). A cap only ever means more noise than the budget asks for. It matters 
 vanishing mass among three or more, and with it the likelihoods are exact integers."""
 
 
-@compiled()
-def contested(codes, belief, result):
-    """Note for each row whether candidates that are still possible disagree."""
-    first = first_alive(belief)
-    for row in range(codes.shape[0]):
-        result[row] = not _agree(codes[row], belief, first)
-
-
-@compiled()
+@compiled(worth=2**20)
 def answer_rows(codes, secret, belief, budget, noise, scale, answers, _, charges, margins):
     """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m = codes.shape
@@ -373,8 +365,6 @@ class LabelEngine(Engine):
     >>> step.answers, step.charges.round(4)
     (array([2, 1], dtype=uint8), array([0.    , 0.0625]))
     """
-
-    contested_rows = staticmethod(contested)
 
     def table(self, predictions: ArrayLike) -> NDArray[Any]:
         table = np.ascontiguousarray(predictions)

@@ -24,16 +24,7 @@ be exact doubles. A cap only ever means more noise than the budget asks for."""
 TINIEST_STEP: Final = 2.0**-1022
 
 
-@compiled()
-def contested(values, belief, result):
-    """Note for each row whether candidates that are still possible disagree."""
-    noisy = np.empty(values.shape[2], np.int64)
-    first = first_alive(belief)
-    for row in range(values.shape[0]):
-        result[row] = _differing(values[row], belief, first, noisy) > 0
-
-
-@compiled()
+@compiled(worth=2**20)
 def answer_rows(values, secret, belief, budget, noise, scale, answers, deviations, charges, _):
     """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m, width = values.shape
@@ -291,8 +282,6 @@ class ValueEngine(Engine):
     >>> step.answers.round(4), step.charges.round(4)
     (array([[1.  , 0.75]]), array([0.125]))
     """
-
-    contested_rows = staticmethod(contested)
 
     def table(self, predictions: ArrayLike) -> NDArray[Any]:
         table = np.ascontiguousarray(predictions, dtype=np.float64)

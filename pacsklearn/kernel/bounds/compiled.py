@@ -1,9 +1,10 @@
 """Loops over arrays: compiled where numba is installed, by their numpy references elsewhere.
 
-Whether numba is there changes how long a loop takes and nothing that leaves it: a loop and its
-reference add the same numbers in the same order, and take exponentials and logarithms from the C
-library, one number at a time. NumPy's own sums and exponentials round in another way on every kind
-of processor.
+Compiling takes seconds, so a loop runs by its reference until it has read as many numbers as make
+compiling worth its time. Which of the two runs changes how long a loop takes and nothing that
+leaves it: a loop and its reference add the same numbers in the same order, and take exponentials
+and logarithms from the C library, one number at a time. NumPy's own sums and exponentials round in
+another way on every kind of processor.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Function = Callable[..., Any]
 
 @final
 class Loop:
-    """A function on arrays, which is compiled when it is first called.
+    """A function on arrays, which is compiled once its calls have read enough numbers.
 
     Compiled without the interpreter lock; cached on disk where a folder can be written. Numba's
     cache notices changes of the file that holds the function only: it stays what it was when a
@@ -33,6 +34,9 @@ class Loop:
     ----------
     text : callable
         The loop, in the part of Python that numba compiles.
+    worth : int or None
+        Entries of array arguments, over all calls, from which on it is compiled; None for a part
+        of other loops, which is compiled with these.
     options : dict
         Of ``numba.njit``.
 
@@ -42,9 +46,10 @@ class Loop:
         What gives the same numbers without numba: the loop itself where nothing else is given.
     """
 
-    def __init__(self, text: Function, options: dict[str, Any]) -> None:
+    def __init__(self, text: Function, worth: int | None, options: dict[str, Any]) -> None:
         self.__doc__, self.__name__ = text.__doc__, text.__name__
         self._text, self.reference, self._options = text, text, options
+        self._left = math.inf if worth is None else worth
 
     def in_numpy(self, reference: Function) -> Function:
         """Decorate the reference, where the loop itself would take too long uncompiled."""
@@ -53,7 +58,7 @@ class Loop:
 
     @cached_property
     def running(self) -> Function:
-        """What is called: the compiled loop, or its reference."""
+        """The compiled loop; its reference where numba is not used."""
         njit = compiler()
         if njit is None:
             return self.reference
@@ -64,7 +69,9 @@ class Loop:
         return made
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.running(*arguments)
+        if self._left > 0:
+            self._left -= sum(each.size for each in arguments if isinstance(each, np.ndarray))
+        return (self.reference if self._left > 0 else self.running)(*arguments)
 
     @property
     def _numba_type_(self) -> Any:
@@ -72,9 +79,9 @@ class Loop:
         return self.running._numba_type_  # type: ignore[attr-defined]
 
 
-def compiled(**options: Any) -> Callable[[Function], Loop]:
-    """Decorate a loop over arrays; options are those of ``numba.njit``."""
-    return lambda text: Loop(text, options)
+def compiled(*, worth: int | None = None, **options: Any) -> Callable[[Function], Loop]:
+    """Decorate a loop over arrays; see :class:`Loop`, other options are those of ``numba.njit``."""
+    return lambda text: Loop(text, worth, options)
 
 
 @cache

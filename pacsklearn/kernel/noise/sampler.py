@@ -84,11 +84,16 @@ class SeededSampler(Sampler):
 
 @cache
 def _exact_gaussian() -> Any:
-    import opendp.prelude as dp  # heavy: only a process that releases something loads it
+    # Heavy: only a process that releases something loads it. Its prelude also loads pandas, polars
+    # and all of scikit-learn where they are installed.
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
-    return dp.m.make_gaussian(*space, scale=float(LATTICE_SCALE))
+    enable_features("contrib")
+    space = vector_domain(atom_domain(T="i64")), l2_distance(T=float)
+    return make_gaussian(*space, scale=float(LATTICE_SCALE))
 
 
 _BLOCKS_AHEAD: Final = 4

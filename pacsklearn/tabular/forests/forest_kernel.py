@@ -13,7 +13,7 @@ _CLOSE = 1e-6
 _BLOCK = 256
 
 
-@compiled()
+@compiled(worth=2**23)
 def mean_spread(X, rows, edges, shares):
     """Mean and standard deviation of each candidate's columns, rows counted by their shares.
 
@@ -52,7 +52,7 @@ def _mean_spread_in_numpy(X, rows, edges, shares):
     return mean, np.sqrt(square)
 
 
-@compiled()
+@compiled(worth=2**23)
 def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
     """How many thresholds of the grid each number is above, and whether rounding decides of one.
 
@@ -103,7 +103,7 @@ def _grid_cells_in_numpy(columns, rows, edges, centre, half_width, raw, slack, c
     return doubtful
 
 
-@compiled()
+@compiled(worth=2**23)
 def count_cells(cells, splits, node, edges, codes, values, counts):
     """Add each row's values to its node's and cell's, tree by tree.
 
@@ -137,7 +137,7 @@ def _add_values(total, places, values):
     total += np.bincount((places + kinds).ravel(), values.ravel(), total.size).reshape(total.shape)
 
 
-@compiled()
+@compiled(worth=2**23)
 def descend_level(columns, rows, edges, splits, thresholds, slack, node, doubtful):
     """Send each row on to its child, and note of whom rounding decides.
 
@@ -165,7 +165,7 @@ def _descend_level_in_numpy(columns, rows, edges, splits, thresholds, slack, nod
             node[tree, part] = 2 * here + (gaps > 0)
 
 
-@compiled()
+@compiled(worth=2**23)
 def sum_leaves(leaves, edges, codes, values, sums):
     """Add each row's values to those of the leaves it reaches; (candidates, trees, leaves, q)."""
     q = sums.shape[3]
@@ -187,7 +187,7 @@ def _sum_leaves_in_numpy(leaves, edges, codes, values, sums):
             _add_values(sums[i, tree], places, values[:, part])
 
 
-@compiled()
+@compiled(worth=2**23)
 def mean_squares(columns, rows, edges, splits, thresholds, values):
     """Mean square, for each candidate, of its trees' average distance from equal probabilities.
 

@@ -20,6 +20,8 @@ import sys, types, warnings
 {prelude}
 import numpy as np
 from pacsklearn.kernel.answers.label_engine import LabelEngine
+from pacsklearn.kernel.bounds.compiled import Loop
+Loop.__call__ = lambda loop, *arguments: loop.running(*arguments)  # however few the numbers
 warnings.simplefilter("always")
 with warnings.catch_warnings(record=True) as caught:
     for _ in range(2):
@@ -76,7 +78,7 @@ def test_exponentials_are_those_of_the_c_library() -> None:
 MODULE = """
 from pacsklearn.kernel.bounds.compiled import compiled
 
-@compiled(fastmath={"contract"})
+@compiled(worth=0, fastmath={"contract"})
 def twice(x):
     return 2.0 * x
 
@@ -98,7 +100,17 @@ def test_a_second_process_does_not_compile_again(tmp_path: Path) -> None:
     assert [run.split() for run in runs] == [["0", "1"], ["1", "0"]]
 
 
+def test_a_loop_is_compiled_once_it_has_read_enough_numbers() -> None:
+    ran: list[str] = []
+    loop = compiled(worth=10)(lambda _: ran.append("compiled"))
+    loop.__dict__["running"] = loop.reference
+    loop.in_numpy(lambda _: ran.append("reference"))
+    for _ in range(4):
+        loop(np.zeros(4))
+    assert ran == ["reference", "reference", "compiled", "compiled"]
+
+
 def test_where_no_folder_can_hold_a_cache_functions_are_compiled_without_one() -> None:
     names: dict[str, Any] = {}
     exec("def twice(x):\n    return 2 * x", names)  # noqa: S102 - in no file
-    assert compiled()(names["twice"])(3) == 6
+    assert compiled(worth=0)(names["twice"])(3) == 6

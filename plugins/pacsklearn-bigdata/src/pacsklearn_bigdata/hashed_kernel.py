@@ -55,7 +55,7 @@ def chacha20_block(start: Any, state: Any, block: Any) -> None:
         block[i] = state[i] + start[i]
 
 
-@compiled()
+@compiled(worth=2**18)
 def fill_memberships(  # noqa: C901 - calls would keep the compiled loop from its registers
     key: NDArray[np.uint32],
     names: NDArray[np.uint64],

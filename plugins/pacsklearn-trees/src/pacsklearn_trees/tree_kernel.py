@@ -12,7 +12,7 @@ _SIDE_BY_SIDE = 64
 _BLOCK = 1024
 
 
-@compiled()
+@compiled(worth=2**20)
 def lay_out(left, right, feature, threshold, at, new_feature, new_threshold, child, source):
     """Lay a tree out level by level from place ``at``, children side by side; its depth.
 
@@ -55,7 +55,7 @@ def _lay_out_in_numpy(
     return levels - 1
 
 
-@compiled()
+@compiled(worth=2**24)
 def tree_sums(X, feature, threshold, child, values, trees, sums):
     """Add up what the leaves say that each row reaches.
 
