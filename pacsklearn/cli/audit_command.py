@@ -47,8 +47,9 @@ def audit(
     """
     from pacsklearn.audit.auditor import run_audit
     from pacsklearn.audit.near_duplicates import near_duplicates
-    from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
+    from pacsklearn.cli.recipe import model_of, read_statement, table_of
     from pacsklearn.plots.output_checklist import output_checklist
+    from pacsklearn.srpp.release.pufferfish_guarantee import stated_guarantee
 
     for path in (output, plot, checklist):
         if path is not None:
@@ -61,7 +62,7 @@ def audit(
     table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
     model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
-    stated = stated_guarantee(document)
+    stated = stated_guarantee(document["guarantee"])
     _same_promise(stated, model.guarantee_)
     named: Any = "auto"
     if attacks != "auto":

@@ -14,11 +14,9 @@ from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.privacy_statement import SCHEMA
 from pacsklearn.priors import Expected
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
 from pacsklearn.tabular.schema.schema import Schema
 
@@ -140,10 +138,3 @@ def read_statement(path: Path) -> dict[str, Any]:
     if not isinstance(statement, dict) or statement.get("schema") != SCHEMA:
         raise ValueError(f"{path.name} is no privacy statement ({SCHEMA}).")
     return statement
-
-
-def stated_guarantee(statement: dict[str, Any]) -> Guarantee | PufferfishGuarantee:
-    """Guarantee inside a statement."""
-    text = json.dumps(statement["guarantee"])
-    sliced = "aggregation" in statement["guarantee"]
-    return PufferfishGuarantee.from_json(text) if sliced else Guarantee.from_json(text)

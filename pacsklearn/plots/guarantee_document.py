@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.plots.privacy_statement import guarantee_of
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 
 GUARANTEE_SCHEMA: Final = "pacsklearn-guarantee/1"
 
@@ -48,5 +48,4 @@ def guarantee_from_document(document: dict[str, Any]) -> Guarantee | PufferfishG
         raise ValueError(
             f"document must follow {GUARANTEE_SCHEMA!r}, got {document.get('schema')!r}."
         )
-    kind = Guarantee if document.get("framework") == Guarantee.framework else PufferfishGuarantee
-    return kind.from_json(json.dumps(document))
+    return stated_guarantee(document)

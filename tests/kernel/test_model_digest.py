@@ -6,19 +6,32 @@ import json
 import math
 import pickle
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.linear_model import Ridge
+from sklearn.base import clone, is_regressor
+from sklearn.cluster import KMeans
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
 
-from pacsklearn import PACPrivate, Subsets
+from pacsklearn import Guarantee, PACPrivate, Parameters, Subsets
 from pacsklearn.kernel.guarantee.model_digest import mark_released, model_digest
 
 DIGEST_OF_EVERY_KIND = "5bd648fd259d84797cb914d18c9450290ee7ded10889c29a826275ce8955fdae"
+
+
+class Promise:
+    def to_json(self):
+        return "{}"
 
 
 @pytest.fixture
@@ -119,7 +132,7 @@ def test_how_outputs_are_shown_is_no_part_of_a_model(model):
     digest = model_digest(model)
     model.set_output(transform="pandas")
     assert model_digest(model) == digest
-    assert model_digest(mark_released(model, "promise")) == digest
+    assert model_digest(mark_released(model, Promise())) == digest
 
 
 def test_a_released_model_carries_its_guarantee_through_joblib_and_clone_drops_it(tmp_path):
@@ -128,10 +141,10 @@ def test_a_released_model_carries_its_guarantee_through_joblib_and_clone_drops_i
     rows = np.random.default_rng(0).normal(size=(60, 3))
     private = PACPrivate(Ridge(), secret=Subsets(16)).fit(rows, rows[:, 0])
     released = private.released_estimator_
-    assert released.pacsklearn_guarantee_ == private.guarantee_
+    assert Guarantee.from_json(released.pacsklearn_guarantee_) == private.guarantee_
     joblib.dump(released, tmp_path / "m.joblib")
     read = joblib.load(tmp_path / "m.joblib")
-    assert read.pacsklearn_guarantee_ == private.guarantee_
+    assert read.pacsklearn_guarantee_ == released.pacsklearn_guarantee_
     assert read.pacsklearn_digest_ == model_digest(read)
     bare = clone(released)
     assert not hasattr(bare, "pacsklearn_guarantee_")
@@ -140,4 +153,44 @@ def test_a_released_model_carries_its_guarantee_through_joblib_and_clone_drops_i
 
 def test_values_that_are_no_models_are_left_alone():
     numbers = np.ones(3)
-    assert mark_released(numbers, "promise") is numbers
+    assert mark_released(numbers, Promise()) is numbers
+
+
+WHERE_OURS_IS_NOT = """
+import sys
+sys.modules["pacsklearn"] = None
+import joblib
+model, rows, expected = joblib.load(sys.argv[1])
+assert (getattr(model, "predict", getattr(model, "transform", None))(rows) == expected).all()
+"""
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(),
+        make_pipeline(StandardScaler(), PCA(2), LogisticRegression()),
+        make_pipeline(StandardScaler(), LinearSVC()),
+        GaussianNB(),
+        KMeans(2, n_init=1),
+        PCA(2),
+        make_pipeline(MinMaxScaler(), Ridge()),
+        OneVsRestClassifier(LogisticRegression()),
+        TransformedTargetRegressor(Ridge(), func=np.arcsinh, inverse_func=np.sinh),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_a_released_model_of_scikit_learn_is_read_where_pacsklearn_is_not_installed(
+    estimator, tmp_path
+):
+    import joblib
+
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    target = rows[:, 0] if is_regressor(estimator) else (rows[:, 0] > 0).astype(int)
+    private = PACPrivate(estimator, secret=Subsets(16), release=Parameters()).fit(rows, target)
+    answers = private.predict if hasattr(private, "predict") else private.transform
+    path = tmp_path / "model.joblib"
+    joblib.dump((private.released_estimator_, rows, answers(rows)), path)
+    subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", WHERE_OURS_IS_NOT, str(path)], check=True
+    )

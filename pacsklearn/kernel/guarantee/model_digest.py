@@ -11,10 +11,11 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
+from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.plugins.public_path import public_path
 
 GUARANTEE: Final = "pacsklearn_guarantee_"
-"""Attribute of a released model with what was promised about it."""
+"""Attribute of a released model with what was promised about it, as JSON text."""
 
 DIGEST: Final = "pacsklearn_digest_"
 """Attribute of a released model with the digest of what it was when it was decoded."""
@@ -23,16 +24,17 @@ DIGEST: Final = "pacsklearn_digest_"
 _ASIDE: Final = frozenset({GUARANTEE, DIGEST, "_sklearn_output_config"})
 
 
-def mark_released(model: Any, guarantee: Any) -> Any:
+def mark_released(model: Any, guarantee: Statement) -> Any:
     """Give a model what was promised about it, and the digest it has now; returns the model.
 
+    The promise is JSON text, so that a pickle of a scikit-learn model is read without pacsklearn.
     Pickles keep both, and :func:`sklearn.base.clone`, which copies parameters only, drops both.
     ``fit`` on a marked model changes its digest, so that nobody publishes it as released. A value
     that is no estimator (numbers of a function) is returned as it is.
     """
     if not hasattr(model, "get_params"):
         return model
-    setattr(model, GUARANTEE, guarantee)
+    setattr(model, GUARANTEE, guarantee.to_json())
     setattr(model, DIGEST, model_digest(model))
     return model
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
@@ -229,3 +232,15 @@ class PufferfishGuarantee(Statement):
             "costs": RenyiCosts(**facts["costs"]),
             "success": None if success is None else BayesSuccess(**success),
         }
+
+
+def stated_guarantee(document: Mapping[str, Any]) -> Guarantee | PufferfishGuarantee:
+    """Read a guarantee of either kind from what its ``to_dict`` gave; figures are derived anew.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        When the document is of another kind.
+    """
+    kind = PufferfishGuarantee if "aggregation" in document else Guarantee
+    return kind.from_json(json.dumps(document))

@@ -21,7 +21,7 @@ def test_what_was_released_comes_out(private, bundle, keys, iris):
     assert found.guarantee == private.guarantee_
     model = found.model()
     assert np.array_equal(model.predict(iris[0]), private.predict(iris[0]))
-    assert model.pacsklearn_guarantee_ == private.guarantee_
+    assert model.pacsklearn_guarantee_ == private.guarantee_.to_json()
     assert set(found.names) >= Names.REQUIRED | {"manifest.json", "signature.json"}
     assert found.card.startswith("---\nlibrary_name: sklearn")
     assert json.loads(found.read("software.cdx.json"))["bomFormat"] == "CycloneDX"

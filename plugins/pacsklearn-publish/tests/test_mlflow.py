@@ -47,7 +47,7 @@ def logged(tmp_path, keys, private):
 def test_a_model_comes_back_with_its_guarantee(logged, keys, private):
     model = load_model(logged[0].model_uri, key=keys[1])
     assert np.array_equal(model.predict(X), private.predict(X))
-    assert model.pacsklearn_guarantee_ == private.guarantee_
+    assert model.pacsklearn_guarantee_ == private.guarantee_.to_json()
 
 
 def test_mlflow_serves_it_as_any_other(logged, keys, private, monkeypatch):

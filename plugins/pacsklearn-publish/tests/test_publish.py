@@ -46,7 +46,8 @@ def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):
         path = publish(source, tmp_path / f"{number}.pac", key=keys[0], onnx="none")
         found = load_bundle(path, key=keys[1])
         guarantee = getattr(source, "guarantee_", getattr(source, "guarantee", None))
-        assert found.guarantee == (guarantee or source.pacsklearn_guarantee_)
+        stated = source.pacsklearn_guarantee_ if guarantee is None else guarantee.to_json()
+        assert found.guarantee.to_json() == stated
         assert found.model().predict(iris[0]).shape == (150,)
     saved = publish(release, tmp_path / "saved.pac", key=keys[0], about={"title": "Irises"})
     assert "# Irises" in load_bundle(saved, key=keys[1]).card

@@ -200,7 +200,7 @@ def test_several_releases_are_planned_together_and_then_the_session_is_done() ->
         )
         assert ledger.spent == session.ledger.spent == pytest.approx(0.375, rel=1e-9)
         assert model.guarantee is mean.guarantee
-        assert model.value.pacsklearn_guarantee_ is model.guarantee  # it can be published
+        assert model.value.pacsklearn_guarantee_ == model.guarantee.to_json()  # it can be published
         assert model.guarantee.n_releases == 2
         assert model.guarantee.confidence == 1 - 1e-6
         for again in (

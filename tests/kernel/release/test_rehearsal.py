@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, final
 
@@ -92,7 +93,7 @@ def test_a_rehearsal_shows_what_a_release_would_be_and_is_not_it() -> None:
     with rehearsed(shown.append):
         private = PACPrivate(LinearRegression(), budget=0.25, secret=Subsets(seed=0)).fit(X, Y)
     (trial,) = shown
-    assert trial.pacsklearn_guarantee_.spent == private.guarantee_.spent
+    assert json.loads(trial.pacsklearn_guarantee_)["spent"] == private.guarantee_.spent
     assert not np.allclose(trial.coef_, private.released_estimator_.coef_)
     PACPrivate(LinearRegression(), budget=0.25).fit(X, Y)
     assert len(shown) == 1

@@ -16,7 +16,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released, model_digest
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 from pacsklearn_publish.signature import check_signature, public_key
 
 SCHEMA: Final = "pacsklearn-bundle/1"
@@ -218,9 +218,8 @@ def _check_members(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
 
 def _guarantee(members: dict[str, bytes]) -> Guarantee | PufferfishGuarantee:
     document = _document(members, Names.GUARANTEE)
-    kind = PufferfishGuarantee if "aggregation" in document else Guarantee
     try:
-        guarantee = kind.from_json(members[Names.GUARANTEE].decode())
+        guarantee = stated_guarantee(document)
         stated = json.loads(canonical_json(guarantee.to_dict()))
     except (TypeError, ValueError):
         raise BundleError("The guarantee cannot be read.") from None

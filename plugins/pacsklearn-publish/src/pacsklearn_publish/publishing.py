@@ -18,7 +18,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.plugins.public_path import public_path
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 from pacsklearn_publish.bundle import SCHEMA, Names
 from pacsklearn_publish.card import checked_about, model_card
 from pacsklearn_publish.environment import bill_of_materials
@@ -92,8 +92,7 @@ def bundle_content(
         raise ValueError(f"onnx must be {', '.join(map(repr, _ONNX))}, got {onnx!r}.")
     description = checked_about(about)
     signer = None if key is None else private_key(key)
-    model = released_model(source)
-    guarantee = getattr(model, GUARANTEE)
+    model, guarantee = _released(source)
     inputs = model_inputs(model)
     exported = OnnxFile(None, "not asked for")
     if onnx != "none":
@@ -147,8 +146,8 @@ def bundle_writer(
     return functools.partial(bundle_content, key=key, about=checked_about(about))
 
 
-def released_model(source: Any) -> Any:
-    """Estimator of a release that may be given away, as it was released.
+def _released(source: Any) -> tuple[Any, Guarantee | PufferfishGuarantee]:
+    """Give the estimator of a release that may be given away, as it was released, and its promise.
 
     Raises
     ------
@@ -159,8 +158,7 @@ def released_model(source: Any) -> Any:
     for name in ("released_estimator_", "value", "estimator"):
         if not hasattr(source, GUARANTEE) and hasattr(getattr(source, name, None), GUARANTEE):
             model = getattr(source, name)
-    guarantee = getattr(model, GUARANTEE, None)
-    if not isinstance(guarantee, (Guarantee, PufferfishGuarantee)):
+    if not hasattr(model, GUARANTEE):
         raise BundleError(
             f"{type(source).__name__} holds no released model. Fit PACPrivate or SRPPPrivate with "
             "release=Parameters(); a model that answers is published by distill."
@@ -171,9 +169,10 @@ def released_model(source: Any) -> Any:
             f"This {type(model).__name__} is not as it was released: it was fitted again, or a "
             "parameter or a number was changed. The guarantee is not about it."
         )
+    guarantee = stated_guarantee(json.loads(getattr(model, GUARANTEE)))
     if not guarantee.status.for_release:
         raise BundleError(f"This model must not be published. {guarantee.status}.")
-    return model
+    return model, guarantee
 
 
 def _plain(document: dict[str, Any]) -> Any:
