@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,9 @@ from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
-from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.design import Design, candidates_over
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 N_SUBSETS = 128
@@ -95,7 +96,7 @@ def bench(figures: Figures) -> None:
     space = Design(N_SUBSETS).space(X, y)
     estimator = XGBClassifier(**BOOSTER, n_jobs=1, random_state=0)
     started = time.perf_counter()
-    models = candidate_models(Candidates.prepare(estimator, X, y, space))
+    models = candidate_models(candidates_over(estimator, X, y, space))
     fitted = time.perf_counter()
     kind = answer_kind(estimator, y, "labels", None)
     labels = models.labels(X_test, kind.classes)
@@ -103,7 +104,7 @@ def bench(figures: Figures) -> None:
     contested = np.mean(np.any(labels != labels[:, :1], axis=1))
     noiseless = 100 * np.mean(labels == np.searchsorted(kind.classes, y_test)[:, None])
 
-    recorded = CandidateModels(models.models, Recorded(X_test, labels))
+    recorded = replace(models, stacked=Recorded(X_test, labels))
     rows = [("no noise", "87.39", f"{noiseless:.2f}", "", "", "")]
     for exponent, published in PUBLISHED.items():
         step = 2.0**exponent

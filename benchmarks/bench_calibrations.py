@@ -32,10 +32,10 @@ from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.design import candidates_over
 
 BUDGETS = {"1/64": 1 / 64, "1/16": 1 / 16, "1/4": 1 / 4, "1": 1.0, "2": 2.0, "4": 4.0}
 AGAINST_DP = (1 / 512, 1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2)
@@ -59,7 +59,7 @@ def supports(data: Split) -> dict[str, tuple[Support, Any, SecretSpace]]:
     }
     for name, model in models.items():
         chosen = registry().canonicalizer_for(model)
-        outputs = Candidates.prepare(model, X, y, space).outputs(chosen)
+        outputs = candidates_over(model, X, y, space).outputs(chosen)
         metric = outputs.metric()
         found[name] = (Support(outputs.vectors), metric, space)
     found["means"] = (Support(means(X, space)), IdentityMetric(), space)

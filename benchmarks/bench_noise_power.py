@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.design import candidates_over
 
 BACKENDS = ("isotropic", "diagonal", "eigen", "logdet")
 BUDGETS = {"4": 4.0, "1": 1.0, "1/4": 1 / 4, "1/16": 1 / 16, "1/64": 1 / 64}
@@ -42,7 +42,7 @@ def powers(
     X, y = data.train
     chosen = registry().canonicalizer_for(model)
     space = SecretSpace.balanced(len(X), strata=y)
-    outputs = Candidates.prepare(model, X, y, space).outputs(chosen)
+    outputs = candidates_over(model, X, y, space).outputs(chosen)
     cost, support = outputs.metric(metric), Support(outputs.vectors)
     return {
         noise: [

@@ -47,9 +47,9 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import Registry, registry
+from pacsklearn.universe.design import candidates_over
 
 BUDGET = 1e-9
 N_RELEASES = 300
@@ -163,7 +163,7 @@ def measure(case: Case) -> tuple[float, Scores, Scores]:
     chosen = registry().canonicalizer_for(model)
     scorer = check_scoring(model, scoring)
     strata = y if is_classifier(model) else None
-    outputs = Candidates.prepare(model, X, y, SecretSpace.balanced(len(X), strata=strata)).outputs(
+    outputs = candidates_over(model, X, y, SecretSpace.balanced(len(X), strata=strata)).outputs(
         chosen
     )
     cost = outputs.metric()

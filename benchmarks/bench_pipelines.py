@@ -27,10 +27,10 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, StandardScaler
 
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.tabular.choosing.simulated_releases import HeldOut, SimulatedReleases
+from pacsklearn.universe.design import Design
 
 MISSING = 0.1
 
@@ -89,7 +89,7 @@ def pipelines() -> dict[str, tuple[Callable[[], Any], bool]]:
 
 def simulated(estimator: Any, X: Any, y: Any, budget: float, seed: int, n: int) -> list[float]:
     """Accuracy on all rows of releases of randomly drawn candidates."""
-    candidates = Candidates.prepare(estimator, X, y, Design(seed=seed))
+    candidates = Design(seed=seed).candidates(estimator, X, y)
     plan = ParameterPlan.of(estimator, lambda: candidates, Target(budget), ReleaseChoices())
     releases = SimulatedReleases(
         plan.outputs,

@@ -6,6 +6,8 @@ noise, each answering all test rows. The rows on which all candidates agree are 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from bench_adult import BOOSTER, Recorded, adult, responder
 from report import Figures, print_table
@@ -17,8 +19,9 @@ from sklearn.svm import SVC
 
 from pacsklearn.estimators import StabilizedClassifier
 from pacsklearn.estimators.answer_request import answer_kind
-from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
-from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
+from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.universe.design import Design, candidates_over
 
 BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
 
@@ -28,9 +31,9 @@ def private_accuracy(estimator: object, data: tuple[np.ndarray, ...]) -> tuple[f
     X, X_test, y, y_test = data
     space = Design(N_SUBSETS).space(X, y)
     kind = answer_kind(estimator, y, "labels", None)
-    models = candidate_models(Candidates.prepare(estimator, X, y, space, FitOptions(n_jobs=2)))
+    models = candidate_models(candidates_over(estimator, X, y, space, FitOptions(n_jobs=2)))
     labels = models.labels(X_test, kind.classes)
-    recorded = CandidateModels(models.models, Recorded(X_test, labels))
+    recorded = replace(models, stacked=Recorded(X_test, labels))
     found = []
     for _ in range(N_SECRETS):
         answers = responder(recorded, space, kind, BUDGET / ANSWERS, len(X_test))

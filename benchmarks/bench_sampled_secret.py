@@ -21,10 +21,11 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.plugins import registry
 from pacsklearn.sampled.sampled_design import SampledDesign
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.universe.design import Design
 
 BUDGET = 1 / 16
 MODEL = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
@@ -33,7 +34,7 @@ MODEL = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
 def listed(X: Any, y: Any, n_releases: int) -> tuple[float, float, float]:
     """Noise power, mean accuracy and CPU seconds with 128 candidates."""
     began = time.process_time()
-    candidates = Candidates.prepare(MODEL, X, y, Design(seed=1), FitOptions())
+    candidates = Design(seed=1).candidates(MODEL, X, y, FitOptions())
     outputs = candidates.outputs(registry().canonicalizer("auto", MODEL))
     cost = outputs.metric()
     law = registry().noise_backend("logdet").calibrate(outputs.support(), Target(BUDGET), cost)

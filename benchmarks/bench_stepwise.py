@@ -18,10 +18,10 @@ from tabular_data import TABLES  # beside this file
 
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.tabular import SchemaEncoder, StepwiseClassifier
+from pacsklearn.universe.design import Design
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 MODELS = (
@@ -45,7 +45,7 @@ def main() -> None:
     encoder = SchemaEncoder(table.schema, numbers="thermometer", missing="ignore").fit(X)
     X, X_test = encoder.transform(X), encoder.transform(X_test)
     for model in MODELS:
-        candidates = Candidates.prepare(model, X, y, Design())
+        candidates = Design().candidates(model, X, y)
         for budget in BUDGETS:
             plan = ParameterPlan.of(
                 model, lambda kept=candidates: kept, Target(budget), ReleaseChoices()

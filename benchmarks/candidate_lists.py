@@ -34,10 +34,10 @@ from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.release.certificate import certified_membership
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.design import candidates_over
 
 FOLDER = Path(os.environ.get("PACSKLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 NATS = 1 / 64
@@ -137,7 +137,7 @@ def agreement(models: Iterator[Any], X: np.ndarray) -> float:
 
 def measured(model: Any, name: str, train: Table, test: Table, space: SecretSpace) -> Cell:
     """All figures of a model on a list."""
-    outputs = Candidates.prepare(model, train.X, train.y, space).outputs(
+    outputs = candidates_over(model, train.X, train.y, space).outputs(
         registry().canonicalizer_for(model)
     )
     support, cost = Support(outputs.vectors), outputs.metric("auto")

@@ -15,10 +15,9 @@ from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates as Prepared
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.design import Design
 
 Scorer = Callable[[Any], float]
 
@@ -51,7 +50,7 @@ class Candidates:
     ) -> Candidates:
         y = data.y if is_classifier(estimator) else None
         chosen = registry().canonicalizer(canonicalizer, estimator)
-        prepared = Prepared.prepare(estimator, data.X, y, Design(stratify=stratify))
+        prepared = Design(stratify=stratify).candidates(estimator, data.X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # distances to convergence do not matter here
             outputs = prepared.outputs(chosen)

@@ -17,10 +17,11 @@ from pacsklearn.estimators.subsets import stated_secret
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
-from pacsklearn.kernel.outputs.universe import check_universe
+from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.universe.design import Design, candidates_over
+from pacsklearn.universe.row_rules import check_universe
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""
@@ -89,7 +90,7 @@ def replay_fit(
         X, y, groups, canaries = insert(estimator, X, y, groups)
     jobs = model.n_jobs if n_jobs is None else n_jobs
     options = FitOptions(fit_params or {}, jobs)
-    candidates = Candidates.prepare(estimator, X, y, _design(model, groups), options)
+    candidates = _design(model, groups).candidates(estimator, X, y, options)
     space = candidates.space
     if not hasattr(model, "released_estimator_"):
         if canaries and probe is None:
@@ -175,7 +176,7 @@ def replay_session(
     guarantee = session.guarantee_
     plans, options = [], FitOptions(fit_params or {}, n_jobs)
     for estimator, event in zip(estimators, events, strict=True):
-        candidates = Candidates.prepare(estimator, X, y, subsets, options)
+        candidates = candidates_over(estimator, X, y, subsets, options)
         _check_rows(guarantee, candidates.X)
         choices = ReleaseChoices(noise=event.backend)
         plans.append(

@@ -20,10 +20,11 @@ from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind, ValueKi
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 
 @final
@@ -183,7 +184,7 @@ class TranscriptGame(CandidateGame):
             ``step_budget`` and the other arguments of the class.
         """
         chosen = options or FitOptions(fit_params or {}, n_jobs)
-        candidates = Candidates.prepare(estimator, X, y, space, chosen)
+        candidates = candidates_over(estimator, X, y, space, chosen)
         kind = answer_kind(estimator, candidates.y, answers, value_range)
         models = candidate_models(candidates)
         rows = queries if hasattr(queries, "shape") else np.asarray(queries)

@@ -10,10 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from pacsklearn.kernel.outputs.universe import RowRules
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.universe.row_rules import RowRules
 
 _TEXT_FEATURES = 8
 

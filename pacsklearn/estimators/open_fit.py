@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from pacsklearn.estimators.prepared_rows import PreparedRows
 from pacsklearn.estimators.responders import Responders, answer_table
-from pacsklearn.kernel.outputs.candidates import Fits
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.universe.design import Fits
 
 if TYPE_CHECKING:
     from pacsklearn.estimators.pac_private import PACPrivate

@@ -18,7 +18,7 @@ from pacsklearn.estimators.responders import Responders, answer_table
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.outputs.candidates import FitOptions, Fits, Fittable
+from pacsklearn.kernel.outputs.candidates import FitOptions, Fittable
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
@@ -27,6 +27,7 @@ from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.priors import Prior
+from pacsklearn.universe.design import Fits
 
 
 class OpenSession:

@@ -33,9 +33,10 @@ from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.fit_report import recorded
-from pacsklearn.kernel.outputs.universe import check_is_estimator, check_wrapped
+from pacsklearn.kernel.outputs.wrapped_estimator import check_is_estimator
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.universe.row_rules import check_readable
 
 if TYPE_CHECKING:
     from pacsklearn.tabular.choosing.fit_plan import FitPlan
@@ -411,7 +412,7 @@ SubsetFitError, NonDeterministicError
 
     def _check_parameters(self) -> None:
         check_is_estimator(self.estimator)
-        check_wrapped(template_of(self.estimator))
+        check_readable(template_of(self.estimator))
         is_auto = isinstance(self.release, str) and self.release == "auto"
         if not (is_auto or isinstance(self.release, ReleaseKind)):
             given = self.release

@@ -10,8 +10,8 @@ from pacsklearn.estimators.opening import Opening
 from pacsklearn.estimators.subsets import design_of
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.kernel.outputs.universe import check_names
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.universe.row_rules import check_names
 
 if TYPE_CHECKING:
     from pacsklearn.estimators.pac_private import PACPrivate

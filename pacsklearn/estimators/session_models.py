@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.kernel.outputs.models import CandidateModels, stack
+from pacsklearn.universe.row_rules import RowRules
 
 
 def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, NDArray[np.uint8]]:
@@ -67,4 +68,5 @@ def models_from(content: NDArray[np.uint8]) -> CandidateModels | None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", InconsistentVersionWarning)
         read: Any = from_file(content.tobytes())
-    return CandidateModels(tuple(read["models"]), stack(read["models"]), read["n_jobs"])
+    models = tuple(read["models"])
+    return CandidateModels(models, RowRules.of(models[0]), stack(models), read["n_jobs"])

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters, safe_indexing
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
-from pacsklearn.kernel.outputs.universe import RowRules, check_universe
+from pacsklearn.universe.row_rules import RowRules, check_universe
 
 _SHARE, _FEWEST = 0.3, 5
 

@@ -10,9 +10,10 @@ from pacsklearn.estimators.alternatives import Alternatives
 from pacsklearn.estimators.opening import Opening
 from pacsklearn.estimators.released_parameters import Parameters, learned_of
 from pacsklearn.estimators.subsets import listed_design
-from pacsklearn.kernel.outputs.candidates import FitOptions, Fits
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.secret.space import Space
+from pacsklearn.universe.design import Fits
 
 if TYPE_CHECKING:
     from pacsklearn.estimators.pac_private import PACPrivate

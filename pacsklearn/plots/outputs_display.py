@@ -6,11 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
-from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.plots.display import Display, pyplot
+from pacsklearn.universe.design import Design
+from pacsklearn.universe.design import subset_seed as seed_of
 
 
 class OutputsDisplay(Display):
@@ -57,5 +58,5 @@ n_jobs, fast_fit
         chosen = registry().canonicalizer(canonicalizer, estimator)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
         how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
-        outputs = Candidates.prepare(estimator, X, y, design, how).outputs(chosen)
+        outputs = design.candidates(estimator, X, y, how).outputs(chosen)
         return cls.from_outputs(outputs.vectors, metric=outputs.metric(metric), **options)

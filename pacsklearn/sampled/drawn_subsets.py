@@ -16,7 +16,6 @@ from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.bounds.balanced_design import distinct_subsets
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.outputs.function_values import FunctionValues
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace, strata_of, units_of
@@ -31,6 +30,7 @@ from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.trial_statement import of_trials
+from pacsklearn.universe.design import Design
 
 _NOT_CERTIFIED = (
     "none: it is computed on a list of candidates, and there is none; the bound implied by the "

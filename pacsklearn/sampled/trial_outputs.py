@@ -31,6 +31,7 @@ from pacsklearn.kernel.outputs.outputs import (
 from pacsklearn.kernel.outputs.run import Outcome, attempt
 from pacsklearn.kernel.outputs.subset_fitting import joint_models, over_subsets
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 if TYPE_CHECKING:  # which gives what is here
     from pacsklearn.sampled.drawn_subsets import DrawnSubsets, Members
@@ -77,7 +78,7 @@ class SubsetMap:
     ) -> tuple[Self, Floats]:
         """Fit the calibration trials; the map, and their vectors."""
         trials = drawn.trials(0, n_calibration)
-        candidates = Candidates.prepare(estimator, X, y, trials.space, options)
+        candidates = candidates_over(estimator, X, y, trials.space, options)
         outputs = candidates.outputs(canonicalizer)
         return cls(candidates, outputs, drawn.trial(0), drawn), outputs.vectors[trials.numbers]
 

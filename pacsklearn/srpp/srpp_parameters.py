@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.kernel.outputs.candidates import checked_rows
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.parameters.noise import Noise
 from pacsklearn.srpp.parameters.renyi import as_renyi
@@ -19,6 +18,7 @@ from pacsklearn.srpp.release.release import SlicedOptions, StatedRows
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, Query
 from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
+from pacsklearn.universe.row_rules import checked_rows
 
 
 def is_function(estimator: Any) -> bool:

@@ -17,12 +17,12 @@ from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.outputs.universe import check_names, check_wrapped
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import sampler_for
 from pacsklearn.srpp.release.release import sliced_release
 from pacsklearn.srpp.release.renyi_unit import check_secret_name
 from pacsklearn.srpp.srpp_parameters import is_function, sliced_options, sliced_query
+from pacsklearn.universe.row_rules import check_names, check_readable
 
 _DEFAULT_SCENARIO = "prevalence"
 
@@ -162,7 +162,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         """
         warn_of_steps_before(self)
         options = sliced_options(self)
-        check_wrapped(self.estimator)
+        check_readable(self.estimator)
         check_secret_name(self.secret_name, self.ledger)
         plugins = registry()
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario

@@ -32,9 +32,9 @@ from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 
 def canonicalizer_of(estimator: Any) -> PipelineCanonicalizer:
@@ -217,7 +217,7 @@ def test_a_search_over_what_the_released_model_does_with_its_numbers_is_refused(
     estimator = GridSearchCV(TweedieRegressor(power=0), {"power": [1.5]}, cv=3)
     canonicalizer = registry().canonicalizer("auto", estimator)
     space = SecretSpace.balanced(150, n_subsets=2)
-    prepared = Candidates.prepare(estimator, X[:, 1:], X[:, 0], space)
+    prepared = candidates_over(estimator, X[:, 1:], X[:, 0], space)
     with pytest.raises(GaugeError, match="GridSearchCV"):
         prepared.outputs(canonicalizer)
 
@@ -238,4 +238,4 @@ def test_a_search_over_the_number_of_parts_names_what_differs() -> None:
     estimator = GridSearchCV(BySize(n_init=1), {"n_clusters": [2, 3]}, cv=2)
     canonicalizer = registry().canonicalizer("auto", estimator)
     with pytest.raises(StructureMismatchError, match="centres"):
-        Candidates.prepare(estimator, X, None, space).outputs(canonicalizer)
+        candidates_over(estimator, X, None, space).outputs(canonicalizer)

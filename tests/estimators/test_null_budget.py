@@ -24,9 +24,10 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.plugins import registry
+from pacsklearn.universe.design import Design
 
 RELEASES = 200
 NOTHING = 1e-9
@@ -164,7 +165,7 @@ def test_blocks_save_at_most_a_stated_share_of_the_noise(
     canonicalizer = registry().canonicalizer_for(model)
 
     def power(**design: Any) -> float:
-        outputs = Candidates.prepare(model, X, y, Design(32, **design)).outputs(canonicalizer)
+        outputs = Design(32, **design).candidates(model, X, y).outputs(canonicalizer)
         support, cost = Support(outputs.vectors), outputs.metric("auto")
         return float(
             registry().noise_backend("logdet").calibrate(support, Target(1 / 64), cost).noise_power

@@ -23,12 +23,12 @@ from sklearn.svm import SVC, LinearSVC
 from pacsklearn import Answers, Nats, PACPrivate, Subsets
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.design import candidates_over
 from tests.estimators.reachable import reachable
 
 M = 8
@@ -89,9 +89,7 @@ def refitted(model: Any, X: Any, y: Any) -> tuple[SecretSpace, CandidateOutputs]
     if isinstance(getattr(model, "steps", [(None, None)])[-1][1], KMeans):
         strata = None
     space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=strata)
-    return space, Candidates.prepare(model, X, y, space).outputs(
-        registry().canonicalizer_for(model)
-    )
+    return space, candidates_over(model, X, y, space).outputs(registry().canonicalizer_for(model))
 
 
 def own_numbers(model: Any, X: Any, y: Any, space: SecretSpace) -> Iterator[Any]:

@@ -14,13 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn import Guarantee, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import FewCandidatesWarning, PrivacyLeakWarning
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plots import NoiseSpectrumDisplay
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SubsetSeed
 from pacsklearn.tabular import privacy_utility_curve
+from pacsklearn.universe.design import Design
 
 pytestmark = pytest.mark.usefixtures("secret_subsets")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.tabular import Column, Schema, SchemaEncoder
@@ -33,12 +34,13 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     SimulatedReleases,
     outside_rows,
 )
+from pacsklearn.universe.design import Design
 
 LDA = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5)
 
 
 def prepared(data: Any, budget: float = 1 / 4) -> tuple[Candidates, ParameterPlan]:
-    candidates = Candidates.prepare(LDA, *data, Design(n_subsets=16))
+    candidates = Design(n_subsets=16).candidates(LDA, *data)
     plan = ParameterPlan.of(LDA, lambda: candidates, Target(budget), ReleaseChoices())
     return candidates, plan
 
@@ -50,9 +52,7 @@ def accuracy(model: Any, X: Any, y: Any) -> float:
 def test_rows_outside_are_no_rows_of_the_candidate(cancer: Any) -> None:
     candidates, _ = prepared(cancer)
     few, every = outside_rows(candidates, SEED, 50), outside_rows(candidates, SEED)
-    numbered = Candidates(
-        LDA, np.arange(len(cancer[1]))[:, None], cancer[1], candidates.space, candidates.options
-    )
+    numbered = replace(candidates, X=np.arange(len(cancer[1]))[:, None])
     for index in range(16):
         rows = outside_rows(numbered, SEED, 50)(index)[0].ravel()
         assert rows.size == 50
@@ -108,7 +108,7 @@ def test_simulated_scores_are_those_of_releases(cancer: Any) -> None:
 
 def test_simulated_answers_are_those_of_a_session(iris: Any) -> None:
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    candidates = Candidates.prepare(tree, *iris, Design(n_subsets=16))
+    candidates = Design(n_subsets=16).candidates(tree, *iris)
     models, kind = candidate_models(candidates), LabelKind(np.arange(3))
     predictions = kind.predictions(models, iris[0])
     sessions: list[Any] = []
@@ -226,7 +226,7 @@ def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch
     schema = Schema((Column("a", low=0, high=1), Column("b", "category", categories=("x", "y"))))
     in_place = FunctionTransformer(lambda rows: np.negative(rows, out=rows))
     model = make_pipeline(SchemaEncoder(schema), in_place, LogisticRegression())
-    candidates = Candidates.prepare(model, frame, target, Design(n_subsets=16))
+    candidates = Design(n_subsets=16).candidates(model, frame, target)
     plan = ParameterPlan.of(model, lambda: candidates, Target(1.0), ReleaseChoices())
     held_out = outside_rows(candidates, SEED)
     options = {"n_releases": 8, "seed": SEED}

@@ -23,9 +23,9 @@ from pacsklearn import Answers, Guarantee, PACPrivate, Subsets, Tuned
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.tabular.choosing.simulated_releases import SimulatedReleases, outside_rows
+from pacsklearn.universe.design import Design
 
 CHAIN = make_pipeline(StandardScaler(), RidgeClassifier())
 GRID = {"ridgeclassifier__alpha": [1e-2, 1e3]}
@@ -117,7 +117,7 @@ FAMILIES = [
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda one: str(getattr(one, "steps", one))[:60])
 def test_at_no_budget_every_option_scores_at_chance(family: Any, cancer: Any) -> None:
     """Balanced accuracy at 1e-9 nat within four standard errors of one half."""
-    candidates = Candidates.prepare(family, *cancer, Design(n_subsets=16))
+    candidates = Design(n_subsets=16).candidates(family, *cancer)
     plan = ParameterPlan.of(family, lambda: candidates, Target(1e-9), ReleaseChoices())
     law = plan.calibrate(candidates.space.weights)
 

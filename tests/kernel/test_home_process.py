@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from pacsklearn.exceptions import ForeignProcessError, PacsklearnError
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.home_process import HomeProcess, SubsetSeed
+from pacsklearn.universe.design import Design
 
 InAChild = Callable[[Callable[[], Any]], Any]
 

@@ -24,6 +24,7 @@ from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 pytestmark = pytest.mark.statistical
 
@@ -76,7 +77,7 @@ def attacked(request: pytest.FixtureRequest) -> Victim:
     X = scale(X)
     space = SecretSpace.balanced(len(y), n_subsets=M, strata=y)
     canonicalizer = registry().canonicalizer_for(model)
-    outputs = Candidates.prepare(model, X, y, space).outputs(canonicalizer)
+    outputs = candidates_over(model, X, y, space).outputs(canonicalizer)
     metric = outputs.metric()
     return Victim(model, X, y, space, outputs, metric)
 

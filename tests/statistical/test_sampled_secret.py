@@ -12,12 +12,12 @@ from pacsklearn.kernel.bounds.known_rows import known_rows_success
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_law import SampledLaw
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.design import Design
 
 N_ROWS, KNOWN, BUDGET = 40, 7, 1 / 4
 TABLE = np.random.default_rng(5).standard_normal((N_ROWS, 2)) ** 3

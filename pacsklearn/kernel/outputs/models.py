@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import check_width, safe_indexing
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
-from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.candidates import Candidates, Rules
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import (
@@ -27,7 +27,6 @@ from pacsklearn.kernel.outputs.subset_fitting import (
     seeded_clone,
     warn_of_one_model,
 )
-from pacsklearn.kernel.outputs.universe import RowRules
 from pacsklearn.kernel.outputs.withheld import unprinted
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -81,12 +80,15 @@ class CandidateModels(AnsweringModels):
     Parameters
     ----------
     models : tuple of m fitted estimators
+    rules : Rules
+        What they take as queries.
     stacked : BatchPredictor or None
         Stands for all of them where one exists: one matrix, for linear models.
     n_jobs : int, optional
     """
 
     models: tuple[Any, ...] = field(repr=False)
+    rules: Rules
     stacked: BatchPredictor | None = field(default=None, repr=False)
     n_jobs: int | None = None
 
@@ -98,17 +100,13 @@ class CandidateModels(AnsweringModels):
         # What stands for all is asked sooner than some, one by one.
         return self if self.stacked is not None else replace(self, models=self.models[:n_models])
 
-    @cached_property
-    def _rules(self) -> RowRules:
-        return RowRules.of(self.models[0])
-
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         names = getattr(self.models[0], "feature_names_in_", None)
         return None if names is None else tuple(names)
 
     def checked(self, X: Any) -> Any:
-        checked = self._rules.check(X)
+        checked = self.rules.check(X)
         if self.stacked is not None:
             # What stands for all models asks their parts, which count no columns.
             check_width(self.models[0], checked)
@@ -201,7 +199,7 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
         warn_of_one_model(
             estimator, template, candidates, lambda model, _: _agree(first, model, rows)
         )
-    return CandidateModels(models, stack(models), options.n_jobs)
+    return CandidateModels(models, candidates.rules(models[0]), stack(models), options.n_jobs)
 
 
 def _fit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, final
 
@@ -18,9 +18,9 @@ from pacsklearn.kernel.bounds.balanced_design import (
     unpack_subset,
 )
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
-from pacsklearn.kernel.secret.blocked_design import blocked_design
-from pacsklearn.kernel.secret.similarity import Similarity
 from pacsklearn.kernel.secret.space import RowSpace, Space, Work
+
+Deal = Callable[..., NDArray[np.uint8]]
 
 _CHUNK = 16384
 # Share of the entropy asked for below which a design is worth a warning.
@@ -87,7 +87,7 @@ class SecretSpace(RowSpace):
         rate: float = 0.5,
         strata: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-        similarity: Similarity | None = None,
+        deal: Deal = balanced_design,
         seed: int = 0,
     ) -> SecretSpace:
         """Balanced design: every unit is in exactly ``rate * n_subsets`` of the subsets.
@@ -105,8 +105,8 @@ class SecretSpace(RowSpace):
             Labels whose shares are the same in all subsets, up to one unit (classes).
         groups : array-like of shape (n_rows,), optional
             Rows of one group move together: the group is the unit of privacy.
-        similarity : Similarity, optional
-            Deal similar units in blocks, so that the subsets resemble each other.
+        deal : callable
+            Puts units into subsets, as :func:`balanced_design` does.
         seed : int, default=0
             Public seed of the design. The adversary is assumed to know it.
 
@@ -148,10 +148,7 @@ class SecretSpace(RowSpace):
                     "every class. Leave the class out, merge it with another, or collect more of "
                     "it."
                 )
-        if similarity is None:
-            packed = balanced_design(n_units, n_subsets, included, strata=codes, seed=seed)
-        else:
-            packed = blocked_design(similarity, n_subsets, included, strata=codes, seed=seed)
+        packed = deal(n_units, n_subsets, included, strata=codes, seed=seed)
         space = cls(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
         if space.entropy < _FEW * np.log(n_subsets):
             warn_user(

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.kernel.outputs.frame import is_missing
 from pacsklearn.srpp.scenarios.scenario import SecretColumn, all_pairs
+from pacsklearn.universe.frame import is_missing
 
 _MOST_SECRETS = 50
 _MOST_CLASSES = 100

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.frame import column_names
 from pacsklearn.tabular.additive.solver import Loss, Problem, minimise
 from pacsklearn.tabular.additive.terms import (
     Term,
@@ -32,6 +31,7 @@ from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.tables import check_schema, checked_table, set_table_features
 from pacsklearn.tabular.schema.values import column_values
+from pacsklearn.universe.frame import column_names
 
 
 @dataclass(eq=False, repr=False)

@@ -23,7 +23,6 @@ from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
-from pacsklearn.kernel.outputs.universe import RowRules
 from pacsklearn.priors import Constant, Prior, Range
 from pacsklearn.tabular.choosing.families import (
     classifier_families,
@@ -38,6 +37,7 @@ from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.students.student import Student
+from pacsklearn.universe.row_rules import RowRules
 
 
 @dataclass(eq=False, repr=False)

@@ -25,6 +25,7 @@ from pacsklearn.tabular.choosing.fit_plan import FitPlan, steadier_models
 from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
+from pacsklearn.universe.design import candidates_over
 
 _QUICK_ROWS = 500
 NULL_BUDGET = 1e-9
@@ -114,7 +115,7 @@ def _planned(
     estimator: Any, candidates: Candidates, target: Target, choices: ReleaseChoices
 ) -> ParameterPlan:
     def prepare() -> Candidates:
-        return Candidates.prepare(
+        return candidates_over(
             estimator, candidates.X, candidates.y, candidates.space, candidates.options
         )
 

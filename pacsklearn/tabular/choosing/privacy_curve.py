@@ -24,10 +24,8 @@ from pacsklearn.kernel.budget.nats import Nats, as_budget
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
-from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
-from pacsklearn.kernel.outputs.universe import check_names, check_universe
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -42,6 +40,9 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     released_scorer,
     scoring_name,
 )
+from pacsklearn.universe.design import Design
+from pacsklearn.universe.design import subset_seed as seed_of
+from pacsklearn.universe.row_rules import check_names, check_universe
 
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
 
@@ -183,7 +184,7 @@ def privacy_utility_curve(
         X_test = _check_held_out(owner, X_test, y, y_test)
     design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
     options = FitOptions(params, n_jobs, verbose, fast_fit)
-    prepared = Candidates.prepare(estimator, X, y, design, options)
+    prepared = design.candidates(estimator, X, y, options)
     space, outputs = prepared.space, prepared.outputs(chosen)
     cost, support = outputs.metric(metric), outputs.support()
 

@@ -19,7 +19,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.outputs.universe import check_is_estimator, check_wrapped
+from pacsklearn.kernel.outputs.wrapped_estimator import check_is_estimator
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.release import Release
@@ -27,6 +27,7 @@ from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of, tempered
 from pacsklearn.tabular.choosing.simulated_releases import SEED
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
+from pacsklearn.universe.row_rules import check_readable
 
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""
@@ -242,7 +243,7 @@ class Tuned(Alternatives):
             raise ValueError("estimator must be an estimator or a list of them, got none.")
         for one in listed:
             check_is_estimator(one)
-            check_wrapped(one)
+            check_readable(one)
         return listed
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.kernel.outputs.frame import column_names
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.universe.frame import column_names
 
 
 def check_schema(schema: Any) -> None:

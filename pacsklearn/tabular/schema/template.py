@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.kernel.outputs.frame import categories_of_type, column_names
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.values import (
     as_days,
@@ -21,6 +20,7 @@ from pacsklearn.tabular.schema.values import (
     column_values,
     key_of,
 )
+from pacsklearn.universe.frame import categories_of_type, column_names
 
 _WORDS = {
     "number": ("int", "float", "double", "decimal", "uint"),

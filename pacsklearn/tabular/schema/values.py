@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.frame import column_names, is_missing
+from pacsklearn.universe.frame import column_names, is_missing
 
 # Codes of a value that is no category of the schema, and of one that is not there.
 OUTSIDE, MISSING = -1, -2

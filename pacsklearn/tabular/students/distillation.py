@@ -13,8 +13,8 @@ from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.kernel.outputs.frame import as_pandas
 from pacsklearn.tabular.students.teaching import taught
+from pacsklearn.universe.frame import as_pandas
 
 
 @final

@@ -21,7 +21,6 @@ from pacsklearn.kernel.answers.responder import Answers
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.kernel.outputs.frame import column_names
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.priors import Prior
@@ -29,6 +28,7 @@ from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student_choice import best_student, listed_students
 from pacsklearn.tabular.students.student_queries import StudentQueries
 from pacsklearn.tabular.students.teaching import learned, taught, with_columns
+from pacsklearn.universe.frame import column_names
 
 _METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 

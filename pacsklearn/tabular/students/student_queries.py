@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.kernel.outputs.frame import as_pandas
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.students.crossed_rows import FEW_ROWS, with_crossed
+from pacsklearn.universe.frame import as_pandas
 
 
 @final

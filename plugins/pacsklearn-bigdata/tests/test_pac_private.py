@@ -40,9 +40,10 @@ from pacsklearn import (
     Tuned,
     config_context,
 )
-from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 N, P, M = 6000, 4, 16
 
@@ -110,7 +111,7 @@ def test_the_candidates_are_those_of_rows_in_memory(name: str) -> None:
     listed = SecretSpace(packed, M, np.full(M, 1 / M))
     frame = pd.DataFrame(DATA["X"], columns=[f"x{i}" for i in range(P)])
     y = None if target is None else DATA[target]
-    rows = Candidates.prepare(estimator, frame, y, listed, FitOptions(fast_fit=False))
+    rows = candidates_over(estimator, frame, y, listed, FitOptions(fast_fit=False))
     theirs = rows.outputs(canonicalizer)
     assert not mine.layout.differences(theirs.layout)
     size = np.abs(theirs.vectors).max()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.bounds.known_rows import known_rows_success
-from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.universe.design import Design
 
 
 def plainly(members: Any, prior: Any, known: tuple[int, ...], target: int) -> float:

@@ -16,11 +16,11 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import DesignError
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plots import NoiseSpectrumDisplay, StabilityDisplay
 from pacsklearn.priors import Range
 from pacsklearn.tabular import privacy_utility_curve
+from pacsklearn.universe.design import Design
 
 N = 48
 GENERATOR = np.random.default_rng(3)

@@ -7,10 +7,10 @@ import pytest
 
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.secrets import SubsetSeed
+from pacsklearn.universe.design import Design
 
 Y = np.repeat(["a", "b", "c"], [10, 7, 4])
 

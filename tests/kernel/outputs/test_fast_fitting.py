@@ -18,11 +18,12 @@ from sklearn.preprocessing import StandardScaler
 import pacsklearn
 from pacsklearn import Nats, PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import NonDeterministicError, SubsetFitError
-from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 M = 8
 
@@ -82,7 +83,7 @@ def fitter(request: pytest.FixtureRequest) -> Any:
 def run(**options: Any) -> Any:
     X, y = load_diabetes(return_X_y=True)
     space = SecretSpace.balanced(len(X), n_subsets=M)
-    return Candidates.prepare(Once(), X, y, space, FitOptions(**options)).outputs(
+    return candidates_over(Once(), X, y, space, FitOptions(**options)).outputs(
         registry().canonicalizer_for(Once())
     )
 
@@ -97,7 +98,7 @@ def test_a_plugins_fitter_is_used_checked_and_kept_quiet(fitter: Any) -> None:
         X, y = load_diabetes(return_X_y=True)
         space = SecretSpace.balanced(len(X), n_subsets=M)
         with pytest.raises(NonDeterministicError, match="fast_fit=False"):
-            candidate_models(Candidates.prepare(Once(), X, y, space))
+            candidate_models(candidates_over(Once(), X, y, space))
     elif fitter is Quoting:
         with pytest.raises(SubsetFitError, match="withheld") as failure:
             run()
@@ -140,8 +141,8 @@ def test_the_release_is_the_same_with_and_without(estimator: Any, load: Any) -> 
 def test_answers_come_from_the_same_candidates() -> None:
     X, y = load_iris(return_X_y=True)
     space = SecretSpace.balanced(150, n_subsets=M, strata=y)
-    fast = candidate_models(Candidates.prepare(GaussianNB(), X, y, space))
+    fast = candidate_models(candidates_over(GaussianNB(), X, y, space))
     ordinary = candidate_models(
-        Candidates.prepare(GaussianNB(), X, y, space, FitOptions(fast_fit=False))
+        candidates_over(GaussianNB(), X, y, space, FitOptions(fast_fit=False))
     )
     assert np.array_equal(fast.labels(X, np.unique(y)), ordinary.labels(X, np.unique(y)))

@@ -22,9 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.design import candidates_over
 from tests.kernel.answers.contested import M, contested_rows, session_on
 
 
@@ -51,7 +51,7 @@ def test_stacked_labels_are_every_models_own(rows: Any, model: Any, n_classes: i
     X, y = rows
     names = np.array(["b", "a", "c"])[y % n_classes]
     space = SecretSpace.balanced(80, n_subsets=M, strata=names[:80])
-    models = candidate_models(Candidates.prepare(model, X[:80], names[:80], space))
+    models = candidate_models(candidates_over(model, X[:80], names[:80], space))
     assert models.stacked is not None
     classes = np.unique(names)
     codes = models.labels(X, classes)
@@ -63,12 +63,12 @@ def test_stacked_values_are_every_models_own() -> None:
     X, y = make_regression(60, 3, n_targets=2, random_state=0)
     space = SecretSpace.balanced(60, n_subsets=M)
     for model in (LinearRegression(), make_pipeline(StandardScaler(), Ridge())):
-        models = candidate_models(Candidates.prepare(model, X, y, space))
+        models = candidate_models(candidates_over(model, X, y, space))
         assert models.stacked is not None
         found = models.values(X, "predict", 2)
         for i, fitted in enumerate(models.models):
             np.testing.assert_allclose(found[:, i], fitted.predict(X), rtol=1e-9, atol=1e-9)
-    assert candidate_models(Candidates.prepare(KNeighborsRegressor(), X, y, space)).stacked is None
+    assert candidate_models(candidates_over(KNeighborsRegressor(), X, y, space)).stacked is None
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
@@ -76,7 +76,7 @@ def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: A
     X, y = rows
     seen = np.flatnonzero(y > 0)
     space = SecretSpace.from_subsets([seen[::2], seen[1::2]], len(y))
-    models = candidate_models(Candidates.prepare(model, X, y, space))
+    models = candidate_models(candidates_over(model, X, y, space))
     for i, fitted in enumerate(models.models):
         np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))
         shares = models.values(X, "predict_proba", 3, np.arange(3))[:, i]

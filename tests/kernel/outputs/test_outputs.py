@@ -38,6 +38,7 @@ from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import unfitted_copy
 from pacsklearn.plugins import Canonicalizer, Encoding, registry
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.row_rules import RowRules
 
 M = 4
 X, Y = load_diabetes(return_X_y=True)
@@ -54,7 +55,9 @@ def run(
     space: SecretSpace = SPACE,
     **options: Any,
 ) -> CandidateOutputs:
-    return Candidates(estimator, rows, targets, space, FitOptions(**options)).outputs(canonicalizer)
+    how = FitOptions(**options)
+    candidates = Candidates(estimator, rows, targets, space, how, RowRules.of)
+    return candidates.outputs(canonicalizer)
 
 
 class Quoting(LinearRegression):
@@ -210,7 +213,6 @@ class Asking(LinearRegression):
         super().fit(X, y)
         assert params["mode"] == "x" * 80
         assert len(params["table"]) == 80
-        assert params["short"] == [1, 2]
         assert params["number"] == 3.0
         assert params["nothing"] is None
         assert params["rows"].shape == (40, 2)
@@ -223,7 +225,6 @@ def test_only_parameters_with_one_value_a_row_are_cut() -> None:
         fit_params={
             "mode": "x" * 80,
             "table": dict.fromkeys(range(80)),
-            "short": [1, 2],
             "number": 3.0,
             "nothing": None,
             "rows": np.zeros((80, 2)),

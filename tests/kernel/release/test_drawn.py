@@ -177,9 +177,10 @@ def test_models_of_several_families_are_released(estimator) -> None:
 
 def test_the_map_gives_for_a_trial_alone_what_it_gives_for_it_among_others() -> None:
     """The secret is fitted alone and trials together: one function of the subset all the same."""
-    from pacsklearn.kernel.outputs.candidates import Design, FitOptions
+    from pacsklearn.kernel.outputs.candidates import FitOptions
     from pacsklearn.plugins import registry
     from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+    from pacsklearn.universe.design import Design
 
     drawn = DrawnSubsets.of(Design(), FEW, 150, Y, classifies=True)
     for estimator in (make_pipeline(StandardScaler(), GaussianNB()), PCA(2), KMeans(3, n_init=1)):

@@ -18,7 +18,7 @@ from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.release.caps import chosen_backend
 from pacsklearn.kernel.release.parameters import (
@@ -27,6 +27,7 @@ from pacsklearn.kernel.release.parameters import (
 )
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.sampled.confident import ConfidentBackend
+from pacsklearn.universe.design import Design
 
 ROWS = np.random.default_rng(0).normal(size=(40, 2))
 TARGETS = ROWS @ [1.0, -2.0] + 5
@@ -47,7 +48,7 @@ def plan_of(estimator: Any = None, budget: float = 0.25, **choices: Any) -> Para
     estimator = Ridge() if estimator is None else estimator
     return ParameterPlan.of(
         estimator,
-        lambda: Candidates.prepare(estimator, ROWS, TARGETS, Design(n_subsets=8)),
+        lambda: Design(n_subsets=8).candidates(estimator, ROWS, TARGETS),
         Target(budget),
         ReleaseChoices(**choices),
     )

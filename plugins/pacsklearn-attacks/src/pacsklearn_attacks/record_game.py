@@ -8,9 +8,10 @@ import numpy as np
 
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 
 def record_game(
@@ -49,7 +50,7 @@ def record_game(
     n_known = len(X) - n_records
     subsets = [np.append(np.arange(n_known), n_known + number) for number in range(n_records)]
     space = SecretSpace.from_subsets(subsets, n_rows=len(X))
-    candidates = Candidates.prepare(estimator, X, y, space, FitOptions())
+    candidates = candidates_over(estimator, X, y, space, FitOptions())
     target = Target(budget)
     choices = ReleaseChoices(noise, "auto", "auto")
     plan = ParameterPlan.of(estimator, lambda: candidates, target, choices)

@@ -20,8 +20,9 @@ from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.design import candidates_over
 
 CURATOR_ONLY: Final = (
     "FOR THE CURATOR ONLY: computed from the private rows without noise. Publish nothing of it: "
@@ -265,6 +266,6 @@ def _power_without(
     table = safe_indexing(X, rows)
     targets = None if y is None else safe_indexing(y, rows)
     options = FitOptions(fit_params or {}, model.n_jobs)
-    candidates = Candidates.prepare(model.estimator, table, targets, smaller, options)
+    candidates = candidates_over(model.estimator, table, targets, smaller, options)
     plan = released_plan(model, candidates)
     return float(plan.calibrate(game.prior).noise_power)

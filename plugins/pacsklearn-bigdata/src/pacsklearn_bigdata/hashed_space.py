@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.exceptions import DesignError
-from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.space import RowSpace, Work
+from pacsklearn.universe.design import Design
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import BatchMembers, HashedDesign
 from pacsklearn_bigdata.table import Table

@@ -8,7 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.secret.row_encoding import STEPS, Codes, row_encoding
+from pacsklearn.universe.row_encoding import STEPS, Codes, row_encoding
 
 # Principal directions that blocks are cut along, and those whose moments are balanced.
 _PLACES = 8

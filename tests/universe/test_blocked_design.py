@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.balanced_design import balanced_design
-from pacsklearn.kernel.secret.blocked_design import blocked_design
-from pacsklearn.kernel.secret.similar_blocks import similar_blocks
-from pacsklearn.kernel.secret.similarity import Similarity
+from pacsklearn.universe.blocked_design import blocked_design
+from pacsklearn.universe.similar_blocks import similar_blocks
+from pacsklearn.universe.similarity import Similarity
 
 GENERATOR = np.random.default_rng(5)
 ROWS = GENERATOR.normal(size=(640, 4))

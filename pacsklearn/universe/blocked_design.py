@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.balanced_design import Bytes, balanced_design, seeded_generator
-from pacsklearn.kernel.secret.similar_blocks import similar_blocks
-from pacsklearn.kernel.secret.similarity import Similarity
+from pacsklearn.universe.similar_blocks import similar_blocks
+from pacsklearn.universe.similarity import Similarity
 
 # Batches of blocks that a walk takes, at least; each sees the imbalance that those before it left.
 _BATCHES = 128

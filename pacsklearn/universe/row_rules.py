@@ -1,25 +1,26 @@
-"""Checks of the data a private estimator is fitted on."""
+"""Checks of the rows that a private estimator is fitted on, and asked about."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from numbers import Number
 from typing import Any, final
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from pacsklearn._sklearn_compat import check_tags, routing_enabled
-from pacsklearn.kernel.outputs.codebook_reader import CodebookReader
-from pacsklearn.kernel.outputs.frame import as_pandas, is_missing
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
+from pacsklearn.kernel.outputs.wrapped_estimator import (
+    check_fit_params,
+    check_is_estimator,
+    check_wrapped,
+)
+from pacsklearn.universe.codebook_reader import CodebookReader
+from pacsklearn.universe.frame import as_pandas, is_missing
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -31,6 +32,20 @@ _QUOTES_NOTHING = (
     "setting an array element with a sequence",
     "y should be a 1d array",
 )
+
+
+def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Rows and targets, validated before anything is fitted on a part of them.
+
+    Candidate subsets and the data sets of a scenario are made from what this gives.
+    """
+    check_is_estimator(estimator)
+    X, y = check_universe(estimator, X, y)
+    check_fit_params(estimator, fit_params, X.shape[0])
+    for name, value in fit_params.items():
+        if name.endswith("sample_weight") and value is not None:
+            _read(name, partial(check_array, value, ensure_2d=False, input_name=name))
+    return X, y
 
 
 def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
@@ -49,7 +64,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     X, y
         A DataFrame stays one; anything else becomes an array or a sparse matrix in CSR form.
     """
-    check_wrapped(estimator)
+    check_readable(estimator)
     tags = get_tags(estimator)
     name = type(estimator).__name__
     X = RowRules.of(estimator).check(X, at_least=2)
@@ -94,14 +109,15 @@ _TEXT_READERS = frozenset({"CountVectorizer", "TfidfVectorizer", "HashingVectori
 _DICT_READERS = frozenset({"DictVectorizer", "FeatureHasher"})
 
 
-def _check_reader(estimator: Any) -> None:
-    """Refuse estimators that read texts, not a table, before their rows are looked at.
+def check_readable(estimator: Any) -> None:
+    """Refuse estimators that cannot be fitted on candidates, or read texts and no table.
 
     Raises
     ------
     TypeError
         With what to use instead.
     """
+    check_wrapped(estimator)
     first = _first_reader(estimator)
     # One of dictionaries that stands by itself has no canonicalizer, and that error says why.
     name = type(first).__name__
@@ -126,87 +142,6 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
     first = _first_reader(estimator)
     if isinstance(first, CodebookReader):
         first.check_table(X)
-
-
-def check_is_estimator(estimator: Any) -> None:
-    """Refuse what is no estimator: a class, a name, a function.
-
-    Raises
-    ------
-    TypeError
-    """
-    is_class = isinstance(estimator, type)
-    if is_class or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
-        name = (estimator if is_class else type(estimator)).__name__
-        given = (
-            f"the class; give an instance, {name}()" if is_class else f"an object of type {name}"
-        )
-        raise TypeError(
-            f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
-        )
-
-
-def check_wrapped(estimator: Any) -> None:
-    """Refuse an estimator that cannot be fitted on candidates, before any row is looked at.
-
-    Parts that are no usable estimators are refused in scikit-learn's own words, and parts that keep
-    what they learned elsewhere because every candidate would publish it.
-    """
-    parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    for path, part in [("estimator", estimator), *parts.items()]:
-        if hasattr(part, "get_params") and not isinstance(part, type):
-            check_tags(part)
-        if getattr(part, "draws_its_own_secret", False) and not isinstance(part, type):
-            raise ValueError(
-                f"{path} is private itself ({type(part).__name__}): fitted on each candidate it "
-                "would draw a secret and spend a budget of its own. Wrap the plain estimator, "
-                "once."
-            )
-        frozen = isinstance(part, FrozenEstimator)
-        if frozen or (path.split("__")[-1] == "cv" and isinstance(part, str) and part == "prefit"):
-            what = "a FrozenEstimator" if frozen else "cv='prefit'"
-            raise ValueError(
-                f"{path} is {what}: it keeps a model that was fitted outside the candidate "
-                "subsets, and whatever that model learned would be published as it is. Fit it "
-                "inside the estimator; if it was fitted on public data, say so by using its "
-                "function, as in FunctionTransformer(fitted.transform)."
-            )
-    _check_reader(estimator)
-
-
-def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> None:
-    """Refuse parameters of ``fit`` that a subset's fit would not take.
-
-    Whatever has a length must have one entry a row: it is cut to the subset's rows, and anything
-    else (a validation set, a warm start) would bring in rows of other subsets.
-    """
-    name = type(estimator).__name__
-    known = inspect.signature(estimator.fit).parameters
-    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
-    for param, value in params.items():
-        if not routing_enabled() and not takes_all and param not in known:
-            raise TypeError(f"fit of {name} takes no parameter {param!r}; leave it out.")
-        if not routing_enabled() and hasattr(estimator, "steps") and "__" not in param:
-            raise ValueError(
-                f"fit of {name} takes no parameter {param!r}; name the step it is for, as in "
-                f"{estimator.steps[-1][0]}__{param}."
-            )
-        if value is None or isinstance(value, (str, bytes, Mapping, Number, np.generic)):
-            continue
-        if not hasattr(value, "__len__"):
-            raise ValueError(
-                f"{param} must be a number, a string, a dictionary or one entry a row, got an "
-                f"object of type {type(value).__name__}: what was fitted or computed elsewhere (a "
-                "warm start) would bring in rows of other subsets."
-            )
-        shape = np.shape(value) if hasattr(value, "shape") else (len(value),)
-        if shape[:1] != (n_rows,):
-            raise ValueError(
-                f"{param} must have one entry for each of the {n_rows} rows of X, got shape "
-                f"{shape}: a subset's fit sees the entries of its own rows and nothing else."
-            )
-        if param.endswith("sample_weight"):
-            _read(param, partial(check_array, value, ensure_2d=False, input_name=param))
 
 
 @final

@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.outputs.frame import as_pandas
+from pacsklearn.universe.frame import as_pandas
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 

@@ -8,7 +8,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from pacsklearn.kernel.outputs.universe import RowRules
+from pacsklearn.universe.row_rules import RowRules
 
 TABLE = np.arange(6.0).reshape(3, 2)
 

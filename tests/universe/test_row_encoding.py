@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from pacsklearn.kernel.secret.row_encoding import row_encoding
-from pacsklearn.kernel.secret.similarity import Similarity
+from pacsklearn.universe.row_encoding import row_encoding
+from pacsklearn.universe.similarity import Similarity
 
 GENERATOR = np.random.default_rng(0)
 NUMBERS = GENERATOR.normal(size=(200, 3))

@@ -1,0 +1,223 @@
+"""How candidate subsets are drawn, and a universe that is checked for what is fitted on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+
+from pacsklearn._validation import check_integer, check_rate
+from pacsklearn.kernel.bounds.balanced_design import Bytes, balanced_design
+from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
+from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.kernel.secret.secret_space import Deal, SecretSpace, units_of
+from pacsklearn.kernel.secret.space import Space, Work
+from pacsklearn.universe.blocked_design import blocked_design
+from pacsklearn.universe.frame import as_pandas
+from pacsklearn.universe.row_rules import RowRules, checked_rows
+from pacsklearn.universe.similarity import Similarity
+
+_ABOVE_STATED_SEEDS = 2**64
+# In a pair, who knows one membership knows the other.
+_SMALLEST_BLOCK = 4
+
+
+def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
+    """Seed of a design from a user's arguments; to be called once, and its result shared.
+
+    Parameters
+    ----------
+    given : None, int or SubsetSeed
+        None draws a secret seed, and a predictable one where ``random_state`` makes everything
+        else predictable too.
+    random_state : None, int or RandomState, optional
+    """
+    if isinstance(given, SubsetSeed):
+        return given
+    if given is not None:
+        return check_integer(name="seed", value=given, minimum=0)
+    if random_state is None:
+        return SubsetSeed()
+    # Apart from the seeds of secret and noise, and from those a user states.
+    return _ABOVE_STATED_SEEDS + int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Balanced candidate subsets of some rows; the same arguments give the same subsets.
+
+    Whatever draws subsets (a release, a session, a curve, a display, an audit) draws them here,
+    so that what is shown is what is released.
+
+    Parameters
+    ----------
+    n_subsets : int, default=128
+    rate : float, default=0.5
+        Share of the subsets each row is in.
+    stratify : "auto" or bool, default="auto"
+        Give every subset the same share of each class. "auto" does where ``y`` names classes that
+        every subset can hold: it depends on ``y`` alone, never on which estimator comes first.
+    groups : array-like of shape (n_rows,), optional
+        Unit of privacy.
+    seed : int or SubsetSeed, default=0
+        Public, or secret; see :func:`subset_seed`.
+    blocks : int, optional
+        Rows of a block of similar ones, of which every subset holds its share; None deals all rows
+        of a class alike.
+    balance : "moments" or None, default="moments"
+        What subsets hold in equal shares beside their blocks.
+    """
+
+    n_subsets: int = 128
+    rate: float = 0.5
+    stratify: Any = "auto"
+    groups: Any = field(default=None, repr=False)
+    seed: int | SubsetSeed = field(default=0, repr=False)
+    blocks: int | None = None
+    balance: str | None = "moments"
+
+    def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> SecretSpace:
+        """Candidate subsets of the rows of a table.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, ...)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+        classifies : bool, default=False
+            Whether a classifier is fitted: every subset must then see every class.
+
+        Raises
+        ------
+        DesignError
+            When there is no such design: a class too rare for a classifier, for instance.
+        """
+        n_rows = X.shape[0]
+        strata = self.strata(n_rows, y, classifies=classifies)
+        hidden = isinstance(self.seed, SubsetSeed)
+        space = SecretSpace.balanced(
+            n_rows,
+            n_subsets=self.n_subsets,
+            rate=self.rate,
+            strata=strata,
+            groups=self.groups,
+            deal=self._deal(X, y if strata is None else None),
+            seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
+        )
+        return replace(space, is_listed=not hidden)
+
+    def candidates(
+        self, estimator: Any, X: Any, y: Any = None, options: FitOptions | None = None
+    ) -> Candidates:
+        """Validate the universe before anything is fitted on a part of it, and draw its subsets."""
+        chosen = options or FitOptions()
+        with stage("design"):
+            X, y = checked_rows(estimator, X, y, chosen.fit_params)
+            space = self.space(X, y, classifies=is_classifier(estimator))
+        return Candidates(estimator, X, y, space, chosen, RowRules.of)
+
+    def _deal(self, X: Any, targets: Any) -> Deal:
+        """How units are put into the subsets: all of a stratum alike, or blocks of similar ones."""
+        if self.balance not in ("moments", None):
+            raise ValueError(f"balance must be 'moments' or None, got {self.balance!r}.")
+        if self.blocks is None:
+            return balanced_design
+        size = check_integer(name="blocks", value=self.blocks, minimum=_SMALLEST_BLOCK)
+        unit_of_row, _ = units_of(self.groups, X.shape[0])
+        balanced = self.balance is not None
+        table = as_pandas(X)
+        similarity = Similarity.of(table, targets, unit_of_row, size=size, balanced=balanced)
+
+        def deal(_: int, n_subsets: int, included: int, **how: Any) -> Bytes:
+            return blocked_design(similarity, n_subsets, included, **how)
+
+        return deal
+
+    def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
+        """Stratum of each row; None when all rows are one."""
+        if not (isinstance(self.stratify, (str, bool)) and self.stratify in ("auto", True, False)):
+            raise ValueError(f"stratify must be 'auto', True or False, got {self.stratify!r}.")
+        if y is not None and np.shape(y)[:1] != (n_rows,):
+            raise ValueError(
+                f"y must have one entry for each of the {n_rows} rows of X, got an array of shape "
+                f"{np.shape(y)}."
+            )
+        if self.stratify is True and y is None:
+            raise ValueError("stratify=True needs y; pass y or use stratify=False.")
+        if y is None or not self.stratify:
+            return None
+        labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        # Rows with several labels have no class of their own, only a combination that may be rare.
+        if labels.ndim == 1 and (classifies or self._names_classes(labels)):
+            return labels
+        if self.stratify is not True:
+            return None
+        # Numbers say nothing in an error's text; these labels, unlike classes, are not public.
+        axis = 0 if labels.ndim > 1 else None
+        codes = np.unique(labels, axis=axis, return_inverse=True)[1]
+        return np.asarray(codes).ravel().astype(np.float64)
+
+    def _names_classes(self, labels: NDArray[Any]) -> bool:
+        """Whether every subset can see every class; counts of something are rarely so."""
+        with np.errstate(invalid="ignore"):  # it casts numbers beyond an integer's range
+            kind = type_of_target(labels)
+        if kind not in ("binary", "multiclass"):
+            return False
+        codes = np.unique(labels, return_inverse=True)[1].ravel()
+        held = np.bincount(codes)
+        units, n_units = units_of(self.groups, labels.size)
+        if units is not None:
+            # A group stands in the stratum most of its rows are in.
+            table = np.zeros((n_units, held.size), dtype=np.int64)
+            np.add.at(table, (units, codes), 1)
+            held = np.bincount(table.argmax(axis=1), minlength=1)
+        return bool(held[held > 0].min(initial=labels.size) * check_rate(rate=self.rate) >= 1)
+
+
+def candidates_over(
+    estimator: Any, X: Any, y: Any, space: SecretSpace, options: FitOptions | None = None
+) -> Candidates:
+    """Validate the universe before anything is fitted on the subsets of a list.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What can be said clearly of an estimator and its rows; no value of a row is quoted.
+    """
+    chosen = options or FitOptions()
+    with stage("design"):
+        X, y = checked_rows(estimator, X, y, chosen.fit_params)
+    return Candidates(estimator, X, y, space, chosen, RowRules.of)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Fits(Work):
+    """Models of one estimator: what a space gives is :class:`Fittable`; secret material.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : array-likes
+    options : FitOptions
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    options: FitOptions
+
+    def of_rows(self, space: SecretSpace) -> Candidates:
+        return candidates_over(self.estimator, self.X, self.y, space, self.options)
+
+    def elsewhere(self, space: Space) -> Fittable:
+        fitted: Fittable = space.fitted(self)
+        return fitted
