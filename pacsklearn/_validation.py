@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -13,6 +14,10 @@ from pacsklearn.exceptions import BudgetError
 
 _LEAST_BUDGET = 1e-15
 _LONGEST_SHOWN = 2**64
+_LIBRARIES = ("pacsklearn", "sklearn.", "joblib.")
+_FIGURES = re.compile(r"[\d.,]+")
+
+_shown: set[tuple[type[Warning], str, str, int]] = set()
 
 
 def check_budget(*, budget: object, name: str = "budget") -> float:
@@ -125,12 +130,34 @@ def _scalar(value: Any) -> Any:
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line that called the package, however deep inside of it this is said."""
-    # The outermost call counts: in between there may be scikit-learn's frames, or contextlib's.
-    depth, level, frame = 0, 1, sys._getframe()
+    """Warn at the user's line that led here, once a line, however many fits it makes."""
+    # The outermost call of a library counts: a search of scikit-learn's calls many of ours.
+    place, level, depth, frame = sys._getframe(1), 2, 1, sys._getframe(1)
     while frame is not None:
         depth += 1
-        if frame.f_globals.get("__name__", "").startswith("pacsklearn"):
-            level = depth + 1
+        if frame.f_globals.get("__name__", "").startswith(_LIBRARIES):
+            place, level = frame.f_back or frame, depth + 1
         frame = frame.f_back  # type: ignore[assignment]
+    module = place.f_globals.get("__name__", "")
+    if _action(message, category, module, place.f_lineno) == "default":
+        # Python shows it once a line too, but forgets what it showed when any block of
+        # catch_warnings ends, as one does in every fit.
+        words = _FIGURES.sub("", message)
+        shown = (category, words, place.f_code.co_filename, place.f_lineno)
+        if shown in _shown:
+            return
+        _shown.add(shown)
     warnings.warn(message, category, stacklevel=level)
+
+
+def _action(message: str, category: type[Warning], module: str, line: int) -> str:
+    """Give what the filters of :mod:`warnings` say of such a warning."""
+    for action, text, kind, where, number in warnings.filters:
+        if (
+            (text is None or text.match(message))
+            and issubclass(category, kind)
+            and (where is None or where.match(module))
+            and number in (0, line)
+        ):
+            return action
+    return "default"

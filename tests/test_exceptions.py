@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import PACPrivate, PrivacySession, Subsets
+from pacsklearn.exceptions import FewCandidatesWarning
 from pacsklearn.secrets import PoissonSubsets, release_sampled
 
 X, Y = load_iris(return_X_y=True)
@@ -48,9 +50,20 @@ def test_it_is_the_caller_s(call: Callable[[], None], lines: list[int]) -> None:
     assert [each.lineno - first for each in caught] == lines
 
 
-def test_it_is_that_of_another_package_where_this_one_called() -> None:
+def test_it_is_the_caller_s_of_a_search_that_called_this_package() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cross_val_score(PACPrivate(GaussianNB(), **SEEDED), X, Y, cv=2)
     assert caught
-    assert all("sklearn/model_selection" in each.filename for each in caught)
+    assert {each.filename for each in caught} == {__file__}
+
+
+def test_a_search_shows_a_warning_once_and_another_line_shows_it_again() -> None:
+    models = {"budget": [1 / 64, 1 / 16, 1 / 4]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        GridSearchCV(PACPrivate(GaussianNB(), **SEEDED), models, cv=3).fit(X, Y)
+        first = Counter(each.category for each in caught)
+        PACPrivate(GaussianNB(), **SEEDED).fit(X, Y)
+    assert set(first.values()) == {1}
+    assert Counter(each.category for each in caught)[FewCandidatesWarning] == 2

@@ -116,6 +116,8 @@ class PipelineCanonicalizer(Canonicalizer):
         self.noised = tuple(f"{name}: {what}" for name, part in steps for what in part.noised)
         if len(steps) == 1:
             self.noised = steps[0][1].noised
+        if plan.folded:
+            self.noised += (f"{' and '.join(plan.folded)} (folded into these)",)
 
     @property
     def folded(self) -> tuple[str, ...]:

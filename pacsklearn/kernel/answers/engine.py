@@ -177,7 +177,8 @@ class Engine(ABC):
         first = int(np.argmax(possible))
         differ = table != table[:, first : first + 1]
         differ = np.any(differ, axis=tuple(range(2, table.ndim)))
-        return np.any(differ & possible, axis=1)
+        contested: NDArray[np.bool_] = np.any(differ & possible, axis=1)
+        return contested
 
 
 def _checked_belief(log_belief: ArrayLike, candidates: int) -> Floats:
