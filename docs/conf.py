@@ -24,13 +24,21 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_codeautolink",
     "sphinx_gallery.gen_gallery",
 ]
 # The style of the gallery is a function; guarantee_ is an attribute of two documented classes.
 suppress_warnings = ["config.cache", "ref.python"]
 exclude_patterns = ["_build", "sg_execution_times.rst"]
+templates_path = ["_templates"]
 nitpicky = False
+
+# The blocks of a page run in one namespace: names are resolved to their page of the reference.
+codeautolink_concat_default = True
+codeautolink_search_css_classes: list[str] = []
+codeautolink_warn_on_missing_inventory = False
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

@@ -30,7 +30,7 @@ def documented() -> Iterator[Any]:
     """What users call: public names, and those of the reference."""
     yield from PUBLIC.values()
     reference = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
-    for name in re.findall(r"auto(?:class|function):: (pacsklearn[.\w]+)", reference):
+    for name in re.findall(r"^   (pacsklearn[.\w]+)$", reference, re.MULTILINE):
         module, _, attribute = name.rpartition(".")
         yield getattr(import_module(module), attribute)
 

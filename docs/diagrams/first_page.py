@@ -152,7 +152,7 @@ def draw(found: dict[str, Any]) -> Any:
         va="center",
     )
     right.set(xlim=(0, 135), yticks=[], xticks=[0, 50, 100])
-    right.set_xlabel("guesses of an attacker that are right (%)", loc="left")
+    right.set_xlabel("guesses of an adversary that are right (%)", loc="left")
     right.set_title(
         "\u201cWas this patient\u2019s record used?\u201d And what else is promised:", loc="left"
     )
