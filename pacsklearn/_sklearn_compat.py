@@ -192,6 +192,30 @@ def kernel_width(machine: Any) -> float:
     return float(machine._gamma)
 
 
+def neighbors_table(model: Any) -> Any:
+    """Rows and class codes that a fitted nearest-neighbour classifier stores; None: no doubles."""
+    rows, codes = model._fit_X, model._y
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.float64 or codes.ndim != 1:
+        return None
+    return rows, codes
+
+
+def histogram_booster(model: Any) -> Any:
+    """What a fitted histogram booster's sums begin with, and its nodes by round and output.
+
+    None where rows go through a preprocessor, as categories do.
+    """
+    if model._preprocessor is not None:
+        return None
+    nodes = [[tree.nodes for tree in trees] for trees in model._predictors]
+    return model._baseline_prediction, nodes
+
+
+def histogram_values(model: Any, raw: Any) -> Any:
+    """Predictions of a histogram booster for numbers from its sums."""
+    return model._loss.link.inverse(raw)
+
+
 def constant_predictor(X: Any, value: float) -> Any:
     """What stands for a binary classifier where all its targets are one value."""
     return _ConstantPredictor().fit(X, np.array([int(value)]))

@@ -10,6 +10,7 @@ def pacsklearn_batch_predictors() -> Iterator[str]:
     """Batch predictors of this ring."""
     yield "pacsklearn.joint.stacked_linear:StackedLinear"
     yield "pacsklearn.joint.stacked_svm:StackedSVM"
+    yield "pacsklearn.joint.stacked_neighbors:StackedNeighbors"
 
 
 @hookimpl

@@ -16,6 +16,8 @@ from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -44,6 +46,7 @@ CASES = [
     (ExtraTreesClassifier(7, random_state=0), StackedForest),
     (GradientBoostingClassifier(n_estimators=6, random_state=0), StackedForest),
     (GradientBoostingClassifier(n_estimators=4, init="zero", random_state=0), StackedForest),
+    (HistGradientBoostingClassifier(max_iter=6, min_samples_leaf=5), StackedForest),
     (FixedStructureForestClassifier(4), StackedForest),
     (FixedStructureForestClassifier(leaves="votes"), StackedForest),
 ]
@@ -70,6 +73,7 @@ def test_labels(estimator: Any, kind: type, load: Any) -> None:
         *(estimator for estimator, _ in CASES),
         RandomForestRegressor(9, random_state=0),
         GradientBoostingRegressor(n_estimators=7, random_state=0),
+        HistGradientBoostingRegressor(loss="poisson", max_iter=6),
         FixedStructureForestRegressor(5),
     ],
     ids=lambda value: repr(value)[:60],
@@ -93,6 +97,7 @@ def test_the_same_sums_without_numba(estimator: Any) -> None:
         RandomForestRegressor(5, random_state=0),
         ExtraTreesRegressor(5, max_depth=3, random_state=0),
         GradientBoostingRegressor(n_estimators=7, random_state=0),
+        HistGradientBoostingRegressor(loss="poisson", max_iter=6),
         GradientBoostingRegressor(loss="quantile", n_estimators=5, random_state=0),
         FixedStructureForestRegressor(4),
         FixedStructureForestRegressor(target_range=(100, 200)),

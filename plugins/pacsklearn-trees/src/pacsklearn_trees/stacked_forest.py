@@ -15,11 +15,17 @@ from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 
-from pacsklearn._sklearn_compat import initial_raw_prediction
+from pacsklearn._sklearn_compat import (
+    histogram_booster,
+    histogram_values,
+    initial_raw_prediction,
+)
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
@@ -34,6 +40,7 @@ _FORESTS = (
     ExtraTreesRegressor,
 )
 _BOOSTERS = (GradientBoostingClassifier, GradientBoostingRegressor)
+_HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 _FIXED = (FixedStructureForestClassifier, FixedStructureForestRegressor)
 # Nodes of all trees, beyond which a second copy of them takes too much memory.
 _MOST_NODES = 2**25
@@ -79,6 +86,8 @@ class StackedForest(BatchPredictor):
         "sklearn.ensemble.ExtraTreesRegressor",
         "sklearn.ensemble.GradientBoostingClassifier",
         "sklearn.ensemble.GradientBoostingRegressor",
+        "sklearn.ensemble.HistGradientBoostingClassifier",
+        "sklearn.ensemble.HistGradientBoostingRegressor",
         "pacsklearn.tabular.FixedStructureForestClassifier",
         "pacsklearn.tabular.FixedStructureForestRegressor",
     )
@@ -106,6 +115,12 @@ class StackedForest(BatchPredictor):
         if type(first) in _BOOSTERS and first.init in (None, "zero"):
             starts = np.concatenate([initial_raw_prediction(model) for model in models])
             return _laid_out(models, _booster_trees, np.float32, starts.shape[1], starts)
+        if type(first) in _HISTOGRAMS:
+            parts = [histogram_booster(model) for model in models]
+            if any(part is None for part in parts):
+                return None
+            starts = np.concatenate([np.reshape(part[0], (1, -1)) for part in parts])
+            return _laid_out(models, _histogram_trees, np.float64, starts.shape[1], starts)
         if type(first) in _FIXED:
             return _laid_out(models, _fixed_trees, np.float64, first.leaf_values_.shape[2])
         return None
@@ -118,13 +133,20 @@ class StackedForest(BatchPredictor):
             rows = np.ascontiguousarray(X, dtype=self.precision)
         if not np.isfinite(rows).all():
             return self._one_by_one(X)
-        sums = self._sums(rows)
+        return self._decided(self._sums(rows))
+
+    def _decided(self, sums: Floats) -> NDArray[Any]:
         model = self.models[0]
         if type(model) in _BOOSTERS:
             if not is_classifier(model):
                 return sums[:, :, 0]
             if sums.shape[2] == 1:
                 return (sums[:, :, 0] >= 0).astype(np.int32)
+        elif type(model) in _HISTOGRAMS:
+            if not is_classifier(model):
+                return np.stack([histogram_values(model, own[:, 0]) for own in sums])
+            if sums.shape[2] == 1:
+                return (sums[:, :, 0] > 0).astype(np.int32)
         elif type(model) in _FORESTS:
             sums /= len(model.estimators_)
         else:
@@ -161,6 +183,22 @@ def _booster_trees(model: Any, index: int) -> Iterable[_Tree]:
         for column, estimator in enumerate(stage):
             values = model.learning_rate * estimator.tree_.value[:, 0]
             yield _sklearn_tree(estimator.tree_, values, index, column)
+
+
+def _histogram_trees(model: Any, index: int) -> Iterable[_Tree]:
+    _, rounds = histogram_booster(model)
+    for trees in rounds:
+        for column, nodes in enumerate(trees):
+            left = np.where(nodes["is_leaf"], -1, nodes["left"].astype(np.int64))
+            yield _Tree(
+                left,
+                nodes["right"],
+                nodes["feature_idx"],
+                nodes["num_threshold"],
+                nodes["value"][:, None],
+                index,
+                column,
+            )
 
 
 def _sklearn_tree(tree: Any, values: Floats, index: int, column: int) -> _Tree:

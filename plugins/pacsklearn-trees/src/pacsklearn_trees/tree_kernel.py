@@ -10,6 +10,8 @@ from pacsklearn.kernel.bounds.compiled import compiled
 _SIDE_BY_SIDE = 64
 # Rows whose features stay in the cache while all trees are asked.
 _BLOCK = 1024
+# Places of rows in trees that are looked up at once by the reference.
+_CELLS = 2**18
 
 
 @compiled(worth=2**20)
@@ -55,7 +57,7 @@ def _lay_out_in_numpy(
     return levels - 1
 
 
-@compiled(worth=2**24)
+@compiled(worth=2**21)
 def tree_sums(X, feature, threshold, child, values, trees, sums):
     """Add up what the leaves say that each row reaches.
 
@@ -99,9 +101,13 @@ def tree_sums(X, feature, threshold, child, values, trees, sums):
 
 @tree_sums.in_numpy
 def _tree_sums_in_numpy(X, feature, threshold, child, values, trees, sums):
-    every = np.arange(len(X))
-    for root, depth, model, column in trees:
-        places = np.full(len(X), root)
-        for _ in range(depth):
-            places = child[places] + (X[every, feature[places]] > threshold[places])
-        sums[model, :, column : column + values.shape[1]] += values[places]
+    roots, depths, models, columns = trees.T
+    step = max(1, _CELLS // len(trees))
+    for start in range(0, len(X), step):
+        rows = np.arange(start, min(start + step, len(X)))
+        places = np.repeat(roots[:, None], rows.size, axis=1)
+        for _ in range(depths.max(initial=0)):  # a leaf is its own child
+            places = child[places] + (X[rows, feature[places]] > threshold[places])
+        for j in range(values.shape[1]):  # tree by tree, as the loop does
+            at = models[:, None], rows, columns[:, None] + j
+            np.add.at(sums, at, values[places, j])
