@@ -54,6 +54,8 @@ for _name, _added in added_commands({*_OWN, "ledger"}).items():
             hidden=True,
             context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
         )(_refusing(_added))
+    elif isinstance(_added, typer.Typer):
+        app.add_typer(_added, name=_name)
     else:
         app.command(_name)(_added)
 

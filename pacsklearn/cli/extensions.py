@@ -18,7 +18,7 @@ WRITERS: Final = "pacsklearn.writers"
 _PUBLISH: Final = "./plugins/pacsklearn-publish"
 _SERVER: Final = '"./plugins/pacsklearn-service[server]"'
 _HOMES: Final = {
-    COMMANDS: {"key": _PUBLISH, "publish": _PUBLISH, "verify": _PUBLISH, "serve": _SERVER},
+    COMMANDS: {"key": _PUBLISH, "publish": _PUBLISH, "verify": _PUBLISH, "service": _SERVER},
     WRITERS: {"bundle": _PUBLISH},
 }
 """Where in the repository what is not here is installed from."""

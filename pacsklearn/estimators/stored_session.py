@@ -46,25 +46,19 @@ def caught_up(
     state : SessionState
         Taken when the session began.
     ledger : Ledger
-        The session's.
+        The session's; whoever resumes the state verifies it.
     log_belief : ndarray of shape (m,) or None
         After the last answer that was stored; None when none was. A charge whose answer was never
         stored has told nobody anything: it stays charged, and the belief is that before it.
-
-    Raises
-    ------
-    SessionRolledBackError
-        When the ledger does not hold all that it held when the state was taken.
     """
-    account = check_ledger(ledger, state)
     events: list[Event] = list(state.events)
     known = {event.key for event in events}
-    here = {event.key: event for event in account.events}
+    here = {event.key: event for event in ledger.events}
     numbers, n_charged = [], 0
     while True:
         key = f"{state.session}/{n_charged}"
         # What a reservation paid for stands in another account of the same ledger.
-        event = here.get(key) or account.find(key)
+        event = here.get(key) or ledger.find(key)
         if event is None:
             break
         # A resumption is numbered like a charge, and is none.

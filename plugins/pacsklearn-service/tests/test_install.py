@@ -9,14 +9,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer
-from pacsklearn_service.commands import serve
+from pacsklearn_service.commands import service
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ALONE = "import os, sys\nsys.modules.update(dict.fromkeys({server!r}))\n"  # None: not importable
-IMPORTED = {"prometheus-client": "prometheus_client", "python-multipart": "python_multipart"}
+IMPORTED = {
+    "prometheus-client": "prometheus_client", "pydantic-settings": "pydantic_settings",
+    "python-multipart": "python_multipart",
+}  # fmt: skip
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
@@ -44,11 +46,8 @@ def test_the_client_brings_no_other_package() -> None:
 def test_serving_names_what_is_missing_before_anything_is_made(tmp_path: Path) -> None:
     done = run(
         f"os.chdir({str(tmp_path)!r})\n"
-        "import typer\n"
-        "from pacsklearn_service.commands import serve\n"
-        "app = typer.Typer()\n"
-        "app.command()(serve)\n"
-        "app([])\n"
+        "from pacsklearn_service.commands import service\n"
+        "service(['run'])\n"
     )
     assert done.returncode == 2, done.stderr
     assert "fastapi" in done.stderr
@@ -59,10 +58,9 @@ def test_serving_names_what_is_missing_before_anything_is_made(tmp_path: Path) -
 def test_an_address_that_no_plugin_knows_is_refused_before_a_key_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = typer.Typer()
-    app.command()(serve)
+    monkeypatch.setenv("PACSKLEARN_SERVICE_DATABASE", "nobodys://host/name")
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["--database", "nobodys://host/name"])
+    done = CliRunner().invoke(service, ["run"])
     assert done.exit_code == 2
     assert "nobodys" in done.output
     assert not list(tmp_path.iterdir())

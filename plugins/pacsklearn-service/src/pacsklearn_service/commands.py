@@ -1,23 +1,24 @@
-"""``pacsklearn serve``: answer over HTTP."""
+"""``pacsklearn service``: answer over HTTP, and add models to a service that runs."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import logging
-import os
+import json
 import tempfile
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
 from pacsklearn.cli.console import guarded
 from pacsklearn.exceptions import PluginError
 
-_SERVER = (
+if TYPE_CHECKING:
+    from pacsklearn_service.server.settings import Settings
+
+_SERVER: Final = (
     "cryptography",
     "fastapi",
     "jinja2",
@@ -25,45 +26,25 @@ _SERVER = (
     "limits",
     "prometheus_client",
     "pyarrow",
+    "pydantic_settings",
     "python_multipart",
+    "structlog",
     "uvicorn",
 )
+Config: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="TOML file with the settings; PACSKLEARN_SERVICE_... states what it leaves out."
+    ),
+]
+service = typer.Typer(no_args_is_help=True, help="Answer over HTTP (pacsklearn-service).")
 
 
+@service.command()
 @guarded
-def serve(
+def run(
     *,
-    database: Annotated[
-        str, typer.Option(help="sqlite:///service.db, or postgresql://host/name.")
-    ] = "sqlite:///pacsklearn-service.db",
-    key_file: Annotated[
-        Path, typer.Option(help="32 random bytes, outside the database; made where it is missing.")
-    ] = Path("pacsklearn-service.key"),
-    high_water: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that states where ledgers end, which an older database is refused by; "
-            "beside the key file unless given."
-        ),
-    ] = None,
-    host: Annotated[str, typer.Option(help="Where callers ask.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0: any free.")] = 8470,
-    curator_host: Annotated[str, typer.Option(help="Where the curator works.")] = "127.0.0.1",
-    curator_port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Its port; 0: any free.")
-    ] = 8471,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Web processes.")] = 1,
-    slot: Annotated[
-        float | None, typer.Option(help="Seconds: every answer leaves at the end of a slot.")
-    ] = None,
-    certificate: Annotated[str | None, typer.Option(help="TLS certificate (PEM).")] = None,
-    private_key: Annotated[str | None, typer.Option(help="Its key (PEM).")] = None,
-    trust_proxy: Annotated[
-        bool, typer.Option("--trust-proxy", help="Behind a proxy that ends TLS.")
-    ] = False,
-    oidc_issuer: Annotated[str | None, typer.Option(help="Whose tokens are believed.")] = None,
-    oidc_audience: Annotated[str | None, typer.Option(help="What they must be for.")] = None,
-    oidc_jwks: Annotated[str | None, typer.Option(help="URL of the issuer's keys.")] = None,
+    config: Config = None,
     new_curator: Annotated[
         bool, typer.Option("--new-curator", help="End curators' keys, and write a new one.")
     ] = False,
@@ -72,56 +53,29 @@ def serve(
     ] = False,
 ) -> None:
     """Answer over HTTP: callers on one address, the curator on another."""
-    missing = [name for name in _SERVER if find_spec(name) is None]
-    if missing:
-        raise PluginError(
-            f"A service needs {', '.join(missing)}, which the client does without. In a copy of "
-            'pacsklearn\'s repository: pip install . "./plugins/pacsklearn-service[server]"'
-        )
+    settings = _settings(config, demo=demo)
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.kernel.ledger.log import database_address
     from pacsklearn_service.server.answering.coordinator import Coordinator
     from pacsklearn_service.server.founding import register_curator, register_demo
-    from pacsklearn_service.server.server import Server, check_settings
-    from pacsklearn_service.server.settings import Oidc, Settings
+    from pacsklearn_service.server.log import write_to_stderr
+    from pacsklearn_service.server.server import Server
     from pacsklearn_service.server.vault import Vault, make_key_file
 
-    given = [oidc_issuer, oidc_audience, oidc_jwks]
-    if any(given) and not all(given):
-        raise ValueError("oidc_issuer, oidc_audience and oidc_jwks must be given together.")
-    if demo and not port:
+    if demo and not settings.port:
         raise ValueError("demo prints a call to try, which names its port; give port, not 0.")
-    settings = Settings(
-        host=host,
-        port=port,
-        curator_host=curator_host,
-        curator_port=curator_port,
-        workers=workers,
-        slot=slot,
-        certificate=certificate,
-        private_key=private_key,
-        trust_proxy=trust_proxy,
-        oidc=Oidc(*(str(each) for each in given)) if all(given) else None,
-    )
-    check_settings(settings)
-    if demo:
-        folder = Path(tempfile.mkdtemp(prefix="pacsklearn-demo-"))
-        database, key_file = f"sqlite:///{folder / 'service.db'}", folder / "service.key"
-    ends = (high_water or key_file.with_suffix(".high-water")).expanduser().absolute()
-    logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
-    # Before a file is made: the plugin that the address needs may not be there.
-    address = database_address(os.environ.get("PACSKLEARN_SERVICE_DATABASE") or database)
-    if not key_file.expanduser().exists():
+    write_to_stderr()
+    database_address(settings.database)  # before a file is made: its plugin may not be there
+    key_file = settings.key_file.expanduser()
+    if not key_file.exists():
         make_key_file(key_file)
         typer.echo(
             f"made {key_file}: back it up, apart from the database; nothing opens without it"
         )
     vault = Vault.from_file(key_file)
-    coordinator = Coordinator(
-        address, vault, replace(settings, high_water=str(ends)), named_estimator
-    )
+    coordinator = Coordinator(settings, vault, named_estimator)
     typer.echo(f"statements are signed by {base64.b64encode(vault.public_key).decode()}")
-    token = key_file.expanduser().with_suffix(".curator")
+    token = key_file.with_suffix(".curator")
 
     def begin() -> None:
         nonlocal new_curator
@@ -130,14 +84,79 @@ def serve(
             typer.echo(f"the curator's key is in {token}")
         if demo:
             key = register_demo(coordinator)
-            typer.echo(f"try it:\n{_example(port, key)}")
+            typer.echo(f"try it:\n{_example(settings.port, key)}")
 
     coordinator.on_lead(begin)
-    asyncio.run(_run(Server, coordinator))
+    asyncio.run(Server(coordinator).run())
 
 
-async def _run(kind: type, coordinator: object) -> None:
-    await kind(coordinator).run()
+@service.command()
+@guarded
+def add(
+    model: Annotated[Path, typer.Argument(help="Signed bundle (.pac), or a saved session.")],
+    *,
+    name: Annotated[str, typer.Option(help="What callers name it by.")],
+    dataset: Annotated[str, typer.Option(help="Registered data set whose quotas are for it.")],
+    key: Annotated[
+        Path, typer.Option(help="Public key of who signed the bundle; key of the session's file.")
+    ],
+    version: Annotated[int, typer.Option(min=1, help="Version of the model.")] = 1,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(help="For a session: JSON with its estimator, params and release."),
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Add a model that was fitted elsewhere to a service, at its machine; publish it then."""
+    settings = _settings(config, demo=False)
+    from pacsklearn.cli.named_estimator import named_estimator
+    from pacsklearn.estimators.session_file import read_session
+    from pacsklearn_service.server.answering.catalog import Catalog
+    from pacsklearn_service.server.problem import Problem
+    from pacsklearn_service.server.recipe import Recipe
+    from pacsklearn_service.server.store.database import ServiceDatabase
+    from pacsklearn_service.server.vault import Vault
+
+    vault = Vault.from_file(settings.key_file)
+    stated: dict[str, Any] = {"name": name, "version": version, "dataset": dataset, "budget": 1.0}
+    database = ServiceDatabase(settings.database)
+    try:
+        catalog = Catalog(database, vault, named_estimator, settings.ledger_ends)
+        if recipe is not None:
+            facts = json.loads(recipe.read_text(encoding="utf-8"))
+            made = catalog.add_session(read_session(model, key), facts | stated)
+        else:
+            if find_spec("pacsklearn_publish") is None:
+                raise PluginError(
+                    "A bundle needs pacsklearn-publish, which reads it. In a copy of pacsklearn's "
+                    "repository: pip install . ./plugins/pacsklearn-publish"
+                )
+            from pacsklearn_publish.bundle import load_bundle
+
+            bundle = load_bundle(model, key=key)
+            kind = {"estimator": str(bundle.manifest["model"]["class"])}
+            made = catalog.add_bundle(bundle, Recipe(**stated | kind))
+    except Problem as problem:
+        raise ValueError(problem.detail) from None
+    finally:
+        database.close()
+    typer.echo(f"{made} is there; publish it: POST /v1/models/{made}/publish")
+
+
+def _settings(config: Path | None, *, demo: bool) -> Settings:
+    missing = [name for name in _SERVER if find_spec(name) is None]
+    if missing:
+        raise PluginError(
+            f"A service needs {', '.join(missing)}, which the client does without. In a copy of "
+            'pacsklearn\'s repository: pip install . "./plugins/pacsklearn-service[server]"'
+        )
+    from pacsklearn_service.server.settings import Settings
+
+    if not demo:
+        return Settings.read(config)
+    folder = Path(tempfile.mkdtemp(prefix="pacsklearn-demo-"))
+    own = {"database": f"sqlite:///{folder / 'service.db'}", "key_file": folder / "service.key"}
+    return Settings.read(config, **own)
 
 
 def _example(port: int, key: str) -> str:

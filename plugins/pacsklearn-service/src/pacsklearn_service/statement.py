@@ -51,8 +51,8 @@ def statement_key(given: Any) -> bytes:
         if isinstance(public, Ed25519PublicKey):
             return public.public_bytes_raw()
     raise ValueError(
-        "public_key must be the service's Ed25519 key: 32 bytes in base64, as `pacsklearn serve` "
-        "prints it, or the path of a PEM file; ask the curator for it"
+        "public_key must be the service's Ed25519 key: 32 bytes in base64, as `pacsklearn service "
+        "run` prints it, or the path of a PEM file; ask the curator for it"
     )
 
 

@@ -9,7 +9,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-_WIRE: Final = {"number": ("FP64", "<f8"), "integer": ("INT64", "<i8"), "boolean": ("BOOL", "?")}
+WIRE: Final = {
+    "number": ("FP64", "<f8"),
+    "integer": ("INT64", "<i8"),
+    "boolean": ("BOOL", "|b1"),
+    "text": ("BYTES", ""),
+}
+"""Data type of the Open Inference Protocol and of NumPy, for each kind of column."""
+_LONGEST_TEXT: Final = 10_000
 
 
 def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any]]:
@@ -47,8 +54,7 @@ def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any
             )
         columns = {name: table[:, i] for i, name in enumerate(names)}
     return {
-        each["name"]: _typed(columns[each["name"]], each["name"], each["kind"])
-        for each in signature
+        each["name"]: typed(columns[each["name"]], each["name"], each["kind"]) for each in signature
     }
 
 
@@ -81,29 +87,48 @@ def written(
     }
 
 
-def _typed(column: Any, name: str, kind: str) -> NDArray[Any]:
+def typed(values: Any, name: str, kind: str) -> NDArray[Any]:
+    """Column of a kind, of which every value is the one that was given.
+
+    Raises
+    ------
+    ValueError
+        Names the column, and quotes no value.
+    """
+    column = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if column.ndim != 1:
+        raise ValueError(f"Column {name!r} must hold one value a row")
     if kind == "text":
-        values = np.asarray(column, dtype=object)
-        if not all(isinstance(each, str) for each in values):
-            raise ValueError(f"Column {name!r} of X must hold texts, as the model reads it")
-        return values
+        texts = column.tolist()
+        if not all(isinstance(each, str) and len(each) <= _LONGEST_TEXT for each in texts):
+            raise ValueError(
+                f"Column {name!r} must hold texts of at most {_LONGEST_TEXT} characters"
+            )
+        return np.asarray(texts, dtype=object)
+    is_number = column.dtype.kind in "biuf" or all(
+        isinstance(each, (bool, int, float, np.number, np.bool_)) for each in column.tolist()
+    )
+    if not is_number:
+        raise ValueError(f"Column {name!r} must hold numbers, none of them missing")
     try:
-        numbers: NDArray[Any] = np.asarray(column).astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"Column {name!r} of X must hold numbers, as the model reads it") from None
+        numbers: NDArray[Any] = column.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"Column {name!r} must hold numbers that doubles hold") from None
     if not np.isfinite(numbers).all():
-        raise ValueError(f"Column {name!r} of X holds values that are missing or not finite")
-    # Compared afterwards: what a conversion changes would be asked about another row.
-    exact: NDArray[Any] = numbers if kind == "number" else numbers.astype(_WIRE[kind][1])
-    if kind != "number" and not np.array_equal(exact, numbers):
-        raise ValueError(f"Column {name!r} of X must hold values of the kind {kind!r}")
-    return exact
+        raise ValueError(f"Column {name!r} must hold finite numbers, none of them missing")
+    if kind == "number":
+        return numbers
+    # From 2**53 on doubles skip integers: which one was meant cannot be told.
+    whole = numbers.astype(WIRE[kind][1]) if np.abs(numbers).max(initial=0) < 2**53 else None
+    if whole is None or not (whole.astype(np.float64) == numbers).all():
+        raise ValueError(f"Column {name!r} must hold values of the kind {kind!r}")
+    return whole
 
 
 def _bytes(column: NDArray[Any], kind: str) -> tuple[str, list[int], bytes]:
     if kind == "text":
         return "BYTES", [len(column)], packed_texts(column)
-    datatype, dtype = _WIRE[kind]
+    datatype, dtype = WIRE[kind]
     return datatype, [len(column)], column.astype(dtype).tobytes()
 
 

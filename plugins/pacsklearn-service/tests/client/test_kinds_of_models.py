@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 RECIPES = {
-    "chances": ("clinic", "LogisticRegression", {"answers": "probabilities"}),
+    "chances": ("clinic", "LogisticRegression", {"of": "probabilities"}),
     "words": ("wards", "LogisticRegression", {}),
-    "days": ("stays", "Ridge", {"value_range": [-20.0, 20.0]}),
+    "days": ("stays", "Ridge", {"range": [-20.0, 20.0]}),
 }
 
 
@@ -31,7 +31,8 @@ def models(house: House) -> None:
     catalog.add_dataset("stays", columns | {"days": X @ np.arange(1.0, 5.0)}, "days", 4.0)
     for name, (dataset, estimator, more) in RECIPES.items():
         recipe = {"name": name, "dataset": dataset, "estimator": estimator, "budget": 0.6875,
-                  "query_budget": STEP, "n_subsets": 8} | more  # fmt: skip
+                  "secret": {"n": 8},
+                  "release": {"query_budget": STEP} | more}  # fmt: skip
         catalog.fit(recipe, lambda _: None)
         catalog.publish(name)
         house.coordinator.load(name)

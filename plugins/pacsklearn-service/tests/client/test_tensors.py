@@ -32,13 +32,13 @@ def test_the_service_reads_what_the_client_wrote() -> None:
 @pytest.mark.parametrize(
     ("column", "values", "words"),
     [("town", [1, 2, 3], "hold texts"), ("smokes", [0.5, 0, 1], "of the kind 'boolean'"),
-     ("visits", [0.5, 0, 1], "of the kind 'integer'"), ("age", [np.inf, 0, 1], "not finite"),
+     ("visits", [0.5, 0, 1], "of the kind 'integer'"), ("age", [np.inf, 0, 1], "finite numbers"),
      ("age", ["private-word", 0, 1], "hold numbers")],
 )  # fmt: skip
 def test_other_kinds_are_refused_without_their_values(
     column: str, values: list[Any], words: str
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"Column {column!r} of X")) as caught:
+    with pytest.raises(ValueError, match=re.escape(f"Column {column!r} must")) as caught:
         columns_of(FRAME.assign(**{column: pd.Series(values, dtype=object)}), SIGNATURE.facts())
     assert words in str(caught.value)
     assert "private-word" not in str(caught.value)

@@ -13,6 +13,11 @@ pytest.importorskip("fastapi", reason="needs the extra server")
 
 from service_house.house import House
 
+from pacsklearn.kernel.ledger.open_ledger import close_ledgers
+from tests.kernel.ledger.conftest import server
+
+__all__ = ["server"]
+
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
@@ -35,3 +40,13 @@ def new_house(tmp_path: Path) -> Iterator[Any]:
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A new database of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'service.db'}"
+    else:
+        yield request.getfixturevalue("server").database()
+    close_ledgers()

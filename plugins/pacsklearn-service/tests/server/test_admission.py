@@ -175,16 +175,10 @@ def test_a_stream_that_inflates_is_refused(is_dictionary: bool) -> None:
             any_table(arrow(columns, compression), ARROW, most=10_000, most_bytes=2**26)
 
 
-def test_jobs_are_counted_deleted_and_forgotten(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from pacsklearn_service.server.answering import jobs
-
-    monkeypatch.setattr(jobs, "_MOST", 2)
-    with monkeypatch.context() as patch:
-        patch.setattr(jobs, "_MOST_BYTES", 1)
-        refused = house.call("POST", f"{MODEL}/jobs", user="jim", json=v2(contested_rows(2)))
-        assert refused.status_code == 429
+def test_jobs_are_counted_deleted_and_forgotten(new_house: Any) -> None:
+    house: House = new_house(most_jobs=2, keep_jobs=1e-9, most_job_bytes=1000)
+    refused = house.call("POST", f"{MODEL}/jobs", user="jim", json=v2(contested_rows(40)))
+    assert refused.status_code == 429
 
     def begin() -> Any:
         return house.call("POST", f"{MODEL}/jobs", user="jim", json=v2(contested_rows(2)))
@@ -203,22 +197,18 @@ def test_jobs_are_counted_deleted_and_forgotten(
     assert house.call("DELETE", f"/v1/jobs/{made[0]}", user="jim").json() == {"id": made[0]}
     assert state(made[0]).status_code == 404
     assert begin().status_code == 202
-    monkeypatch.setattr(jobs, "_KEPT", 0.0)
     house.operations.jobs.forget_old()
     assert state(made[1]).status_code == 404
 
 
 @pytest.mark.parametrize("is_body", [False, True])
-def test_requests_that_are_sent_by_halves_keep_nobody_out(
-    house: House, monkeypatch: pytest.MonkeyPatch, is_body: bool
-) -> None:
+def test_requests_that_are_sent_by_halves_keep_nobody_out(house: House, is_body: bool) -> None:
     sent = b"GET /v2/health/live HTTP/1.1\r\n"
     if is_body:
         sent = (
             f"POST {MODEL}/preview HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n"
             f"Authorization: Bearer {house.key('ann')}\r\n\r\n{{"
         ).encode()
-    monkeypatch.setattr(bounded_http, "_MOST_WAITING", 5)
     port, app = free_port(), caller_app(LocalLink(house.operations), house.settings)
     server = uvicorn.Server(
         uvicorn.Config(
@@ -243,7 +233,7 @@ def test_requests_that_are_sent_by_halves_keep_nobody_out(
         with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
             for _ in range(3):
                 assert client.get("/v2/health/live").status_code == 200
-        monkeypatch.setattr(bounded_http, "_SECONDS", 0.2)
+        server.config.timeout_keep_alive = 0.2  # type: ignore[assignment] # of the next ones
         late = socket.create_connection(("127.0.0.1", port))
         late.sendall(sent)
         late.settimeout(30)

@@ -10,7 +10,6 @@ import secrets
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -123,7 +122,7 @@ def test_guesses_are_rationed(new_house: Any) -> None:
     assert asyncio.run(guesses()) == ["unauthenticated"] * 2 + ["too-many-requests"]
     # A proxy's word is taken only where that was switched on.
     assert address_of(Request(scope), house.settings) == "192.0.2.1"
-    trusting = replace(house.settings, trust_proxy=True)
+    trusting = house.settings.model_copy(update={"trust_proxy": True})
     assert address_of(Request(scope), trusting) == "203.0.113.9"
     scope["headers"] = []
     same = [{**scope, "client": (f"2001:db8:0:7::{i:x}", 1)} for i in range(3)]
@@ -143,9 +142,11 @@ def token(key: Any = SIGNER, alg: str = "RS256", **changes: Any) -> str:
                       algorithms=[alg])  # fmt: skip
 
 
+OIDC = Oidc(issuer="https://id.test", audience="clinic", jwks="https://id.test/jwks")
+
+
 def verifier(keys: list[Any], clock: Any = time.monotonic) -> OidcVerifier:
-    settings = Oidc("https://id.test", "clinic", "https://id.test/jwks")
-    found = OidcVerifier(settings, lambda _: KeySet(keys).as_dict(private=False), clock)
+    found = OidcVerifier(OIDC, lambda _: KeySet(keys).as_dict(private=False), clock)
     read(found)
     return found
 
@@ -216,8 +217,7 @@ def test_nobody_waits_for_a_slow_issuer() -> None:
         go.wait(60)
         return keys
 
-    found = OidcVerifier(Oidc("https://id.test", "clinic", "https://id.test/jwks"), fetch,
-                         lambda: now[0])  # fmt: skip
+    found = OidcVerifier(OIDC, fetch, lambda: now[0])
     with pytest.raises(Problem, match="being read"):  # no key is there yet
         found.caller(token())
     go.set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +20,6 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMisma
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.upkeep.backup import restore
 from tests.kernel.ledger.postgres_server import PostgresServer
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    found = PostgresServer()
-    yield found
-    found.stop()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'service.db'}"
-    else:
-        yield request.getfixturevalue("server").database()
-    close_ledgers()
 
 
 def test_two_processes_of_one_database(address: str) -> None:
@@ -137,8 +120,9 @@ def test_an_older_copy_is_refused_at_the_start(new_house: Any, tmp_path: Path) -
         new_house(key=key)
     assert str(tmp_path / "high-water") in str(raised.value)
     close_ledgers()
-    words = ["serve", "--database", f"sqlite:///{now}", "--key-file", str(tmp_path / "service.key")]
-    told = CliRunner().invoke(app, words)
+    config = tmp_path / "service.toml"
+    config.write_text(f'database = "sqlite:///{now}"\nkey_file = "{tmp_path / "service.key"}"\n')
+    told = CliRunner().invoke(app, ["service", "run", "--config", str(config)])
     assert told.exit_code == 1
     assert str(tmp_path / "high-water") in told.output.replace("\n", "")
     close_ledgers()
@@ -156,7 +140,7 @@ def test_an_older_copy_is_refused_at_the_start(new_house: Any, tmp_path: Path) -
 
 
 def key_in(folder: Path) -> bytes:
-    """Key of a house, also where ``pacsklearn serve`` finds it."""
+    """Key of a house, also where ``pacsklearn service run`` finds it."""
     file = folder / "service.key"
     file.touch(mode=0o600)
     file.write_bytes(bytes(range(32)))

@@ -219,9 +219,5 @@ def test_kills_on_a_file(new_house: Any, tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(4 * 3600)
-def test_kills_on_a_server(new_house: Any, tmp_path: Path) -> None:
-    server = PostgresServer()
-    try:
-        run(new_house, tmp_path, kills(4), server)
-    finally:
-        server.stop()
+def test_kills_on_a_server(new_house: Any, tmp_path: Path, server: PostgresServer) -> None:
+    run(new_house, tmp_path, kills(4), server)

@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,22 +25,6 @@ from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 VAULT = Vault(bytes(32))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    found = PostgresServer()
-    yield found
-    found.stop()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'service.db'}"
-    else:
-        yield request.getfixturevalue("server").database()
-    close_ledgers()
 
 
 @pytest.fixture

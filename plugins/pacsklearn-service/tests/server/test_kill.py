@@ -90,13 +90,6 @@ def test_kills_of_a_coordinator(new_house: Any, tmp_path: Path) -> None:
     audit(lambda **options: new_house(key=KEY, **options), tmp_path, address)
 
 
-@pytest.fixture
-def server() -> Any:
-    found = PostgresServer()
-    yield found
-    found.stop()
-
-
 def test_a_restart_on_a_server(server: PostgresServer, new_house: Any) -> None:
     address = server.database()
     first: House = new_house(address=address)

@@ -16,8 +16,6 @@ from pacsklearn_service.server.problem import Problem
 from service_house.house import House, contested_rows, v2
 from service_house.live import Live
 
-from tests.kernel.ledger.postgres_server import PostgresServer
-
 _LOG = logging.getLogger(__name__)
 
 
@@ -152,16 +150,14 @@ def test_a_ceiling_for_exactly_a_thousand(
     requests, keys, granted, step = 10_000 // size, 200 // size, 1_000 // size, 2.0**-14
     address, secret = f"sqlite:///{tmp_path / 'service.db'}", bytes(32)
     if is_server:
-        server = PostgresServer()
-        request.addfinalizer(server.stop)
-        address = server.database()
+        address = request.getfixturevalue("server").database()
     (tmp_path / "service.key").write_bytes(secret)
     (tmp_path / "service.key").chmod(0o600)
     house: House = new_house(ceiling=granted * step, step=step, address=address, key=secret)
     shown, rows = [house.key(f"u{i}") for i in range(keys)], contested_rows(requests, seed=5)
     house.close()
 
-    live = Live(tmp_path, "--workers", "2", address=address)
+    live = Live(tmp_path, address=address, workers=2)
     try:
         live.wait()
         replies, answered, seconds = asyncio.run(everybody(live.port, shown, rows))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pacsklearn_service.server.answering.operations import Operations
+from pacsklearn_service.server.answering.asking import Asking
+from pacsklearn_service.server.answering.curating import Curating
 from pacsklearn_service.server.caller import SCOPES
 from pacsklearn_service.server.problem import Problem
 from service_house.house import House
 
 OWN = {"job", "job_result", "delete_job"}  # of whoever asks
 SCOPE = {"asker": "ask", "curator": "curate"}
-ALL = [name.split("_", 1) for name in vars(Operations) if not name.startswith("_")]
+ALL = [name.split("_", 1) for part in (Asking, Curating) for name in vars(part) if name[0] != "_"]
 
 
 def test_every_operation_says_who_may_ask_for_it() -> None:
@@ -49,7 +50,7 @@ def test_nobody_is_answered_by_a_model_that_hides_nothing(new_house: Any) -> Non
     catalog, coordinator = house.coordinator.catalog, house.coordinator
     # At .9 nats a membership may be told with certainty.
     recipe = {"name": "loud", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.9,
-              "max_answers": 100, "n_subsets": 8}  # fmt: skip
+              "release": {"n": 100}, "secret": {"n": 8}}  # fmt: skip
     catalog.fit(recipe, lambda _: None)
     for door in (catalog.publish, coordinator.load):
         with pytest.raises(Problem) as refused:

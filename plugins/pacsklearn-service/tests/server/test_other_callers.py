@@ -199,10 +199,10 @@ def test_a_model_is_published_when_its_budget_covers_the_quotas(new_house: Any) 
     assert quota_of(house, "ann", 3.0).status_code == 409  # the model has .6875
     assert quota_of(house, "ann", 0.625).status_code == 200
     recipe = {"name": "small", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.5,
-              "query_budget": STEP, "n_subsets": 16}  # fmt: skip
+              "release": {"query_budget": STEP}, "secret": {"n": 16}}  # fmt: skip
     house.coordinator.catalog.fit(recipe, lambda _: None)
     assert curate(house, "POST", "/models/small/publish").status_code == 409
-    assert house.coordinator.models(house.user("ann", None)) == ["risk"]
+    assert house.call("GET", "/v1/models", user="ann").json() == {"models": ["risk"]}
     given = {"params": {"overcommit": "true"}}
     assert curate(house, "POST", "/models/small/publish", **given).status_code == 200
     assert curate(house, "POST", "/models/none/publish").status_code == 404
@@ -259,8 +259,8 @@ def test_rows_that_cannot_be_evaluated_are_refused_to_who_asked_them(
 def test_a_row_beyond_single_precision_is_refused_to_who_asked_a_forest(new_house: Any) -> None:
     house, rows = new_house(), contested_rows(31)
     recipe = {"name": "trees", "dataset": "clinic", "estimator": "RandomForestClassifier",
-              "params": {"n_estimators": 2}, "budget": 0.6875, "query_budget": STEP,
-              "n_subsets": 4}  # fmt: skip
+              "params": {"n_estimators": 2}, "budget": 0.6875,
+              "release": {"query_budget": STEP}, "secret": {"n": 4}}  # fmt: skip
     catalog, coordinator = house.coordinator.catalog, house.coordinator
     catalog.fit(recipe, lambda _: None)
     catalog.publish("trees")
@@ -269,7 +269,7 @@ def test_a_row_beyond_single_precision_is_refused_to_who_asked_a_forest(new_hous
     poison = np.full((1, N_COLUMNS), 1e39)
 
     def begin(caller: Caller, some: Any) -> Any:
-        signature = coordinator.signature("trees")
+        signature = coordinator.hosted("trees").signature
         columns = signature.checked(signature.matrix(some), most=10)
         return coordinator.infer(caller, "trees", Ask(caller, columns))
 

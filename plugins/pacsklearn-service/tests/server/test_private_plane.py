@@ -211,7 +211,7 @@ def test_the_curators_day(house: House) -> None:
     assert curate("POST", "/datasets", params=params, **csv).status_code == 201
     assert curate("POST", "/datasets", params=params, **csv).status_code == 409
     recipe = {"name": "votes", "dataset": "survey", "estimator": "GaussianNB", "budget": 0.5,
-              "max_answers": 100, "n_subsets": 8}  # fmt: skip
+              "release": {"n": 100}, "secret": {"n": 8}}  # fmt: skip
     assert curate("POST", "/models", json=recipe | {"estimator": "os.system"}).status_code == 422
     assert curate("POST", "/models", json=recipe | {"dataset": "none"}).status_code == 404
     job = curate("POST", "/models", json=recipe).json()["id"]
@@ -262,7 +262,7 @@ def test_a_model_is_published_when_it_is_fitted(
 
     monkeypatch.setattr(catalog, "fit", fit)
     recipe = {"name": "slow", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.5,
-              "max_answers": 10}  # fmt: skip
+              "release": {"n": 10}}  # fmt: skip
     job = house.call("POST", "/v1/models", user="curator", json=recipe).json()["id"]
     early = house.call("POST", "/v1/models/slow/publish", user="curator")
     assert (early.status_code, "being fitted" in early.json()["detail"]) == (409, True)

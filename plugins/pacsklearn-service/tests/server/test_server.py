@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import json
 import os
 import signal
 import ssl
@@ -19,7 +20,6 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra service")
 
-from pacsklearn_service.server.server import check_settings
 from pacsklearn_service.server.settings import Settings
 from service_house.live import Live, patience, wait_until_asleep
 from sklearn.datasets import load_breast_cancer
@@ -149,6 +149,10 @@ def test_workers_hold_no_secret_and_are_begun_again(live: Live) -> None:
     assert told.json() == {"models": ["demo"]}
 
 
+def health(live: Live, what: str) -> int:
+    return httpx.get(f"http://127.0.0.1:{live.health_port}/{what}", timeout=60).status_code
+
+
 def demo_folder(live: Live) -> Path:
     return Path(live.wait_for("made /").partition("made ")[2].partition(":")[0]).parent
 
@@ -158,8 +162,8 @@ def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
 ) -> None:
     certificate, private_key = self_signed(tmp_path)
     ports = live.port, live.curator_port
-    standby = Live(demo_folder(live), "--certificate", str(certificate), "--private-key",
-                   str(private_key), ports=ports)  # fmt: skip
+    standby = Live(demo_folder(live), ports=ports, certificate=str(certificate),
+                   private_key=str(private_key))  # fmt: skip
     try:
         body = {"instances": rows[20:21].tolist()}
         told = httpx.post(f"{live.url}/invocations", json=body, headers=headers(live), timeout=60)
@@ -168,6 +172,9 @@ def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
         assert "opendp" in loaded  # what draws noise, and what runs compiled code
         assert "llvmlite" in loaded
         wait_until_asleep(standby)
+        # Nobody takes a standby for dead, nor for one that answers.
+        assert [health(live, what) for what in ("live", "ready", "")] == [200, 200, 404]
+        assert [health(standby, what) for what in ("live", "ready")] == [200, 503]
         workers, killed = live.workers(), time.monotonic()
         # Whoever stands still is replaced as if it were dead, with its lock on the address.
         for process in (live.process.pid, *workers):
@@ -230,15 +237,42 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
     return files
 
 
-@pytest.mark.parametrize("words", [
-    ["--host", "192.0.2.1"], ["--curator-host", "192.0.2.1"], ["--certificate", "one.pem"],
+@pytest.mark.parametrize("stated", [
+    {"host": "192.0.2.1"}, {"curator_host": "192.0.2.1"}, {"certificate": "one.pem"},
+    {"most_roes": 5}, {"lease": 0}, {"oidc": {"issuer": "https://login.example.org"}},
 ])  # fmt: skip
-def test_an_open_address_needs_tls_or_a_proxy(tmp_path: Path, words: list[str]) -> None:
-    database = f"sqlite:///{tmp_path / 'service.db'}"
-    refused = CliRunner().invoke(app, ["serve", "--database", database, *words])
+def test_what_is_wrong_is_said_before_anything_is_made(
+    tmp_path: Path, stated: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PACSKLEARN_SERVICE_DATABASE", "postgresql://me:se-cret@host/name")
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f"{name} = {{issuer = {json.dumps(each['issuer'])}}}" if isinstance(each, dict)
+        else f"{name} = {json.dumps(each)}"
+        for name, each in stated.items()
+    ]  # fmt: skip
+    (tmp_path / "service.toml").write_text("\n".join(lines))
+    refused = CliRunner().invoke(app, ["service", "run", "--config", "service.toml"])
     assert refused.exit_code == 2
-    assert "loopback" in refused.output or "given together" in refused.output
-    assert not (tmp_path / "service.db").exists()
+    assert next(iter(stated)) in refused.output
+    assert "se-cret" not in refused.output
+    assert [each.name for each in tmp_path.iterdir()] == ["service.toml"]
+
+
+def test_the_environment_states_what_the_file_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PACSKLEARN_SERVICE_PORT", "9000")
+    monkeypatch.setenv("PACSKLEARN_SERVICE_WORKERS", "3")
+    monkeypatch.setenv("PACSKLEARN_SERVICE_OIDC__ISSUER", "https://login.example.org")
+    (tmp_path / "service.toml").write_text(
+        'workers = 2\n[oidc]\naudience = "models"\njwks = "https://login.example.org/keys"\n'
+    )
+    settings = Settings.read(tmp_path / "service.toml")
+    assert (settings.port, settings.workers) == (9000, 2)
+    assert settings.oidc is not None
+    assert (settings.oidc.issuer, settings.oidc.user_claim) == ("https://login.example.org", "sub")
+    assert "database" not in settings.for_workers()
 
 
 @pytest.mark.parametrize("options", [
@@ -246,4 +280,4 @@ def test_an_open_address_needs_tls_or_a_proxy(tmp_path: Path, words: list[str]) 
 ])  # fmt: skip
 def test_an_open_address_behind_tls_or_a_proxy(options: dict[str, Any]) -> None:
     assert not Settings().trust_proxy
-    check_settings(Settings(host="0.0.0.0", **options))  # noqa: S104
+    assert Settings(host="0.0.0.0", **options).host == "0.0.0.0"  # noqa: S104

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import time
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,7 @@ async def replies(truths: Truths, slot: float | None, seed: int) -> tuple[Any, .
         for start in range(0, len(told), 500):
             house.ask(before, told[start : start + 500])
     key = house.key("now", quota=1e6)
-    app = caller_app(LocalLink(house.operations), replace(house.settings, slot=slot))
+    app = caller_app(LocalLink(house.operations), house.settings.model_copy(update={"slot": slot}))
     seconds, sizes = np.empty(n), np.empty(n, dtype=int)
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://test",

@@ -116,7 +116,7 @@ def test_memory_is_constant(tmp_path: Path) -> None:
                     seen[each].append((now, resident(each)))
             time.sleep(max(0.0, PACE - (time.monotonic() - began - now)))
         assert [live.process.pid, *live.workers()] == processes  # none has died meanwhile
-        assert "ERROR" not in live.text()
+        assert '"level": "error"' not in live.text()
         assert live.stop() == 0
     finally:
         work.close()

@@ -52,11 +52,10 @@ class House:
         **settings: Any,
     ) -> None:
         self.address = address or f"sqlite:///{folder / 'service.db'}"
-        self.settings = Settings(
-            # Compiled code may be made while the first request waits, and the machine be busy.
-            **{"lease": 30.0, "seconds": 240.0, "high_water": str(folder / "high-water")} | settings
-        )
-        self.coordinator = Coordinator(self.address, Vault(key), self.settings, named_estimator)
+        own = {"database": self.address, "high_water": folder / "high-water"}
+        # The machine may be busy.
+        self.settings = Settings(**own | {"lease": 30.0, "seconds": 240.0} | settings)
+        self.coordinator = Coordinator(self.settings, Vault(key), named_estimator)
         self.operations = Operations(self.coordinator)
         try:
             self.coordinator.start()
@@ -67,7 +66,7 @@ class House:
         self._apps: dict[Any, Any] = {}
         self.X, self.y = table()
         self.is_open = True
-        is_ready = found and self.coordinator.wait_until_ready(120)
+        is_ready = found and self.coordinator.wait_until_ready(240)
         if is_ready and not self.coordinator.catalog.datasets("clinic"):
             self._found(ceiling, step)
 
@@ -76,7 +75,8 @@ class House:
         catalog = self.coordinator.catalog
         catalog.add_dataset("clinic", columns, "y", ceiling)
         recipe = {"name": "risk", "dataset": "clinic", "estimator": "LogisticRegression",
-                  "budget": 0.6875, "query_budget": step, "n_subsets": 16}  # fmt: skip
+                  "budget": 0.6875, "secret": {"n": 16},
+                  "release": {"query_budget": step}}  # fmt: skip
         catalog.fit(recipe, lambda _: None)
         catalog.publish("risk")
         self.coordinator.load("risk")
@@ -107,10 +107,10 @@ class House:
 
     def ask(self, caller: Caller, rows: Any, **more: Any) -> dict[str, Any]:
         """Reply, past HTTP."""
-        return self.begin(caller, rows, **more).result(240)  # compiled code may be made first
+        return self.begin(caller, rows, **more).result(240)
 
     def begin(self, caller: Caller, rows: Any, **more: Any) -> Any:
-        signature = self.coordinator.signature("risk")
+        signature = self.coordinator.hosted("risk").signature
         columns = signature.checked(signature.matrix(rows), most=100_000)
         return self.coordinator.infer(caller, "risk", Ask(caller, columns, **more))
 

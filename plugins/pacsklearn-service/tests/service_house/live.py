@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -22,19 +23,26 @@ def free_port() -> int:
 
 
 class Live:
-    """``pacsklearn serve`` on two free ports."""
+    """``pacsklearn service run`` on two free ports, and one that says how it is."""
 
     def __init__(self, folder: Path, *words: str, address: str | None = None,
-                 ports: tuple[int, int] | None = None) -> None:  # fmt: skip
-        self.folder = folder
+                 ports: tuple[int, int] | None = None, **settings: Any) -> None:  # fmt: skip
+        self.folder, self.health_port = folder, free_port()
         self.port, self.curator_port = ports or (free_port(), free_port())
+        config = folder / f"service-{self.health_port}.toml"
+        stated = settings | {
+            "database": address or f"sqlite:///{folder / 'service.db'}",
+            "key_file": str(folder / "service.key"), "port": self.port,
+            "curator_port": self.curator_port, "health_port": self.health_port,
+        }  # fmt: skip
+        config.write_text(
+            "".join(f"{name} = {json.dumps(each)}\n" for name, each in stated.items())
+        )
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = (folder / f"log-{self.port}-{time.monotonic_ns()}").open("w+")
         self.process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", "pacsklearn.cli", "serve",
-             "--database", address or f"sqlite:///{folder / 'service.db'}",
-             "--key-file", str(folder / "service.key"), "--port", str(self.port),
-             "--curator-port", str(self.curator_port), *words],
+            [sys.executable, "-m", "pacsklearn.cli", "service", "run", "--config", str(config),
+             *words],
             stdout=self.log, stderr=subprocess.STDOUT, cwd=folder,
         )  # fmt: skip
 

@@ -78,8 +78,8 @@ def register_demo(coordinator: Coordinator) -> str:
             "dataset": "demo",
             "estimator": "StandardScaler+LinearSVC",
             "budget": 1 / 16,
-            "query_budget": 2.0**-12,
-            "n_subsets": 64,
+            "secret": {"n": 64},
+            "release": {"query_budget": 2.0**-12},
         }
         catalog.fit(recipe, lambda _: None)
         catalog.publish("demo")

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final, final
 
+import structlog
+
 from pacsklearn_service.server.problem import Problem, problem_of
 
 _MOST: Final = 2**30
@@ -77,7 +79,8 @@ class SocketLink:
             number = self._count
             future = asyncio.get_running_loop().create_future()
             self._waiting[number] = future
-            header = {"number": number, "what": what, "shown": shown, "facts": facts}
+            header = {"number": number, "what": what, "shown": shown, "facts": facts,
+                      "log": structlog.contextvars.get_contextvars()}  # fmt: skip
             _send(writer, header, content)
             await writer.drain()
         except OSError:
@@ -158,6 +161,7 @@ async def _reply(
     local: LocalLink, writer: asyncio.StreamWriter, header: dict[str, Any], content: bytes
 ) -> None:
     frame: dict[str, Any] = {"number": header["number"]}
+    structlog.contextvars.bind_contextvars(**header["log"])
     try:
         shown, facts = header["shown"], header["facts"]
         frame["reply"] = await local.ask(header["what"], shown, content, **facts)

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from jinja2 import StrictUndefined, Template
+
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 
-def model_card(facts: dict[str, Any], statement: dict[str, Any]) -> str:
+def stated_guarantee(document: dict[str, Any]) -> Guarantee | PufferfishGuarantee:
+    """Guarantee that a document states; its derived figures are computed anew."""
+    kind = PufferfishGuarantee if "aggregation" in document else Guarantee
+    return kind.from_json(json.dumps(document))
+
+
+def model_card(facts: dict[str, Any]) -> str:
     """Card of a model, in Markdown; says nothing about what was asked."""
-    guarantee = Guarantee.from_json(json.dumps(statement["guarantee"]))
-    columns = [f"| {each['name']} | {each['kind']} |" for each in facts["signature"]]
-    classes = [] if facts["classes"] is None else [f"Classes: {facts['classes']}", ""]
-    about = (
-        f"Private answers ({facts['answers']}) about the data set `{facts['dataset']}`. A row on "
-        "which the candidates for the secret disagree costs "
-        f"{facts['step_budget']:.6g} nats, any other nothing; a row that you have asked before is "
-        "free and gets the same answer."
-    )
-    return "\n".join(
-        [
-            f"# {facts['name']}",
-            "",
-            about,
-            "",
-            *classes,
-            "## Promise",
-            "",
-            "```text",
-            str(guarantee),
-            "```",
-            "",
-            "## Columns",
-            "",
-            "| name | kind |",
-            "|---|---|",
-            *columns,
-            "",
-        ]
-    )
+    promise = str(stated_guarantee(facts["guarantee"]))
+    text = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
+    card = Template(text, trim_blocks=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    return card.render(facts, promise=promise)

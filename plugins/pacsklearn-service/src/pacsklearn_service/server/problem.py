@@ -34,6 +34,11 @@ KINDS: Final = {
 }
 """Name of a problem, its status and its title."""
 
+NOT_READ: Final = (
+    "The model cannot answer these rows; nothing was charged. Their values must be finite, and "
+    "within the range that the model computes with."
+)
+
 
 @final
 class Problem(Exception):  # noqa: N818 - RFC 9457's word

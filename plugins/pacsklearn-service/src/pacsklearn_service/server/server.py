@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import shutil
 import signal
@@ -16,34 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
 
-from pacsklearn_service.channel import is_loopback
 from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.answering.operations import Operations
 from pacsklearn_service.server.link import serve_links
-from pacsklearn_service.server.settings import SETTINGS, Settings
+from pacsklearn_service.server.log import LOG
+from pacsklearn_service.server.settings import PREFIX
 
-_LOG: Final = logging.getLogger("pacsklearn_service")
 _TICK: Final = 0.2
 _GRACE: Final = 25.0
-
-
-def check_settings(settings: Settings) -> None:
-    """Refuse an address that others can reach in clear text.
-
-    Raises
-    ------
-    ValueError
-    """
-    for name, host in (("host", settings.host), ("curator_host", settings.curator_host)):
-        is_safe = settings.certificate is not None or settings.trust_proxy
-        if not (is_safe or is_loopback(host)):
-            raise ValueError(
-                f"{name} must be a loopback address (127.0.0.1) unless TLS files are given "
-                "(--certificate, --private-key) or a proxy that ends TLS is trusted "
-                f"(--trust-proxy); got {host!r}."
-            )
-    if (settings.certificate is None) != (settings.private_key is None):
-        raise ValueError("certificate and private_key must be given together.")
 
 
 @final
@@ -69,6 +48,7 @@ class Server:
             loop.add_signal_handler(each, self._stopping.set)
         folder = Path(tempfile.mkdtemp(prefix="pacsklearn-"))  # 0700: nobody else can enter
         links = await serve_links(str(folder / "link"), self.operations)
+        health = await self._serve_health()
         try:
             await asyncio.to_thread(self._coordinator.start)
             while not self._stopping.is_set():
@@ -83,8 +63,29 @@ class Server:
             await self._end_workers()
             self.operations.jobs.close()
             links.close()
+            if health is not None:
+                health.close()
             await asyncio.to_thread(self._coordinator.stop)
             shutil.rmtree(folder, ignore_errors=True)
+
+    async def _serve_health(self) -> asyncio.AbstractServer | None:
+        """Answer this machine's orchestrator: a standby is live, and not ready."""
+        port, coordinator = self._coordinator.settings.health_port, self._coordinator
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with contextlib.suppress(OSError, EOFError, ValueError, TimeoutError):
+                async with asyncio.timeout(_TICK * 10):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                asked = {b"/live": coordinator.is_live, b"/ready": coordinator.is_ready}
+                holds = asked.get(head.split()[1])
+                status = {None: "404 Not Found", False: "503 Service Unavailable"}.get(
+                    holds, "200 OK"
+                )
+                writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n".encode())
+                await writer.drain()
+            writer.close()
+
+        return None if port is None else await asyncio.start_server(answer, "127.0.0.1", port)
 
     def _tend(self, link: str) -> None:
         """Begin the workers, and again those that have died.
@@ -96,7 +97,7 @@ class Server:
             self._workers = [self._begun(plane, link) for plane in planes]
         for i, worker in enumerate(self._workers):
             if worker.process.poll() is not None:
-                _LOG.error("a web worker has ended; another one is begun")
+                LOG.error("a web worker has ended; another one is begun")
                 worker.control.close()
                 self._workers[i] = self._begun(worker.plane, link)
 
@@ -108,11 +109,11 @@ class Server:
                 callers = _bound(settings.host, settings.port)
                 curator = _bound(settings.curator_host, settings.curator_port)
             except OSError as error:
-                _LOG.warning("an address is still in use (%s); tried again", type(error).__name__)
+                LOG.warning("an address is still in use; tried again", error=type(error).__name__)
                 return
             self._addresses = {"caller": callers, "curator": curator}
-            ports = (each.getsockname()[1] for each in (callers, curator))
-            _LOG.warning("callers: port %d; curator: port %d", *ports)
+            ports = {name: each.getsockname()[1] for name, each in self._addresses.items()}
+            LOG.info("listening", **ports)
         for worker in self._workers:
             if not worker.is_open:
                 worker.is_open = True
@@ -127,11 +128,11 @@ class Server:
             words = ["--plane", plane, "--link", link, "--control", str(theirs.fileno())]
             process = subprocess.Popen(  # noqa: S603 - this package's own program
                 [sys.executable, "-m", "pacsklearn_service.server.web.worker", *words,
-                 "--settings", SETTINGS.dump_json(self._coordinator.settings).decode()],
+                 "--settings", self._coordinator.settings.for_workers()],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 # A worker needs no key, so that none is in its environment.
-                env={k: v for k, v in os.environ.items() if not k.startswith("PACSKLEARN_SERVICE")},
+                env={k: v for k, v in os.environ.items() if not k.startswith(PREFIX)},
             )  # fmt: skip
         return _Worker(plane, control, process)
 

@@ -1,16 +1,26 @@
-"""How a service is run: everything that is not said is closed."""
+"""How a service is run, from one file: everything that it does not say is closed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, final
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Final, Self, final
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from pacsklearn_service.channel import is_loopback
+
+PREFIX: Final = "PACSKLEARN_SERVICE_"
+"""Begins the names of environment variables that state what the file leaves out."""
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 @final
-@dataclass(frozen=True)
-class Oidc:
+class Oidc(BaseModel):
     """Whose tokens are believed.
 
     Parameters
@@ -22,6 +32,8 @@ class Oidc:
     user_claim, project_claim, scope_claim : str
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     issuer: str
     audience: str
     jwks: str
@@ -31,57 +43,128 @@ class Oidc:
 
 
 @final
-@dataclass(frozen=True)
-class Settings:
-    """Limits and addresses of a service.
+class Settings(BaseSettings):
+    """Places, addresses and limits of a service.
 
     Parameters
     ----------
+    database : str
+        ``sqlite:///service.db``, or ``postgresql://host/name``.
+    key_file : Path
+        32 random bytes, outside the database; made where it is missing.
+    high_water : Path, optional
+        Folder with a file for each data set that is registered, which states where its ledger ends:
+        a database that ends before is an older copy, and is refused. Best on another disk than the
+        database; every process of the service must see it under this name. Beside the key file
+        unless given.
     host, curator_host : str
-        Loopback unless said otherwise.
+        Where callers ask and where the curator works: loopback, unless TLS files are given or a
+        proxy that ends TLS is trusted.
     port, curator_port : int
+        0: any free one.
+    health_port : int, optional
+        Of this machine alone, where ``/live`` and ``/ready`` are answered, also by a standby.
     workers : int
         Processes that answer HTTP and hold no secret.
-    most_bytes, most_rows : int
-        Of one request.
-    seconds : float
-        After which a request is given up.
-    slot : float or None
+    certificate, private_key : str, optional
+        TLS files.
+    trust_proxy : bool
+        Believe ``X-Forwarded-For`` and ``X-Forwarded-Proto``: only behind a proxy that sets them.
+    oidc : Oidc, optional
+    seconds, table_seconds : float
+        After which a request is given up, and one of a curator that brings a table or a model.
+    slot : float, optional
         Answers leave at the end of a slot of so many seconds, in bodies of padded length.
     lease : float
         Seconds that a coordinator that has died keeps others waiting.
+    most_bytes, most_rows : int
+        Of one request.
+    most_table_bytes, most_table_rows : int
+        Of a table that is registered, or a model that is added.
+    most_jobs, most_job_bytes : int
+        Jobs of a user that are kept, and bytes of their rows together.
+    most_connections, most_worker_bytes : int
+        Of one web process.
+    keep_jobs, keep_replies : float
+        Seconds after which what has ended is forgotten.
     requests_per_minute, previews_per_minute, failures_per_minute : int
         Of each caller; of failed log-ins of each address.
-    trust_proxy : bool
-        Believe ``X-Forwarded-For`` and ``X-Forwarded-Proto``: only behind a proxy that sets them.
-    certificate, private_key : str or None
-        TLS files.
-    oidc : Oidc or None
-    high_water : str
-        Folder with a file for each data set that is registered, which states where its ledger ends:
-        a database that ends before is an older copy, and is refused. Best on another disk than the
-        database; every process of the service must see it under this name.
     """
 
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid"
+    )
+
+    database: str = "sqlite:///pacsklearn-service.db"
+    key_file: Path = Path("pacsklearn-service.key")
+    high_water: Path | None = None
     host: str = "127.0.0.1"
-    port: int = 8470
+    port: Port = 8470
     curator_host: str = "127.0.0.1"
-    curator_port: int = 8471
-    workers: int = 1
-    most_bytes: int = 16 * 2**20
-    most_rows: int = 10_000
-    seconds: float = 60.0
-    slot: float | None = None
-    lease: float = 3.0
-    requests_per_minute: int = 6000
-    previews_per_minute: int = 60
-    failures_per_minute: int = 30
-    trust_proxy: bool = False
+    curator_port: Port = 8471
+    health_port: Port | None = None
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
     certificate: str | None = None
     private_key: str | None = None
-    oidc: Oidc | None = field(default=None)
-    high_water: str = "pacsklearn-service.high-water"
+    trust_proxy: bool = False
+    oidc: Oidc | None = None
+    seconds: Seconds = 60.0
+    table_seconds: Seconds = 600.0
+    slot: Seconds | None = None
+    lease: Seconds = 3.0
+    most_bytes: Count = 16 * 2**20
+    most_rows: Count = 10_000
+    most_table_bytes: Count = 2**28
+    most_table_rows: Count = 5_000_000
+    most_jobs: Count = 20
+    most_job_bytes: Count = 2**26
+    most_connections: Count = 2000
+    most_worker_bytes: Count = 3 * 2**30
+    keep_jobs: Seconds = 7 * 86400.0
+    keep_replies: Seconds = 86400.0
+    requests_per_minute: Count = 6000
+    previews_per_minute: Count = 60
+    failures_per_minute: Count = 30
 
+    @model_validator(mode="after")
+    def _check_addresses(self) -> Self:
+        is_safe = self.certificate is not None or self.trust_proxy
+        for name, host in (("host", self.host), ("curator_host", self.curator_host)):
+            if not (is_safe or is_loopback(host)):
+                raise ValueError(
+                    f"{name} must be a loopback address (127.0.0.1) unless TLS files are given "
+                    "(certificate, private_key) or a proxy that ends TLS is trusted "
+                    f"(trust_proxy); got {host!r}"
+                )
+        if (self.certificate is None) != (self.private_key is None):
+            raise ValueError("certificate and private_key must be given together")
+        return self
 
-SETTINGS: Final = TypeAdapter(Settings)
-"""Settings as JSON, for a worker; they hold no secret."""
+    @classmethod
+    def read(cls, path: Path | None, **stated: Any) -> Settings:
+        """Settings of a TOML file; what it leaves out is looked up in the environment.
+
+        Raises
+        ------
+        ValueError
+            Names the settings that are wrong, and quotes none: one of them may hold a password.
+        """
+        facts = {} if path is None else tomllib.loads(path.expanduser().read_text(encoding="utf-8"))
+        try:
+            return cls(**facts | stated)
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": Value error, ")
+                for each in error.errors(include_input=False, include_url=False)
+            )
+        raise ValueError(f"The settings cannot be used. {wrong}.")
+
+    @property
+    def ledger_ends(self) -> Path:
+        """Folder of the high-water files."""
+        folder = self.high_water or self.key_file.with_suffix(".high-water")
+        return folder.expanduser().absolute()
+
+    def for_workers(self) -> str:
+        """JSON of what a web process knows: neither where secrets are, nor a password."""
+        return self.model_dump_json(exclude={"database", "key_file", "high_water"})

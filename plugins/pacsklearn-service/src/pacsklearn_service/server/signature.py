@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.tensors import WIRE, typed
 
-_DTYPES: Final = {"number": "<f8", "integer": "<i8", "boolean": "|b1"}
-_V2: Final = {"number": "FP64", "integer": "INT64", "boolean": "BOOL", "text": "BYTES"}
-_LONGEST_TEXT: Final = 10_000
 _MEAN_TEXT: Final = 1_000
 """Characters that a row may hold, on average: one text may stand in every row of a stream."""
 
@@ -75,7 +73,7 @@ class Signature:
         if self.is_matrix:
             return [{"name": "X", "datatype": "FP64", "shape": [-1, len(self.names)]}]
         return [
-            {"name": name, "datatype": _V2[kind], "shape": [-1]}
+            {"name": name, "datatype": WIRE[kind][0], "shape": [-1]}
             for name, kind in zip(self.names, self.kinds, strict=True)
         ]
 
@@ -121,10 +119,13 @@ class Signature:
                 "too-large" if lengths and max(lengths) > most else "invalid",
                 f"A request holds from 1 to {most} rows, and as many values in every column.",
             )
-        table = {
-            name: _column(name, kind, columns[name])
-            for name, kind in zip(self.names, self.kinds, strict=True)
-        }
+        try:
+            table = {
+                name: typed(columns[name], name, kind)
+                for name, kind in zip(self.names, self.kinds, strict=True)
+            }
+        except ValueError as error:  # names a column, and quotes no value
+            raise Problem("invalid", f"{error}.") from None
         size = sum(len(text) for name in self._texts for text in table[name].tolist())
         if size > most * _MEAN_TEXT:
             raise Problem("too-large", f"A request holds {most * _MEAN_TEXT} characters at most.")
@@ -148,7 +149,7 @@ class Signature:
         n = len(next(iter(columns.values())))
         header = json.dumps({"n": n, "texts": texts}).encode()
         numbers = [
-            np.ascontiguousarray(columns[name], dtype=_DTYPES[kind]).tobytes()
+            np.ascontiguousarray(columns[name], dtype=WIRE[kind][1]).tobytes()
             for name, kind in zip(self.names, self.kinds, strict=True)
             if name not in texts
         ]
@@ -163,40 +164,7 @@ class Signature:
             if kind == "text":
                 columns[name] = np.asarray(header["texts"][name], dtype=object)
                 continue
-            dtype = np.dtype(_DTYPES[kind])
+            dtype = np.dtype(WIRE[kind][1])
             columns[name] = np.frombuffer(content, dtype, header["n"], end)
             end += header["n"] * dtype.itemsize
         return columns
-
-
-def _column(name: str, kind: str, values: Any) -> NDArray[Any]:
-    column = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
-    if column.ndim != 1:
-        raise Problem("invalid", f"Column {name!r} must hold one value a row.")
-    if kind == "text":
-        texts = column.tolist()
-        if not all(isinstance(each, str) and len(each) <= _LONGEST_TEXT for each in texts):
-            raise Problem(
-                "invalid",
-                f"Column {name!r} must hold texts of at most {_LONGEST_TEXT} characters.",
-            )
-        return np.asarray(texts, dtype=object)
-    if column.dtype == object and not all(
-        isinstance(each, (bool, int, float, np.number, np.bool_)) for each in column.tolist()
-    ):
-        raise Problem("invalid", f"Column {name!r} must hold numbers, none of them missing.")
-    if column.dtype.kind not in "biufO":
-        raise Problem("invalid", f"Column {name!r} must hold numbers.")
-    try:
-        numbers = column.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise Problem("invalid", f"Column {name!r} must hold numbers that doubles hold.") from None
-    if not np.isfinite(numbers).all():
-        raise Problem("invalid", f"Column {name!r} must hold finite numbers.")
-    if kind == "number":
-        return numbers
-    # From 2**53 on doubles skip integers: which one was meant cannot be told.
-    whole = numbers.astype(_DTYPES[kind]) if np.abs(numbers).max() < 2**53 else None
-    if whole is None or not (whole.astype(np.float64) == numbers).all():
-        raise Problem("invalid", f"Column {name!r} must hold values of the kind {kind!r}.")
-    return whole

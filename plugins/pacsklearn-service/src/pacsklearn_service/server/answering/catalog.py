@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,34 +15,26 @@ from numpy.typing import NDArray
 from pacsklearn.estimators.plain_document import read_document, write_document
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_document import state_document
-from pacsklearn.estimators.subsets import Subsets
+from pacsklearn.estimators.session_state import SessionState
+from pacsklearn.estimators.subsets import design_of
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.kernel.budget.nats import Nats
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.priors import Range
 from pacsklearn_service.server.answering.batch import Progress
+from pacsklearn_service.server.model_card import stated_guarantee
 from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.recipe import NAME, Recipe
 from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.store.audit_log import AuditLog
 from pacsklearn_service.server.store.database import ServiceDatabase
 from pacsklearn_service.server.vault import Vault
-
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
-_OPTIONS: Final = ("query_budget", "max_answers", "answers", "value_range")
-
-
-def asked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a session is asked for, by the options of a recipe."""
-    ends = options.get("value_range")
-    rest = {name: value for name, value in options.items() if name != "value_range"}
-    return {**rest, "prior": None if ends is None else Range(*ends)}
 
 
 def checked_name(name: Any, what: str) -> str:
     """Name that is safe in an address, a log and a file."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not re.match(NAME, name):
         raise Problem(
             "invalid",
             f"The name of a {what} must be 1 to 63 small letters, digits, dots, dashes or "
@@ -61,7 +53,7 @@ class Catalog:
     vault : Vault
     estimator_of : callable
         Gives an estimator for a name and its parameters (a text of JSON).
-    high_water : str
+    high_water : Path
         Folder of the files that state where the ledgers end.
     """
 
@@ -70,10 +62,10 @@ class Catalog:
         database: ServiceDatabase,
         vault: Vault,
         estimator_of: Callable[[str, str | None], Any],
-        high_water: str,
+        high_water: Path,
     ) -> None:
         self._database, self._vault, self._estimator_of = database, vault, estimator_of
-        self._high_water = Path(high_water).expanduser()
+        self._high_water = high_water
 
     def add_dataset(
         self, name: str, columns: dict[str, NDArray[Any]], target: str, ceiling: float
@@ -141,8 +133,8 @@ class Catalog:
 
     def fit(self, recipe: dict[str, Any], report: Callable[[int], None]) -> None:
         """Fit the candidates of a model and store its session, sealed; not published yet."""
-        name, dataset = recipe["name"], recipe["dataset"]
-        estimator = self.estimator(recipe)
+        stated, dataset = Recipe(**recipe), recipe["dataset"]
+        self.estimator(recipe)  # what is wrong with it is said before rows are read
         rows = self._rows("facts, rows FROM service_datasets", dataset)
         if not rows:
             raise Problem("not-found", f"There is no data set {dataset!r}.")
@@ -153,16 +145,82 @@ class Catalog:
         if y.dtype == object:
             y = y.astype(str)
         X = signature.rows(signature.checked(columns, most=len(y)))
-        session = PrivacySession(
-            X,
-            y,
-            budget=Nats(recipe["budget"]),
-            secret=Subsets(recipe.get("n_subsets", 128)),
-            ledger=self.ledger(dataset),
-        )
+        space: Any = design_of(stated.subsets(), None, None).space(X, y)
+        # Answers add up in nats: those that imply the success of the attack that is capped.
+        nats = Nats(stated.stated_budget().equivalent(space))
+        session = PrivacySession(X, y, budget=nats, secret=space, ledger=self.ledger(dataset))
         report(1)
-        options = {key: recipe[key] for key in _OPTIONS if recipe.get(key) is not None}
-        responder = session.responder(estimator, **asked(options))
+        self._keep_session(stated, session, signature, report)
+
+    def add_session(self, state: SessionState, recipe: dict[str, Any]) -> str:
+        """Host a session that was opened in Python on a ledger of this service.
+
+        Returns
+        -------
+        str
+            Key of the model.
+
+        Raises
+        ------
+        SessionRolledBackError
+            When it was opened on another ledger, or has gone on elsewhere.
+        """
+        stated = Recipe(**recipe | {"budget": state.ceiling})
+        self._check_new(stated)
+        session = PrivacySession.resume(state, ledger=self.ledger(stated.dataset))
+        X = state.X
+        names = X.columns if hasattr(X, "columns") else [f"x{i}" for i in range(X.shape[1])]
+        columns = X.to_numpy().T if hasattr(X, "columns") else X.T
+        table = {str(n): np.asarray(c) for n, c in zip(names, columns, strict=True)}
+        self._keep_session(stated, session, Signature.of(table), lambda _: None)
+        return stated.key
+
+    def add_bundle(self, bundle: Any, stated: Recipe) -> str:
+        """Host the model of a bundle whose signature was checked; its answers are free.
+
+        Returns
+        -------
+        str
+            Key of the model.
+        """
+        self._check_new(stated)
+        inputs, plain = bundle.inputs, ("number", "integer", "boolean")
+        fields, classes = inputs["columns"]["fields"], inputs.get("classes")
+        answers = "values" if classes is None else "labels"
+        if "predict_proba" in inputs["methods"]:
+            answers = "probabilities"
+        bundle.model()  # or says what is wrong with it
+        facts = {
+            "recipe": stated.model_dump(),
+            "released": True,
+            "signature": [
+                {"name": each["name"], "kind": each["type"] if each["type"] in plain else "text"}
+                for each in fields
+            ],
+            "answers": answers,
+            "classes": classes,
+            "width": 1 if classes is None else len(classes),
+            "step_budget": 0.0,
+            "guarantee": bundle.guarantee.to_dict(),
+        }
+        self._insert(stated, facts, bundle.read("model.skops"))
+        return stated.key
+
+    def _check_new(self, stated: Recipe) -> None:
+        if not self.datasets(stated.dataset):
+            raise Problem("not-found", f"There is no data set {stated.dataset!r}.")
+        if self.models(stated.key):
+            raise Problem("conflict", f"There is a model {stated.key!r} already.")
+
+    def _keep_session(
+        self,
+        stated: Recipe,
+        session: PrivacySession,
+        signature: Signature,
+        report: Callable[[int], None],
+    ) -> None:
+        recipe = stated.model_dump(exclude_none=True)
+        responder = stated.responder(session, self.estimator(recipe))
         report(2)
         kind = responder.kind
         classes = None if kind.classes is None else np.asarray(kind.classes).tolist()
@@ -171,11 +229,12 @@ class Catalog:
         # After the responder: whoever loads the state finds its models fitted.
         state = io.BytesIO()
         document = state_document(session.state(), models=True)
-        write_document(state, {"session": document, "recipe": recipe, "options": options})
+        write_document(state, {"session": document, "recipe": recipe})
         # The state goes on in another process: one of the two would be refused by the ledger.
         session.close()
         model = {
             "recipe": recipe,
+            "released": False,
             "signature": signature.facts(),
             "answers": kind.answers,
             "classes": classes,
@@ -183,17 +242,24 @@ class Catalog:
             "step_budget": responder.step_budget,
             "guarantee": guarantee,
         }
-        with self._database.writing() as connection:
+        self._insert(stated, model, state.getvalue())
+
+    def _insert(self, stated: Recipe, facts: dict[str, Any], state: bytes) -> None:
+        key, database = stated.key, self._database
+        # Also at the machine's console, where another process holds the lease.
+        with database.adding() if database.token is None else database.writing() as connection:
             connection.insert(
                 "service_models",
-                name=name,
-                dataset=dataset,
+                name=key,
+                dataset=stated.dataset,
                 status="fitted",
-                facts=json.dumps(model),
-                state=self._vault.seal(state.getvalue(), f"model/{name}"),
+                facts=json.dumps(facts),
+                state=self._vault.seal(state, f"model/{key}"),
                 created=time_text(),
             )
-            Progress(self._vault, name).begin(connection)
+            Progress(self._vault, key).begin(connection)
+            if database.token is None:
+                AuditLog(connection).add("the machine's console", "add model", key)
 
     def estimator(self, recipe: dict[str, Any]) -> Any:
         """Estimator that a recipe names."""
@@ -217,7 +283,7 @@ class Catalog:
         Problem
         """
         for model in self.models(name):
-            status = Guarantee.from_json(json.dumps(model["guarantee"])).status
+            status = stated_guarantee(model["guarantee"]).status
             if not status.for_release:
                 raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
 

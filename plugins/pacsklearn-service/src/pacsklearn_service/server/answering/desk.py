@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from typing import Any, Final, final
 
 from pacsklearn_service.server.answering.hosted_model import HostedModel
+from pacsklearn_service.server.answering.released_model import ReleasedModel
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.problem import Problem
 
@@ -22,10 +23,10 @@ class Desk:
 
     Parameters
     ----------
-    model : HostedModel
+    model : HostedModel or ReleasedModel
     """
 
-    def __init__(self, model: HostedModel) -> None:
+    def __init__(self, model: HostedModel | ReleasedModel) -> None:
         self.model = model
         self._waiting: queue.Queue[tuple[Ask, Future[dict[str, Any]]] | None] = queue.Queue(
             _MOST_WAITING

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -32,17 +31,16 @@ from pacsklearn_service.server.answering.batch import (
     Share,
     shares_of,
 )
-from pacsklearn_service.server.answering.catalog import asked
 from pacsklearn_service.server.answering.evaluated import Evaluated
 from pacsklearn_service.server.caller import Ask
-from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.log import LOG
+from pacsklearn_service.server.problem import NOT_READ, Problem
+from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
 from pacsklearn_service.server.store.quotas import Quotas
 from pacsklearn_service.server.store.replies import Replies
 from pacsklearn_service.server.vault import Vault
-
-_LOG: Final = logging.getLogger("pacsklearn_service")
 
 
 @final
@@ -131,8 +129,8 @@ class HostedModel:
                 f"has stored those of {learned.charged}: one of them is an older copy",
             )
         self._session = PrivacySession.resume(now.state, ledger=ledger)
-        estimator = self._estimator(stored["recipe"])
-        self._responder = self._session.responder(estimator, **asked(stored["options"]))
+        recipe = stored["recipe"]
+        self._responder = Recipe(**recipe).responder(self._session, self._estimator(recipe))
         if learned is not None:
             self._responder.n_answered, self._responder.n_contested = learned.counts
         weights = np.asarray(state.space.weights)
@@ -253,8 +251,8 @@ class HostedModel:
                 all_, half = list(shares.items()), len(shares) // 2
                 first = self._answer_new(asks, dict(all_[:half]), known)
                 return first | self._answer_new(asks, dict(all_[half:]), known)
-            _LOG.warning("rows could not be evaluated: %s", type(error).__name__)
-            return dict.fromkeys(shares, Problem("invalid", _NOT_READ))
+            LOG.warning("rows could not be evaluated", error=type(error).__name__)
+            return dict.fromkeys(shares, Problem("invalid", NOT_READ))
         return self._debited(
             {
                 i: replace(each, price=evaluated.contested(each.new) * self.step_budget)
@@ -326,7 +324,7 @@ class HostedModel:
         try:
             rows = self._responder.models.checked(self.signature.rows(ask.columns))
         except ValueError:  # its words may quote rows
-            raise Problem("invalid", _NOT_READ) from None
+            raise Problem("invalid", NOT_READ) from None
         return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
 
     def _batch(
@@ -430,10 +428,6 @@ class HostedModel:
 
 
 _NOT_IN_CHARGE: Final = "Another process is taking over this service; try again."
-_NOT_READ: Final = (
-    "The model cannot answer these rows; nothing was charged. Their values must be finite, and "
-    "within the range that the model computes with."
-)
 _NOT_BORNE: Final = (
     "What remains of the data set's budget does not cover this request; nothing was charged. Rows "
     "that you have asked before are free."

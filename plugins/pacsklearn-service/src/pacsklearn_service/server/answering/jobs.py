@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.problem import Problem, problem_of
+from pacsklearn_service.server.recipe import Recipe
 
 if TYPE_CHECKING:
     from pacsklearn_service.server.answering.coordinator import Coordinator
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
 _PART: Final = 500
 _SECONDS: Final = 600.0
 _OPEN: Final = ("queued", "running")
-_MOST: Final = 20
-"""Jobs of one user that are kept."""
-_MOST_BYTES: Final = 2**26
-"""What these may hold together."""
-_KEPT: Final = 7 * 86400.0
-"""Seconds after which a job that has ended is forgotten, its rows with it."""
 
 
 @final
@@ -50,6 +45,7 @@ class Jobs:
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator, self._database = coordinator, coordinator.database
+        self._settings = coordinator.settings
         self._fits = ThreadPoolExecutor(1, "fit")
         self._batches = ThreadPoolExecutor(4, "job")
         self.fitting: set[str] = set()
@@ -59,7 +55,7 @@ class Jobs:
     def fit(self, curator: Caller, recipe: dict[str, Any]) -> dict[str, Any]:
         """Begin to fit a model."""
         id_ = self._add("fit", curator, 3, b"")
-        self.fitting.add(recipe["name"])
+        self.fitting.add(Recipe(**recipe).key)
         self._fits.submit(self._run_fit, id_, recipe)
         return self.get(curator, id_)
 
@@ -71,10 +67,11 @@ class Jobs:
                 "FROM service_jobs WHERE kind = 'answers' AND \"user\" = ?"
             )
             (kept,) = connection.ask(question, ask.caller.user)
-        if kept["number"] >= _MOST or kept["size"] + len(rows) > _MOST_BYTES:
+        most, most_bytes = self._settings.most_jobs, self._settings.most_job_bytes
+        if kept["number"] >= most or kept["size"] + len(rows) > most_bytes:
             raise Problem(
                 "too-many-requests",
-                f"A user has at most {_MOST} jobs, of {_MOST_BYTES} bytes together; delete one "
+                f"A user has at most {most} jobs, of {most_bytes} bytes together; delete one "
                 "that has ended.",
                 retry_after=60,
             )
@@ -116,7 +113,7 @@ class Jobs:
         if self._row(caller, id_)["status"] in _OPEN:
             raise Problem("conflict", "The job has not ended yet.")
         with self._database.writing() as connection:
-            connection.change("DELETE FROM service_jobs WHERE id = ?", id_)
+            connection.delete("service_jobs", id=id_)
         return {"id": id_}
 
     def forget_old(self) -> None:
@@ -125,7 +122,7 @@ class Jobs:
             connection.change(
                 "DELETE FROM service_jobs WHERE status NOT IN (?, ?) AND created < ?",
                 *_OPEN,
-                time.time() - _KEPT,
+                time.time() - self._settings.keep_jobs,
             )
 
     def close(self) -> None:
@@ -138,7 +135,7 @@ class Jobs:
             try:
                 self._coordinator.catalog.fit(recipe, lambda d: self._update(id_, "running", d))
             finally:
-                self.fitting.discard(recipe["name"])
+                self.fitting.discard(Recipe(**recipe).key)
             self._update(id_, "done", 3)
         except PacsklearnError as error:  # quotes no data
             self._update(id_, f"failed: {error}", 0)
@@ -183,7 +180,7 @@ class Jobs:
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
         text, _, rows = self._coordinator.vault.open(content, f"job/{id_}").partition(b"\n")
         facts = json.loads(text)
-        columns = self._coordinator.signature(facts["model"]).unpacked(rows)
+        columns = self._coordinator.hosted(facts["model"]).signature.unpacked(rows)
         return facts["model"], Ask(caller, columns, max_charge=facts["max_charge"])
 
     def _add(self, kind: str, caller: Caller, total: int, content: bytes) -> str:

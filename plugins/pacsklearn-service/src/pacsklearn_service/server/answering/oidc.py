@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 import urllib.request
@@ -18,10 +17,10 @@ from joserfc.jwk import KeySet
 
 from pacsklearn_service.channel import is_loopback
 from pacsklearn_service.server.caller import SCOPES, Caller
+from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Oidc
 
-_LOG: Final = logging.getLogger("pacsklearn_service")
 _ALGORITHMS: Final = ["RS256", "PS256", "ES256", "Ed25519"]
 _KEPT: Final = 300.0
 _LEAST_WAIT: Final = 10.0
@@ -126,7 +125,7 @@ class OidcVerifier:
             self._keys = KeySet.import_key_set(self._fetch(self._settings.jwks))
         except (OSError, ValueError, TypeError, KeyError, JoseError) as error:
             # The keys of before are still those of the issuer.
-            _LOG.warning("the issuer's keys could not be read: %s", type(error).__name__)
+            LOG.warning("the issuer's keys could not be read", error=type(error).__name__)
 
 
 def fetch_keys(url: str) -> Any:

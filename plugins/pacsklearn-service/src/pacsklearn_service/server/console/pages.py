@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Any, Final, final
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
@@ -23,90 +22,6 @@ from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask
 from pacsklearn_service.server.web.data_plane import table_columns
 from pacsklearn_service.server.web.table_body import CSV
-
-WIDTH: Final = 640
-HEIGHT: Final = 220
-_LEFT: Final = 64
-_BOTTOM: Final = 36
-_TOP: Final = 12
-
-
-@final
-@dataclass(frozen=True)
-class BurnDown:
-    """Lines of a picture, in its own units.
-
-    Parameters
-    ----------
-    points : sequence of (int, float)
-        Number of charges, and nats that are left after them; the first is the ceiling.
-    ceiling : float
-        Nats.
-    """
-
-    points: Sequence[tuple[int, float]]
-    ceiling: float
-    width: int = WIDTH
-    height: int = HEIGHT
-
-    @property
-    def last(self) -> int:
-        """Number of charges."""
-        return self.points[-1][0]
-
-    def x(self, number: float) -> float:
-        """Place of a number of charges."""
-        return round(_LEFT + (WIDTH - _LEFT - 12) * number / max(self.last, 1), 2)
-
-    def y(self, left: float) -> float:
-        """Place of what is left; the bottom is nothing."""
-        share = min(max(left / self.ceiling, 0.0), 1.0)
-        return round(_TOP + (HEIGHT - _TOP - _BOTTOM) * (1 - share), 2)
-
-    @property
-    def line(self) -> str:
-        """Steps: between two charges nothing changes."""
-        (first, left), *others = self.points
-        path = [f"M{self.x(first)} {self.y(left)}"]
-        for number, after in others:
-            path.append(f"H{self.x(number)} V{self.y(after)}")
-        if not others:
-            path.append(f"H{WIDTH - 12}")
-        return " ".join(path)
-
-    @property
-    def area(self) -> str:
-        """What lies below the line."""
-        right = self.x(self.last) if self.last else WIDTH - 12
-        return f"{self.line} L{right} {self.y(0)} L{_LEFT} {self.y(0)} Z"
-
-    @property
-    def ticks(self) -> list[tuple[float, float]]:
-        """Heights of the lines across, and the nats they stand for."""
-        return [(self.y(self.ceiling * k / 4), self.ceiling * k / 4) for k in range(5)]
-
-
-_SHARES = (
-    (0.05, "Very little"),
-    (0.18, "About a tenth"),
-    (0.29, "About a quarter"),
-    (0.41, "About a third"),
-    (0.59, "About half"),
-    (0.70, "About two thirds"),
-    (0.84, "About three quarters"),
-    (0.95, "Most"),
-    (1.0, "Nearly all"),
-)
-
-
-def share_in_words(remaining: float, ceiling: float) -> str:
-    """Sentence about what is left of a ceiling."""
-    share = remaining / ceiling
-    if share <= 0:
-        return "Nothing is left."
-    if share >= 1:
-        return "All of it is left."
-    return f"{next(words for below, words in _SHARES if share < below)} of it is left."
 
 
 def nats(amount: float) -> str:
@@ -138,7 +53,6 @@ _PAGES: Final = Environment(
     lstrip_blocks=True,
 )
 _PAGES.filters |= {"nats": nats, "moment": moment, "quoted": lambda text: quote(text, safe="")}
-_PAGES.globals["share_in_words"] = share_in_words
 
 
 def _page(name: str, status: int = 200, **facts: Any) -> Response:
@@ -239,7 +153,7 @@ async def dataset_page(request: Request, dataset: str) -> Response:
         dataset=facts,
         quotas=await ask(request, "quotas", dataset=dataset),
         models=models,
-        picture=BurnDown(burnt["points"], burnt["ceiling"]),
+        burnt=burnt,
     )
 
 
@@ -273,7 +187,7 @@ async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) 
     )
 
     users = await ask(request, "members", kind="user")
-    card = model_card(facts, {"guarantee": facts["guarantee"]})
+    card = model_card(facts)
     return _page("model", who=caller.user, model=facts, users=users, card=card, price=price)
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import Any, Final, final
+from typing import Any, final
 
 from pacsklearn_service.server.answering.batch import Share
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.vault import Vault
-
-_KEPT: Final = 86400.0
-"""Seconds that a reply is kept: after that the rows are still stored, and free for who asked."""
 
 
 @final
@@ -98,15 +95,18 @@ class Replies:
             created=time.time(),
         )
 
-    def forget_old(self, connection: Connection) -> None:
-        """Delete replies whose time is over, but none of a job that is not finished."""
+    def forget_old(self, connection: Connection, seconds: float) -> None:
+        """Delete replies older than that, but none of a job that is not finished.
+
+        Their rows are still stored, and free for who asked.
+        """
         # Whoever goes on with the job must find there what its parts have cost.
         connection.change(
             "DELETE FROM service_requests WHERE model = ? AND created < ? AND NOT EXISTS ("
             "SELECT 1 FROM service_jobs WHERE status IN ('queued', 'running') "
             "AND substr(key, 1, length(id) + 1) = id || '/')",
             self._model,
-            time.time() - _KEPT,
+            time.time() - seconds,
         )
 
     def _place(self, user: str, key: str) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import re
+import secrets
+import time
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar
 
+import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -14,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pacsklearn_service.server.link import Link
+from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import KINDS, Problem, problem_of
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web.authenticator import Authenticator
@@ -22,20 +26,12 @@ from pacsklearn_service.server.web.schemas import invalid
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_LOG: Final = logging.getLogger("pacsklearn_service")
-_BY_STATUS: Final = {
-    400: "bad-request",
-    401: "unauthenticated",
-    403: "forbidden",
-    404: "not-found",
-    405: "method-not-allowed",
-    406: "not-acceptable",
-    413: "too-large",
-    415: "unsupported-media-type",
-}
+_BY_STATUS: Final = {status: kind for kind, (status, _) in reversed(KINDS.items())}
 _OPEN: Final = ("/v2", "/v2/health/live", "/v2/health/ready", "/ping", "/openapi.json")
 """Paths that anybody may ask."""
 _LONG: Final = 2**16
+_TABLES: Final = re.compile(r"/v1/(datasets|models/[^/]+/versions)")
+_REQUEST_ID: Final = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _HEADERS: Final = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -44,25 +40,18 @@ _HEADERS: Final = {
     "x-frame-options": "DENY",
 }
 
+_MEMBERS: Final = {"type": "string", "title": "string", "status": "integer", "detail": "string"}
+_PROBLEM: Final = {
+    "type": "object",
+    "required": list(_MEMBERS),
+    "properties": {name: {"type": kind} for name, kind in _MEMBERS.items()},
+}
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {
         "description": " / ".join(title for code, title in KINDS.values() if code == status),
-        "content": {
-            "application/problem+json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["type", "title", "status", "detail"],
-                    "properties": {
-                        "type": {"type": "string"},
-                        "title": {"type": "string"},
-                        "status": {"type": "integer"},
-                        "detail": {"type": "string"},
-                    },
-                }
-            }
-        },
+        "content": {"application/problem+json": {"schema": _PROBLEM}},
     }
-    for status in sorted({code for code, _ in KINDS.values()})
+    for status in sorted(_BY_STATUS)
 }
 """Refusals, for the OpenAPI document."""
 
@@ -158,35 +147,52 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = _Exchange(receive, send, self._settings.most_bytes)
-        # A stream of events lasts as long as its job.
-        is_stream = scope["path"].endswith("/events")
+        settings, path, began = self._settings, scope["path"], time.monotonic()
+        # Only curators come so far that a byte of these is read.
+        brings_table = scope["method"] == "POST" and _TABLES.fullmatch(path) is not None
+        seconds = settings.table_seconds if brings_table else settings.seconds
+        most = settings.most_table_bytes if brings_table else settings.most_bytes
+        given = Request(scope).headers.get("x-request-id", "")
+        own = given if _REQUEST_ID.fullmatch(given) else ""
+        exchange = _Exchange(receive, send, most, own)
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request=own or secrets.token_hex(8))
         try:
-            async with asyncio.timeout(None if is_stream else self._settings.seconds):
+            # A stream of events lasts as long as its job.
+            async with asyncio.timeout(None if path.endswith("/events") else seconds):
                 # The console's pages know people by a cookie.
-                if scope["path"] not in _OPEN and not scope["path"].startswith("/console"):
+                if path not in _OPEN and not path.startswith("/console"):
                     await self._authenticator.caller(Request(scope))
                 await self._app(scope, exchange.receive, exchange.send)
         except TimeoutError:
-            problem = Problem("timeout", "Try again with the same Idempotency-Key.", retry_after=1)
+            problem: Problem | None = Problem(
+                "timeout", "Try again with the same Idempotency-Key.", retry_after=1
+            )
         except Exception as error:  # noqa: BLE001 - whatever it is, the client reads no traceback
             problem = problem_of(error)
             if problem.kind == "defect":
-                _LOG.error("a request failed: %s", type(error).__name__)
+                LOG.error("a request failed", error=type(error).__name__)
         else:
-            return
+            problem = None
         # A reply that has begun cannot become another one.
-        if not exchange.has_begun:
+        if problem is not None and not exchange.status:
             await problem_response(problem)(scope, receive, exchange.send)
+        LOG.info(
+            "answered",
+            method=scope["method"],
+            path=path,
+            status=exchange.status,
+            seconds=round(time.monotonic() - began, 6),
+        )
 
 
 class _Exchange:
     """One request, whose body is counted, and its response, which gets the service's headers."""
 
-    def __init__(self, receive: Receive, send: Send, most: int) -> None:
+    def __init__(self, receive: Receive, send: Send, most: int, own: str) -> None:
         self._receive, self._send, self._most = receive, send, most
-        self._size = 0
-        self.has_begun = False
+        self._size, self.status = 0, 0
+        self._headers = _HEADERS | ({"x-request-id": own} if own else {})
 
     async def receive(self) -> Message:
         message = await self._receive()
@@ -198,9 +204,9 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.has_begun = True
+            self.status = message["status"]
             known = {name for name, _ in message["headers"]}
-            more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+            more = [(name.encode(), value.encode()) for name, value in self._headers.items()]
             message["headers"] = [
                 *message["headers"],
                 *((name, value) for name, value in more if name not in known),

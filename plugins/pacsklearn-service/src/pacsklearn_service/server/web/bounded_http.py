@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-MOST_CONNECTIONS: Final = 2000
-_MOST_WAITING: Final = 1000
-_SECONDS: Final = 10.0
 
 
 class BoundedHttp(H11Protocol):
@@ -19,7 +15,8 @@ class BoundedHttp(H11Protocol):
     Notes
     -----
     A connection waits until a request is complete, and again after each reply. One that sends no
-    head, or no further piece of a body, for ten seconds is closed, and so is the one that waits
+    head, or no further piece of a body, for as long as one is kept alive (``timeout_keep_alive`` of
+    its configuration) is closed, and so is the one that waits
     longest while more than half of all connections do: whoever sends requests by halves keeps
     nobody else out.
     """
@@ -45,12 +42,14 @@ class BoundedHttp(H11Protocol):
     def _look(self) -> None:
         theirs = self.conn.their_state
         if theirs is h11.IDLE and self in self._waiting:
-            return  # ten seconds for the whole of a head
+            return  # one time limit for the whole of a head
         self._wait_no_more()
         # A body that is not read because the application is busy waits for us.
         if theirs is h11.IDLE or (theirs is h11.SEND_BODY and not self.flow.read_paused):
-            self._waiting[self] = self.loop.call_later(_SECONDS, self._give_up)
-        if len(self._waiting) > _MOST_WAITING:
+            self._waiting[self] = self.loop.call_later(
+                self.config.timeout_keep_alive, self._give_up
+            )
+        if len(self._waiting) > (self.config.limit_concurrency or 2) // 2:
             next(iter(self._waiting))._give_up()
 
     def _wait_no_more(self) -> None:

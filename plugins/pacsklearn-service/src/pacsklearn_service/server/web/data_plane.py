@@ -58,27 +58,24 @@ async def server() -> dict[str, Any]:
 
 @router.get("/v2/models/{model}")
 @router.get("/v2/models/{model}/versions/{version}", include_in_schema=False)
-async def model_metadata(request: Request, model: str, version: str = "1") -> dict[str, Any]:
-    """Columns and outputs of a model."""
-    _first(version)
-    return metadata(await ask(request, "model", model=model))
+async def model_metadata(request: Request, model: str, version: str = "") -> dict[str, Any]:
+    """Columns and outputs of a model; of its newest version unless one is named."""
+    return metadata(await ask(request, "model", model=_key(model, version)))
 
 
 @router.get("/v2/models/{model}/ready")
 @router.get("/v2/models/{model}/versions/{version}/ready", include_in_schema=False)
-async def model_ready(request: Request, model: str, version: str = "1") -> dict[str, Any]:
+async def model_ready(request: Request, model: str, version: str = "") -> dict[str, Any]:
     """Whether a model can answer."""
-    _first(version)
-    await ask(request, "model", model=model)
+    await ask(request, "model", model=_key(model, version))
     return {"name": model, "ready": True}
 
 
 @router.post("/v2/models/{model}/infer", openapi_extra=V2_BODY)
 @router.post("/v2/models/{model}/versions/{version}/infer", include_in_schema=False)
-async def infer_v2(request: Request, model: str, version: str = "1") -> Response:
+async def infer_v2(request: Request, model: str, version: str = "") -> Response:
     """Private answers to the rows of a batch."""
-    _first(version)
-    facts = await ask(request, "admit", model=model)
+    facts = await ask(request, "admit", model=_key(model, version))
     kind = content_kind(request)
     if kind == ARROW:
         return await _table(request, facts, kind)
@@ -86,7 +83,12 @@ async def infer_v2(request: Request, model: str, version: str = "1") -> Response
     reply = await infer(request, facts, parsed.columns, parsed.body.parameters)
     if "outputs" not in reply:  # a dry run
         return JSONResponse(
-            {"model_name": model, "model_version": "1", "parameters": reply, "outputs": []}
+            {
+                "model_name": model,
+                "model_version": str(facts["version"]),
+                "parameters": reply,
+                "outputs": [],
+            }
         )
     content, header = written_v2(facts, parsed, reply)
     if header is None:
@@ -136,7 +138,7 @@ async def infer(
         request,
         "infer",
         content=Signature.from_facts(facts["signature"]).packed(columns),
-        model=facts["name"],
+        model=_key(facts["name"], str(facts["version"])),
         key=key,
         body=digest.hexdigest(),
         **parameters.model_dump(exclude={"binary_data_output"}),
@@ -185,6 +187,6 @@ async def _need_ready(request: Request) -> None:
         raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
 
 
-def _first(version: str) -> None:
-    if version != "1":
-        raise Problem("not-found", "There is no such version; every model has version 1.")
+def _key(model: str, version: str) -> str:
+    """Name by which the coordinator finds a version; without one, the newest."""
+    return f"{model}@{version}" if version else model

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -15,6 +16,7 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask, content_kind
 from pacsklearn_service.server.web.data_plane import infer, table_columns, v2_request
+from pacsklearn_service.server.web.routes import forward
 from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters, query
 from pacsklearn_service.server.web.table_body import ARROW, CSV
 
@@ -33,10 +35,20 @@ class ReservationBody(BaseModel):
     note: Annotated[str, Field(max_length=200)] = ""
 
 
-@router.get("/models")
-async def models(request: Request) -> dict[str, list[str]]:
-    """Published models."""
-    return {"models": await ask(request, "models")}
+_MODEL: Final = "/models/{model}"
+_get, _post = partial(forward, router, "GET"), partial(forward, router, "POST")
+_delete = partial(forward, router, "DELETE")
+
+_get("/models", "models", "Published models.", named="models")
+_get(f"{_MODEL}/budget", "budget", "What the caller has spent and has left; nothing of others.")
+_get(f"{_MODEL}/statement", "statement", "The guarantee, signed.")
+_get(f"{_MODEL}/reservations", "reservations", "What the caller set aside.", named="reservations")
+_about = "Set a part of the caller's own quota aside."
+_post(f"{_MODEL}/reservations", "reserve", _about, body=ReservationBody, status=201)
+_delete(f"{_MODEL}/reservations/{{reservation}}", "release", "Give back what was not spent.")
+_get("/jobs/{job}", "job", "How far a job is.")
+_delete("/jobs/{job}", "delete_job", "Forget a job that has ended, its rows with it.")
+_get("/jobs/{job}/result", "job_result", "Answers of a finished job.")
 
 
 @router.post("/models/{model}/preview", openapi_extra=ROWS_BODY)
@@ -46,41 +58,11 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
     return await infer(request, facts, columns, Parameters(dry_run=True))
 
 
-@router.get("/models/{model}/budget")
-async def budget(request: Request, model: str) -> dict[str, Any]:
-    """What the caller has spent and has left; nothing about others."""
-    return await ask(request, "budget", model=model)
-
-
-@router.get("/models/{model}/statement")
-async def statement(request: Request, model: str) -> dict[str, Any]:
-    """The guarantee, signed."""
-    return await ask(request, "statement", model=model)
-
-
 @router.get("/models/{model}/card", response_class=PlainTextResponse)
 async def card(request: Request, model: str) -> Response:
     """The model card, in Markdown."""
     text = await ask(request, "card", model=model)
     return PlainTextResponse(text, media_type="text/markdown")
-
-
-@router.get("/models/{model}/reservations")
-async def reservations(request: Request, model: str) -> dict[str, Any]:
-    """What the caller has set aside."""
-    return {"reservations": await ask(request, "reservations", model=model)}
-
-
-@router.post("/models/{model}/reservations", status_code=201)
-async def reserve(request: Request, model: str, body: ReservationBody) -> dict[str, Any]:
-    """Set a part of the caller's own quota aside."""
-    return await ask(request, "reserve", model=model, **body.model_dump())
-
-
-@router.delete("/models/{model}/reservations/{reservation}")
-async def release(request: Request, model: str, reservation: str) -> dict[str, Any]:
-    """Give back what was not spent."""
-    return await ask(request, "release", model=model, reservation=reservation)
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
@@ -96,24 +78,6 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
         model=model,
         max_charge=parameters.max_charge,
     )
-
-
-@router.get("/jobs/{job}")
-async def job_state(request: Request, job: str) -> dict[str, Any]:
-    """How far a job is."""
-    return await ask(request, "job", job=job)
-
-
-@router.delete("/jobs/{job}")
-async def delete_job(request: Request, job: str) -> dict[str, Any]:
-    """Forget a job that has ended, its rows with it."""
-    return await ask(request, "delete_job", job=job)
-
-
-@router.get("/jobs/{job}/result")
-async def job_result(request: Request, job: str) -> dict[str, Any]:
-    """Answers of a finished job."""
-    return await ask(request, "job_result", job=job)
 
 
 @router.get("/jobs/{job}/events", response_class=StreamingResponse)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import struct
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -30,22 +30,19 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
     most, most_bytes : int
         Rows, and bytes after decompression.
     """
-    if kind == CSV:
-        return _csv(body, most)
-    if kind == ARROW:
-        return _arrow(body, most, most_bytes)
-    if kind == PARQUET:
-        return _parquet(body, most, most_bytes)
-    if kind == JSON:
-        columns = json_object(body).get("columns")
-        if not isinstance(columns, dict) or not all(
-            isinstance(each, list) for each in columns.values()
-        ):
-            raise Problem("invalid", "columns must be an object of lists.")
-        return {name: _guessed(each) for name, each in columns.items()}
-    raise Problem(
-        "unsupported-media-type", f"Content-Type must be {JSON}, {CSV}, {ARROW} or {PARQUET}."
-    )
+    import pyarrow as pa
+
+    if kind not in _READERS:
+        raise Problem(
+            "unsupported-media-type", f"Content-Type must be one of {', '.join(_READERS)}."
+        )
+    try:
+        table = _READERS[kind](body, most, most_bytes)
+        # Offsets in the body may point outside it, and are not looked at otherwise.
+        table.validate(full=True)
+        return _columns(table, most, most_bytes)
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error):
+        raise Problem("bad-request", f"The body must be a table of the type {kind}.") from None
 
 
 def mlflow_table(
@@ -126,69 +123,43 @@ def _rectangle(rows: list[Any], width: int | None = None) -> list[list[Any]]:
     return rows
 
 
-def _guessed(values: list[Any]) -> NDArray[Any]:
-    """Column of numbers where all are, of texts otherwise."""
-    if values and all(isinstance(each, (bool, int, float)) for each in values):
-        kinds = {type(each) for each in values}
-        if kinds == {bool}:
-            return np.asarray(values, dtype=bool)
-        try:
-            return np.asarray(values, dtype=np.int64 if kinds == {int} else np.float64)
-        except OverflowError:
-            raise Problem("invalid", "Numbers must be those of 64 bits.") from None
-    return np.asarray(values, dtype=object)
+def _json(body: bytes, *_: int) -> Any:
+    import pyarrow as pa
+
+    columns = json_object(body).get("columns")
+    if not isinstance(columns, dict) or not all(isinstance(c, list) for c in columns.values()):
+        raise Problem("invalid", "columns must be an object of lists.")
+    return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
-def _csv(body: bytes, most: int) -> dict[str, NDArray[Any]]:
-    try:
-        reader = csv.reader(io.StringIO(body.decode()), strict=True)
-        names = next(reader, [])
-        rows = []
-        for row in reader:
-            rows.append(row)
-            # While reading: a table that is too long is refused before all of it is in memory.
-            if len(rows) > most:
-                raise Problem("too-large", f"A table holds at most {most} rows.")
-    except (UnicodeDecodeError, csv.Error):
-        raise Problem("bad-request", "The body must be CSV in UTF-8.") from None
-    if not names or len(set(names)) != len(names) or len(names) > _MOST_COLUMNS:
-        raise Problem("invalid", "The first line must hold the columns' names, each once.")
-    if any(len(row) != len(names) for row in rows):
-        raise Problem("invalid", "Every line must have as many values as the first.")
-    return {name: _parsed([row[i] for row in rows]) for i, name in enumerate(names)}
+def _csv(body: bytes, *_: int) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    # An empty number is missing; "NA", "true" and times are the texts they are.
+    options = csv.ConvertOptions(
+        null_values=[""], timestamp_parsers=["none"], true_values=[], false_values=[]
+    )
+    table = csv.read_csv(pa.py_buffer(body), convert_options=options)
+    kinds = [pa.string() if pa.types.is_temporal(kind) else kind for kind in table.schema.types]
+    return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))
 
 
-def _parsed(texts: list[str]) -> NDArray[Any]:
-    for kind in (np.int64, np.float64):
-        try:
-            return np.asarray(texts, dtype=object).astype(kind)
-        except (ValueError, OverflowError):
-            continue
-    return np.asarray(texts, dtype=object)
-
-
-def _arrow(body: bytes, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
+def _arrow(body: bytes, most: int, most_bytes: int) -> Any:
     import pyarrow as pa
 
     batches, rows, size = [], 0, 0
-    try:
-        for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(body)):
-            # Before a batch is read: forty kilobytes can inflate to gigabytes.
-            if message.type != "schema" and is_compressed(message.metadata.to_pybytes()):
-                raise Problem("unsupported-media-type", "Arrow streams must not be compressed.")
-        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
-            _check_columns(stream.schema)
-            for batch in stream:
-                rows, size = rows + batch.num_rows, size + batch.nbytes
-                if rows > most or size > most_bytes:
-                    raise Problem("too-large", f"A table holds at most {most} rows.")
-                batches.append(batch)
-            table = pa.Table.from_batches(batches, schema=stream.schema)
-            # Offsets in the body may point outside it, and are not looked at otherwise.
-            table.validate(full=True)
-            return _from_arrow(table)
-    except (pa.ArrowException, OSError, ValueError, TypeError, struct.error):
-        raise Problem("bad-request", "The body must be an Arrow stream.") from None
+    for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(body)):
+        # Before a batch is read: forty kilobytes can inflate to gigabytes.
+        if message.type != "schema" and is_compressed(message.metadata.to_pybytes()):
+            raise Problem("unsupported-media-type", "Arrow streams must not be compressed.")
+    with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
+        _check_columns(stream.schema)
+        for batch in stream:
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            _check_size(rows, size, most, most_bytes)
+            batches.append(batch)
+        return pa.Table.from_batches(batches, schema=stream.schema)
 
 
 def is_compressed(message: bytes) -> bool:
@@ -217,25 +188,31 @@ def is_compressed(message: bytes) -> bool:
     return field(batch, 3) != 0
 
 
-def _parquet(body: bytes, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
+def _parquet(body: bytes, most: int, most_bytes: int) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        schema = pq.read_schema(pa.py_buffer(body))
-        _check_columns(schema)
-        # Texts stay what they are in the file, a dictionary: one long text may stand in every row.
-        file = pq.ParquetFile(pa.py_buffer(body), read_dictionary=schema.names)
-        facts = file.metadata
-        # From the footer, which whoever wrote the file could have made up: of curators only.
-        size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
-        if facts.num_rows > most or size > most_bytes:
-            raise Problem("too-large", f"A table holds at most {most} rows.")
-        table = file.read()
-        table.validate(full=True)
-        return _from_arrow(table)
-    except (pa.ArrowException, OSError, ValueError, TypeError):
-        raise Problem("bad-request", "The body must be a Parquet file.") from None
+    schema = pq.read_schema(pa.py_buffer(body))
+    # By index, because one text may stand in every row.
+    file = pq.ParquetFile(pa.py_buffer(body), read_dictionary=schema.names)
+    facts = file.metadata
+    # From the footer, which whoever wrote the file could have made up: of curators only.
+    size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+    _check_size(facts.num_rows, size, most, most_bytes)
+    return file.read()
+
+
+_READERS: Final[dict[str, Callable[..., Any]]] = {
+    JSON: _json,
+    CSV: _csv,
+    ARROW: _arrow,
+    PARQUET: _parquet,
+}
+
+
+def _check_size(rows: int, size: int, most: int, most_bytes: int) -> None:
+    if rows > most or size > most_bytes:
+        raise Problem("too-large", f"A table holds at most {most} rows.")
 
 
 def _check_columns(schema: Any) -> None:
@@ -251,22 +228,22 @@ def _check_columns(schema: Any) -> None:
             raise Problem("invalid", "Columns must hold numbers, truth values or texts.")
 
 
-def _from_arrow(table: Any) -> dict[str, NDArray[Any]]:
+def _columns(table: Any, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
     from pyarrow import types
 
+    _check_columns(table.schema)
+    _check_size(table.num_rows, table.nbytes, most, most_bytes)
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count:
             raise Problem("invalid", "No value may be missing.")
         parts = []
         for chunk in column.chunks:
-            values = chunk
-            if types.is_dictionary(chunk.type):
-                # By index, so that equal texts are one object.
-                values = chunk.dictionary
-            is_text = types.is_string(values.type) or types.is_large_string(values.type)
+            # By index, so that equal texts are one object.
+            values = chunk.dictionary if types.is_dictionary(chunk.type) else chunk
             array = values.to_numpy(zero_copy_only=False)
+            is_text = types.is_string(values.type) or types.is_large_string(values.type)
             array = array.astype(object) if is_text else array
-            parts.append(array[chunk.indices.to_numpy()] if values is not chunk else array)
+            parts.append(array if values is chunk else array[chunk.indices.to_numpy()])
         columns[name] = np.concatenate(parts) if parts else np.empty(0)
     return columns

@@ -88,7 +88,7 @@ def written_v2(
     parameters = {name: value for name, value in reply.items() if name != "outputs"}
     document = {
         "model_name": model["name"],
-        "model_version": "1",
+        "model_version": str(model["version"]),
         **({"id": parsed.body.id} if parsed.body.id else {}),
         "parameters": parameters,
         "outputs": outputs,
@@ -108,7 +108,7 @@ def metadata(model: dict[str, Any]) -> dict[str, Any]:
     ]
     return {
         "name": model["name"],
-        "versions": ["1"],
+        "versions": [str(each) for each in model["versions"]],
         "platform": "pacsklearn",
         "inputs": Signature.from_facts(model["signature"]).v2_inputs(),
         "outputs": outputs,

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import contextlib
 import ctypes
-import logging
 import resource
 import signal
 import socket
@@ -23,14 +22,14 @@ from fastapi import FastAPI
 
 from pacsklearn_service.server.console import pages
 from pacsklearn_service.server.link import Link, SocketLink
-from pacsklearn_service.server.settings import SETTINGS, Settings
+from pacsklearn_service.server.log import write_to_stderr
+from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web import curator_plane, data_plane, private_plane
 from pacsklearn_service.server.web.app import new_app
-from pacsklearn_service.server.web.bounded_http import MOST_CONNECTIONS, BoundedHttp
+from pacsklearn_service.server.web.bounded_http import BoundedHttp
 from pacsklearn_service.server.web.slot import Slot
 
 _PR_SET_PDEATHSIG: Final = 1
-_MOST_MEMORY: Final = 3 * 2**30
 
 
 def main() -> None:
@@ -45,11 +44,11 @@ def main() -> None:
         # With the coordinator, also where both are stopped: the address must be free then.
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator says when it is over
-    logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
+    write_to_stderr()
+    settings, link = Settings.model_validate_json(given.settings), SocketLink(given.link)
     # A body that needs more than a worker may have is an error of its own request.
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, most))
-    settings, link = SETTINGS.validate_json(given.settings), SocketLink(given.link)
+    resource.setrlimit(resource.RLIMIT_DATA, (settings.most_worker_bytes, most))
     control = socket.socket(fileno=given.control)
 
     @contextlib.asynccontextmanager
@@ -77,7 +76,7 @@ def _config(app: Any, settings: Settings) -> uvicorn.Config:
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=settings.most_connections,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=20,
         ssl_certfile=settings.certificate,

@@ -1,0 +1,156 @@
+"""What callers can ask of the coordinator."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, final
+
+from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.answering.jobs import Jobs
+from pacsklearn_service.server.caller import Caller
+from pacsklearn_service.server.model_card import model_card
+from pacsklearn_service.server.rate_limit import RateLimit
+from pacsklearn_service.server.recipe import versioned
+from pacsklearn_service.server.store.quotas import Quotas
+
+Facts = dict[str, Any]
+
+
+@final
+class Asking:
+    """Operations of the data plane and the private plane.
+
+    Parameters
+    ----------
+    coordinator : Coordinator
+    jobs : Jobs
+    """
+
+    def __init__(self, coordinator: Coordinator, jobs: Jobs) -> None:
+        self._coordinator, self._jobs = coordinator, jobs
+        settings = coordinator.settings
+        self._requests = RateLimit(settings.requests_per_minute)
+        self._previews = RateLimit(settings.previews_per_minute)
+
+    def anybody_ready(self, caller: Caller | None) -> bool:
+        return self._coordinator.is_ready
+
+    def anybody_who(self, caller: Caller | None) -> Facts | None:
+        return None if caller is None else asdict(caller) | {"scopes": sorted(caller.scopes)}
+
+    def asker_models(self, caller: Caller) -> list[str]:
+        """Names of the published models that the caller has a quota for."""
+        datasets = {model.name: model.dataset for model in self._coordinator.answering()}
+        with self._coordinator.database.reading() as connection:
+            own = Quotas.of_user(connection, caller.user)
+        return sorted({versioned(key)[0] for key, dataset in datasets.items() if dataset in own})
+
+    def asker_model(self, caller: Caller, model: str) -> Facts:
+        """Public facts of a published model, for who has a quota to ask it with."""
+        hosted = self._coordinator.hosted(model)
+        with self._coordinator.database.reading() as connection:
+            Quotas(connection, hosted.dataset).check_open(caller.user, caller.project)
+        name, version = versioned(hosted.name)
+        answering = (versioned(each.name) for each in self._coordinator.answering())
+        return {
+            "name": name,
+            "version": version,
+            "versions": sorted(number for each, number in answering if each == name),
+            "dataset": hosted.dataset,
+            "signature": hosted.signature.facts(),
+            **{key: hosted.facts[key] for key in ("answers", "classes", "width", "step_budget")},
+        }
+
+    def asker_admit(self, caller: Caller, model: str) -> Facts:
+        """Facts of a model for who may ask it now: its rate is counted before a row is read."""
+        self._requests.take(caller.user)
+        return self.asker_model(caller, model)
+
+    def asker_infer(
+        self, caller: Caller, model: str, content: bytes, **facts: Any
+    ) -> Future[dict[str, Any]]:
+        ask = self._coordinator.ask(caller, model, content, **facts)
+        if ask.dry_run:  # free: they would be asked for without end
+            self._previews.take(caller.user)
+        return self._coordinator.infer(caller, model, ask)
+
+    def asker_budget(self, caller: Caller, model: str) -> Facts:
+        """What the caller has left, and the ceiling; nothing about others."""
+        hosted = self._coordinator.hosted(model)
+        with self._quotas(caller, model) as quotas:
+            own = quotas.standing(caller.user)
+        return {
+            "dataset": hosted.dataset,
+            "ceiling": self._coordinator.catalog.ledger(hosted.dataset).ceiling,
+            **own._asdict(),
+            "step_budget": hosted.step_budget,
+            "unit": "nats",
+        }
+
+    def asker_statement(self, caller: Caller, model: str) -> Facts:
+        """The model's guarantee at its ceiling, signed."""
+        self.asker_model(caller, model)  # for who may ask it
+        hosted, vault = self._coordinator.hosted(model), self._coordinator.vault
+        statement = {
+            "model": model,
+            "dataset": hosted.dataset,
+            "step_budget": hosted.step_budget,
+            "guarantee": hosted.facts["guarantee"],
+        }
+        # One text for one statement: whoever verifies writes it the same way.
+        content = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+        return {
+            "statement": statement,
+            "algorithm": "Ed25519",
+            "signed": "the statement as JSON with sorted keys, without spaces, in ASCII",
+            "signature": base64.b64encode(vault.sign(content)).decode(),
+            "public_key": base64.b64encode(vault.public_key).decode(),
+        }
+
+    def asker_card(self, caller: Caller, model: str) -> str:
+        facts = self.asker_model(caller, model)
+        return model_card(facts | {"guarantee": self._coordinator.hosted(model).facts["guarantee"]})
+
+    def asker_answer_job(
+        self, caller: Caller, model: str, content: bytes, max_charge: float | None
+    ) -> Facts:
+        self.asker_model(caller, model)
+        ask = self._coordinator.ask(caller, model, content, max_charge=max_charge)
+        return self._jobs.answer(ask, model, content)
+
+    def known_job(self, caller: Caller, job: str) -> Facts:
+        return self._jobs.get(caller, job)
+
+    def known_delete_job(self, caller: Caller, job: str) -> Facts:
+        return self._jobs.delete(caller, job)
+
+    def known_job_result(self, caller: Caller, job: str) -> Any:
+        return self._jobs.result(caller, job)
+
+    def asker_reserve(
+        self, caller: Caller, model: str, amount: float, seconds: float, note: str
+    ) -> Facts:
+        with self._quotas(caller, model, write=True) as quotas:
+            return quotas.reserve(caller.user, amount, seconds, note).facts()
+
+    def asker_reservations(self, caller: Caller, model: str) -> Any:
+        with self._quotas(caller, model) as quotas:
+            return [each.facts() for each in quotas.reservations.open(caller.user)]
+
+    def asker_release(self, caller: Caller, model: str, reservation: str) -> Facts:
+        with self._quotas(caller, model, write=True) as quotas:
+            own = quotas.reservations.find(caller.user, reservation)
+            return {"id": own.id, "returned": quotas.reservations.close(own)}
+
+    @contextmanager
+    def _quotas(self, caller: Caller, model: str, *, write: bool = False) -> Iterator[Quotas]:
+        """Accounts of a model's data set, for what the caller does with its own."""
+        self._previews.take(caller.user)
+        dataset, database = self._coordinator.hosted(model).dataset, self._coordinator.database
+        with database.writing() if write else database.reading() as connection:
+            yield Quotas(connection, dataset)

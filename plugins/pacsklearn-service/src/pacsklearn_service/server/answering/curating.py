@@ -1,0 +1,304 @@
+"""What the curator can ask of the coordinator."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import ExitStack
+from itertools import accumulate
+from typing import Any, final
+
+import prometheus_client as prometheus
+
+from pacsklearn_service.server.answering.catalog import checked_name
+from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.answering.jobs import Jobs
+from pacsklearn_service.server.caller import Caller
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.recipe import Recipe
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.store.api_keys import ApiKeys
+from pacsklearn_service.server.store.audit_log import AuditLog
+from pacsklearn_service.server.store.members import Members
+from pacsklearn_service.server.store.quotas import Quotas
+
+Operation = Callable[..., Any]
+Facts = dict[str, Any]
+
+
+def _audited(action: str, what: str) -> Callable[[Operation], Operation]:
+    """Operation whose end, and how it came, goes into the audit log.
+
+    Parameters
+    ----------
+    action, what : str
+        Formats of the facts that it is called with.
+    """
+
+    def decorated(operation: Operation) -> Operation:
+        @functools.wraps(operation)
+        def run(self: Curating, curator: Caller, **facts: Any) -> Any:
+            outcome = "done"
+            try:
+                return operation(self, curator, **facts)
+            except BaseException as error:
+                outcome = f"refused ({type(error).__name__})"
+                raise
+            finally:
+                done = action.format(**facts) + ", overcommit" * facts.get("overcommit", False)
+                with self.database.writing() as connection:
+                    who = f"{curator.user} {curator.key}".strip()
+                    AuditLog(connection).add(who, done, what.format(**facts), outcome)
+
+        return run
+
+    return decorated
+
+
+@final
+class Curating:
+    """Operations of the curator's plane.
+
+    Parameters
+    ----------
+    coordinator : Coordinator
+    jobs : Jobs
+    """
+
+    def __init__(self, coordinator: Coordinator, jobs: Jobs) -> None:
+        self._coordinator, self._jobs = coordinator, jobs
+        self.database = coordinator.database
+
+    def curator_datasets(self, curator: Caller, dataset: str | None = None) -> Any:
+        return self._coordinator.catalog.datasets(dataset)
+
+    @_audited("register data set", "{name}")
+    def curator_add_dataset(
+        self, curator: Caller, *, signature: Any, content: bytes, **facts: Any
+    ) -> Facts:
+        columns = Signature.from_facts(signature).unpacked(content)
+        return self._coordinator.catalog.add_dataset(columns=columns, **facts)
+
+    @_audited("delete data set", "{dataset}")
+    def curator_delete_dataset(self, curator: Caller, *, dataset: str) -> Facts:
+        with self.database.writing() as connection:
+            if connection.ask("SELECT name FROM service_models WHERE dataset = ?", dataset):
+                raise Problem(
+                    "conflict", f"The data set {dataset!r} has models; delete them first."
+                )
+            if not connection.delete("service_datasets", name=dataset):
+                raise _no_dataset()
+            for table in ("accounts", "reservations"):
+                connection.delete(f"service_{table}", dataset=dataset)
+        return {"name": dataset}
+
+    def curator_quotas(self, curator: Caller, dataset: str) -> Any:
+        with self.database.reading() as connection:
+            return [
+                {name: getattr(each, name) for name in ("kind", "name", "ceiling", "remaining")}
+                | {"spent": float(each.spent)}
+                for each in Quotas(connection, dataset).all()
+            ]
+
+    @_audited("set quota", "{dataset}/{kind}/{name}")
+    def curator_set_quota(
+        self, curator: Caller, *, dataset: str, kind: str, name: str, **facts: Any
+    ) -> Facts:
+        self._need_dataset(dataset)
+        with (
+            self._coordinator.at_rest(dataset) as budgets,
+            self.database.writing() as connection,
+        ):
+            Members(connection).need(kind, name)
+            quotas = Quotas(connection, dataset)
+            quotas.set_ceiling(kind, name, facts["ceiling"])
+            quota = quotas.get(kind, name)
+            assert quota is not None
+            if not facts["overcommit"]:
+                quotas.check_covered(budgets)
+            return {"ceiling": quota.ceiling, "remaining": quota.remaining}
+
+    @_audited("delete quota", "{dataset}/{kind}/{name}")
+    def curator_delete_quota(self, curator: Caller, *, dataset: str, kind: str, name: str) -> Facts:
+        self._need_dataset(dataset)
+        # What was debited is charged, or given back, before the account is gone.
+        with self._coordinator.at_rest(dataset), self.database.writing() as connection:
+            if not connection.delete("service_accounts", dataset=dataset, kind=kind, name=name):
+                raise Problem("not-found", f"This {kind} has no quota for the data set.")
+            if kind == "user":
+                connection.delete("service_reservations", dataset=dataset, user=name)
+        return {"name": name}
+
+    def curator_members(self, curator: Caller, kind: str) -> Any:
+        with self.database.reading() as connection:
+            return Members(connection).all(kind)
+
+    @_audited("add {kind}", "{name}")
+    def curator_add_member(self, curator: Caller, *, kind: str, name: str, note: str) -> Facts:
+        checked_name(name, kind)
+        with self.database.writing() as connection:
+            return Members(connection).add(kind, name, {"note": note})
+
+    @_audited("delete {kind}", "{name}")
+    def curator_delete_member(self, curator: Caller, *, kind: str, name: str) -> Facts:
+        with ExitStack() as stack:
+            for each in self._coordinator.catalog.datasets():
+                stack.enter_context(self._coordinator.at_rest(each["name"]))
+            connection = stack.enter_context(self.database.writing())
+            if not connection.delete("service_users", kind=kind, name=name):
+                raise Problem("not-found", f"There is no {kind} of this name.")
+            connection.delete("service_accounts", kind=kind, name=name)
+            if kind == "user":
+                ApiKeys(connection, self._coordinator.vault).delete(name)
+                for table in ("reservations", "paid", "requests", "jobs"):
+                    connection.delete(f"service_{table}", user=name)
+        self._coordinator.callers.forget()
+        return {"name": name}
+
+    def curator_keys(self, curator: Caller) -> Any:
+        with self.database.reading() as connection:
+            return ApiKeys(connection, self._coordinator.vault).all()
+
+    @_audited("issue key", "{user}")
+    def curator_issue_key(
+        self, curator: Caller, *, user: str, project: str | None, scopes: list[str], days: float
+    ) -> Facts:
+        with self.database.writing() as connection:
+            members = Members(connection)
+            members.need("user", user)
+            if project is not None:
+                members.need("project", project)
+            keys = ApiKeys(connection, self._coordinator.vault)
+            return dict(zip(("name", "key"), keys.issue(user, project, scopes, days), strict=True))
+
+    @_audited("rotate key", "{key}")
+    def curator_rotate_key(self, curator: Caller, *, key: str, days: float, grace: float) -> Facts:
+        with self.database.writing() as connection:
+            keys = ApiKeys(connection, self._coordinator.vault)
+            made = keys.rotate(key, days, grace)
+        self._coordinator.callers.forget()
+        return dict(zip(("name", "key"), made, strict=True))
+
+    @_audited("revoke key", "{key}")
+    def curator_revoke_key(self, curator: Caller, *, key: str) -> Facts:
+        with self.database.writing() as connection:
+            ApiKeys(connection, self._coordinator.vault).revoke(key)
+        self._coordinator.callers.forget()
+        return {"name": key}
+
+    def curator_all_models(self, curator: Caller, model: str | None = None) -> Any:
+        left = {each.name: each.rows_left() for each in self._coordinator.answering()}
+        models = self._coordinator.catalog.models(model)
+        return [each | {"rows_left": left.get(each["name"])} for each in models]
+
+    @_audited("fit", "{recipe[name]}")
+    def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:
+        catalog, key = self._coordinator.catalog, Recipe(**recipe).key
+        if key in self._jobs.fitting or catalog.models(key):
+            raise Problem("conflict", "There is a model of this name and version already.")
+        self._need_dataset(recipe["dataset"])
+        catalog.estimator(recipe)
+        return self._jobs.fit(curator, recipe)
+
+    @_audited("publish", "{model}")
+    def curator_publish(self, curator: Caller, *, model: str, overcommit: bool) -> Facts:
+        coordinator = self._coordinator
+        if model in self._jobs.fitting:
+            raise Problem("conflict", f"The model {model!r} is being fitted; wait for its job.")
+        if not coordinator.catalog.models(model):
+            raise Problem("not-found", f"There is no model {model!r}.")
+        is_new = coordinator.load(model)
+        try:
+            if is_new and not overcommit:
+                self._check_covered(coordinator.hosted(model).dataset)
+            coordinator.catalog.publish(model)
+        except BaseException:
+            if is_new:
+                coordinator.unload(model)
+            raise
+        return {"name": model, "status": "published"}
+
+    @_audited("withdraw", "{model}")
+    def curator_withdraw(self, curator: Caller, *, model: str) -> Facts:
+        self._coordinator.catalog.withdraw(model)
+        self._coordinator.unload(model)
+        return {"name": model, "status": "withdrawn"}
+
+    @_audited("delete model", "{model}")
+    def curator_delete_model(self, curator: Caller, *, model: str) -> Facts:
+        with self.database.writing() as connection:
+            if connection.delete("service_models", name=model, status="published"):
+                raise Problem("conflict", f"The model {model!r} is published; withdraw it first.")
+            if not connection.delete("service_models", name=model):
+                raise Problem("not-found", f"There is no model {model!r}.")
+            for table in ("progress", "answers", "paid", "requests"):
+                connection.delete(f"service_{table}", model=model)
+        return {"name": model}
+
+    def curator_guarantee(self, curator: Caller, model: str) -> Any:
+        return self._coordinator.hosted(model).guarantee().to_dict()
+
+    @_audited("verify", "{dataset}")
+    def curator_verify(self, curator: Caller, *, dataset: str) -> Facts:
+        self._need_dataset(dataset)
+        position = self._coordinator.catalog.ledger(dataset).verify()
+        with self.database.reading() as connection:
+            wrong = AuditLog(connection).first_wrong()
+        return {
+            "dataset": dataset,
+            "rows": position.sequence,
+            "position": str(position),
+            "audit_log_is_whole": wrong is None,
+        }
+
+    def curator_ledger(self, curator: Caller, dataset: str, after: int, limit: int) -> Any:
+        """What was charged, for a burn-down: time is the ledger's own."""
+        self._need_dataset(dataset)
+        ledger = self._coordinator.catalog.ledger(dataset)
+        events = ledger.events[after : after + limit]
+        return {
+            "ceiling": ledger.ceiling,
+            "spent": ledger.spent,
+            "after": after,
+            "events": [
+                {"kind": each.kind, "charge": each.charge, "rows": each.n_noisy} for each in events
+            ],
+        }
+
+    def curator_burn_down(self, curator: Caller, dataset: str, most: int) -> Any:
+        """What was left after every charge, or after every so many where there are more."""
+        self._need_dataset(dataset)
+        ledger = self._coordinator.catalog.ledger(dataset)
+        left = [ledger.ceiling]
+        left += [ledger.ceiling - sum_ for sum_ in accumulate(e.charge for e in ledger.events)]
+        step = -(-len(left) // most)
+        shown = list(enumerate(left))[:-1:step]
+        return {
+            "ceiling": ledger.ceiling,
+            "points": [*shown, (len(left) - 1, ledger.remaining)],
+        }
+
+    def curator_price(self, curator: Caller, model: str, user: str, content: bytes) -> Facts:
+        """The most that a batch can cost a user, who is not told."""
+        ask = self._coordinator.ask(Caller(user, None, frozenset({"ask"})), model, content)
+        count, worst = self._coordinator.hosted(model).worst_price(ask)
+        return {"n_rows": ask.n_rows, "free": ask.n_rows - count, "worst_case": worst}
+
+    def curator_audit(self, curator: Caller, after: int, limit: int) -> Any:
+        with self.database.reading() as connection:
+            return AuditLog(connection).lines(after=after, limit=limit)
+
+    def curator_metrics(self, curator: Caller) -> str:
+        return prometheus.generate_latest(self._coordinator.metrics.registry).decode()
+
+    def _check_covered(self, dataset: str) -> None:
+        with self._coordinator.at_rest(dataset) as budgets, self.database.reading() as connection:
+            Quotas(connection, dataset).check_covered(budgets)
+
+    def _need_dataset(self, name: str) -> None:
+        if not self._coordinator.catalog.datasets(name):
+            raise _no_dataset()
+
+
+def _no_dataset() -> Problem:
+    return Problem("not-found", "There is no data set of this name.")

@@ -1,0 +1,96 @@
+"""One released model: what it says was charged when it was released, and is free."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, final
+
+import numpy as np
+
+from pacsklearn.estimators.model_file import from_file
+from pacsklearn_service.server.caller import Ask
+from pacsklearn_service.server.log import LOG
+from pacsklearn_service.server.model_card import stated_guarantee
+from pacsklearn_service.server.problem import NOT_READ, Problem
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.store.database import ServiceDatabase
+from pacsklearn_service.server.store.quotas import Quotas
+from pacsklearn_service.server.store.replies import Replies
+from pacsklearn_service.server.vault import Vault
+
+
+@final
+class ReleasedModel:
+    """A model of a signed bundle, for who has a quota for its data set.
+
+    Parameters
+    ----------
+    database : ServiceDatabase
+    vault : Vault
+    name : str
+
+    Notes
+    -----
+    It is public: its noise was drawn once, before it was signed, and it says the same to everybody.
+    Nothing is charged and nothing is stored.
+    """
+
+    step_budget = debited = 0.0
+
+    def __init__(self, database: ServiceDatabase, vault: Vault, name: str) -> None:
+        self._database, self._vault, self.name = database, vault, name
+        self.replies = Replies(vault, name)
+
+    def load(self) -> None:
+        """Read the model, which was verified when it was added and sealed then."""
+        with self._database.reading() as connection:
+            (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
+        self.facts: dict[str, Any] = json.loads(row["facts"])
+        self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
+        self._model = from_file(self._vault.open(row["state"], f"model/{self.name}"))
+
+    def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
+        """Answer requests; a refusal stands in the place of its answer."""
+        return [self._reply(ask) for ask in asks]
+
+    def worst_price(self, ask: Ask) -> tuple[int, float]:
+        """Rows that cost something, and the most that they can cost: nothing."""
+        del ask
+        return 0, 0.0
+
+    def rows_left(self) -> int:
+        """Contested rows that can still be answered: there are none."""
+        return 0
+
+    def close(self) -> None:
+        """Answer nothing more."""
+
+    def guarantee(self) -> Any:
+        """What was promised when it was released."""
+        return stated_guarantee(self.facts["guarantee"])
+
+    @contextmanager
+    def at_rest(self) -> Iterator[tuple[float, float]]:
+        """Charged and ceiling: nothing, of any budget."""
+        yield 0.0, math.inf
+
+    def _reply(self, ask: Ask) -> dict[str, Any] | Exception:
+        reply: dict[str, Any] = {"charged": 0.0, "free": ask.n_rows}
+        if ask.dry_run:
+            return reply | {"n_rows": ask.n_rows, "worst_case": 0.0}
+        try:
+            with self._database.reading() as connection:
+                left = Quotas(connection, self.dataset).standing(ask.caller.user).remaining
+            rows = self.signature.rows(ask.columns)
+            outputs = {"predict": np.asarray(self._model.predict(rows)).tolist()}
+            if self.facts["answers"] == "probabilities":
+                outputs["predict_proba"] = np.asarray(self._model.predict_proba(rows)).tolist()
+        except Problem as problem:
+            return problem
+        except Exception as error:  # noqa: BLE001 - its words may quote rows
+            LOG.warning("rows could not be evaluated", error=type(error).__name__)
+            return Problem("invalid", NOT_READ)
+        return reply | {"outputs": outputs, "contested": 0, "remaining": left}

@@ -1,0 +1,111 @@
+"""Models that were fitted in Python, and bundles that were signed, behind a service."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
+from sklearn.linear_model import LogisticRegression
+from typer.testing import CliRunner
+
+from pacsklearn import PACPrivate, PrivacySession, Subsets
+from pacsklearn.cli.app import app
+from pacsklearn.kernel.ledger.open_ledger import close_ledgers
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+
+
+def add(folder: Path, house: House, model: Path, key: Path, *words: str, code: int = 0) -> str:
+    """Run ``pacsklearn service add`` beside the service that runs."""
+    config = folder / "service.toml"
+    config.write_text(f'database = "{house.address}"\nkey_file = "{folder / "service.key"}"\n')
+    told = CliRunner().invoke(app, [
+        "service", "add", str(model), "--name", "risk", "--version", "2", "--dataset", "clinic",
+        "--key", str(key), "--config", str(config), *words,
+    ])  # fmt: skip
+    assert told.exit_code == code, told.output
+    return told.output
+
+
+@pytest.fixture
+def own(new_house: Any, tmp_path: Path) -> House:
+    key = bytes(range(32))
+    file = tmp_path / "service.key"
+    file.touch(mode=0o600)
+    file.write_bytes(key)
+    found: House = new_house(key=key)
+    return found
+
+
+def infer(house: House, rows: Any, version: str = "") -> Any:
+    path = f"/v2/models/risk{version}/infer"
+    return house.call("POST", path, user="ann", json=v2(rows))
+
+
+def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path) -> None:
+    ledger = SharedLedger(own.address, dataset="clinic")
+    session = PrivacySession(own.X, own.y, budget=0.5, secret=Subsets(8), ledger=ledger)
+    session.responder(LogisticRegression(C=0.5), query_budget=STEP)
+    key = tmp_path / "session.key"
+    key.touch(mode=0o600)
+    key.write_bytes(bytes(32))
+    session.save(tmp_path / "risk.session", key=key)
+    session.close()
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps({
+        "estimator": "LogisticRegression", "params": {"C": 0.5}, "release": {"query_budget": STEP}
+    }))  # fmt: skip
+    words = "--recipe", str(recipe)
+    assert "risk@2" in add(tmp_path, own, tmp_path / "risk.session", key, *words)
+    again = add(tmp_path, own, tmp_path / "risk.session", key, *words, code=2)
+    assert "already" in again
+    rows = contested_rows(5)
+    assert infer(own, rows, "/versions/2").status_code == 404  # until it is published
+    assert own.call("POST", "/v1/models/risk@2/publish", user="curator").status_code == 409
+    publish = "/v1/models/risk@2/publish?overcommit=true"
+    assert own.call("POST", publish, user="curator").status_code == 200
+    newest = infer(own, rows).json()
+    assert newest["model_version"] == "2"
+    assert newest["parameters"]["charged"] == 5 * STEP
+    assert infer(own, rows, "/versions/2").json()["parameters"]["charged"] == 0.0
+    first = infer(own, rows, "/versions/1").json()
+    assert (first["model_version"], first["parameters"]["charged"]) == ("1", 5 * STEP)
+    told = own.call("GET", "/v2/models/risk", user="ann").json()
+    assert told["versions"] == ["1", "2"]
+    assert own.call("GET", "/v1/models", user="ann").json() == {"models": ["risk"]}
+    lines = own.call("GET", "/v1/audit", user="curator").json()["lines"]
+    assert ("add model", "risk@2") in [(each["action"], each["object"]) for each in lines]
+    assert np.isclose(own.spent, 10 * STEP)
+
+
+def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:
+    publishing = pytest.importorskip("pacsklearn_publish")
+    signature = pytest.importorskip("pacsklearn_publish.signature")
+    model = PACPrivate(LogisticRegression(), secret=Subsets(8)).fit(own.X, own.y)
+    private, public = signature.make_key(tmp_path / "curator.key")
+    path = publishing.publish(model, tmp_path / "risk.pac", key=private)
+    _, other = signature.make_key(tmp_path / "other.key")
+    assert "sign" in add(tmp_path, own, path, other, code=2)
+    assert "risk@2" in add(tmp_path, own, path, public)
+    assert own.call("POST", "/v1/models/risk@2/publish", user="curator").status_code == 200
+    rows, before = contested_rows(20), own.spent
+    told = infer(own, rows).json()
+    assert told["parameters"]["charged"] == 0.0
+    released = publishing.load_bundle(path, key=public).model()
+    assert told["outputs"][0]["data"] == released.predict(rows).tolist()
+    assert own.spent == before
+    own.user("idle", None)
+    refused = own.call("POST", "/v2/models/risk/infer", json=v2(rows),
+                       headers={"authorization": f"Bearer {own.key('idle', quota=None)}"})  # type: ignore[arg-type] # fmt: skip
+    assert refused.status_code == 403
+    assert infer(own, np.full((1, N_COLUMNS), 1e308)).status_code in (200, 422)
+    card = own.call("GET", "/v1/models/risk/card", user="ann")
+    assert "Promise" in card.text
+    page = own.call("GET", "/v1/models/risk/preview", user="ann")
+    assert page.status_code == 405
+    preview = own.call("POST", "/v1/models/risk/preview", user="ann", json=v2(rows)).json()
+    assert preview["worst_case"] == 0.0
+    close_ledgers()
