@@ -96,8 +96,9 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
             raise NoCanonicalizerError(
                 f"{name}(categories={estimator.categories!r}) learns from the rows which "
                 "categories there are, which cannot be noised; give categories=[...], one list "
-                "for each feature, written down without looking at the rows, or take them from a "
-                "Schema: pacsklearn.tabular.apply_schema(estimator, schema)."
+                "for each feature, written down without looking at the rows, or a codebook that "
+                "lists them: PACPrivate(..., schema='codebook.yaml'). schema='from table' looks "
+                "them up, and publishes them exactly."
             )
         for parameter in ("min_frequency", "max_categories"):
             if getattr(estimator, parameter, None) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
@@ -59,6 +59,10 @@ class Alternatives(MetaEstimatorMixin, BaseEstimator, ABC):
 
     scoring: Any
     needs_list: ClassVar[str]
+
+    @abstractmethod
+    def through(self, reading: Callable[[Any], Any]) -> Self:
+        """The same models, each as ``reading`` makes it of the one stated."""
 
     @property
     @abstractmethod

@@ -16,3 +16,14 @@ def pacsklearn_advice() -> Iterable[type | str]:
     iterable of subclasses of Advice, or of their names
     """
     return ()
+
+
+@kind("codebook", "pacsklearn.estimators.codebook:Codebook", internal=True)
+def pacsklearn_codebooks() -> Iterable[type | str]:
+    """How estimators read a table by a codebook.
+
+    Returns
+    -------
+    iterable of subclasses of Codebook, or of their names
+    """
+    return ()

@@ -27,6 +27,7 @@ from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.priors import Prior
+from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Fits
 
 
@@ -88,6 +89,7 @@ class OpenSession:
             return self._open_responders
 
     def _fits(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Fits:
+        refuse_published(estimator, "only PACPrivate and Auto list them in what they state")
         options = replace(self._fitting, fit_params=fit_params or {})
         return Fits(estimator, self._X, self._y, options)
 

@@ -32,7 +32,9 @@ class Opening:
     ledger: Any = None
     random_state: Any = None
 
-    def procedure(self, space: Space, table: Any = None) -> ReleaseProcedure:
+    def procedure(
+        self, space: Space, table: Any = None, looked_up: tuple[str, ...] = ()
+    ) -> ReleaseProcedure:
         """Releases about one secret of a space.
 
         Parameters
@@ -40,12 +42,14 @@ class Opening:
         space : Space
         table : array-like, optional
             What the secret is about, to warn of its second release.
+        looked_up : tuple of str, default=()
+            Facts of the table that are published exactly.
 
         Raises
         ------
         BudgetError
         """
-        terms = Terms(space, self.budget.criterion(space))
+        terms = Terms(space, self.budget.criterion(space), looked_up)
         own = MemoryLedger(self.budget.amount, terms.unit)
         announce = None if table is None else partial(announce_release, table)
         account = Account(own, open_shared(self.ledger), announce=announce)

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from pacsklearn._validation import check_integer, warn_user
 from pacsklearn.estimators.advice import PlanRequest, advice_on
 from pacsklearn.estimators.alternatives import Alternatives, template_of
+from pacsklearn.estimators.codebook import through_codebook
 from pacsklearn.estimators.failed_fit import explained
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.prepared_rows import PreparedRows, opening_of
@@ -82,6 +83,14 @@ class PACPrivate(PrivateEstimator):
         What is hidden: which of a list of balanced subsets is used (None is :class:`Subsets` with
         its defaults), or which of *all* balanced subsets (:class:`SampledSubsets`): somebody who
         knows some rows' memberships then learns nothing about the others'.
+    schema : None, Schema, str or Path, default=None
+        By what the table is read where it holds more than numbers: a public
+        :class:`~pacsklearn.tabular.Schema` or the path of one in JSON or YAML, which costs nothing;
+        or ``"from table"``: categories and rounded ranges are looked up in the rows and published
+        exactly, as the guarantee lists them, so that presence in the table is not protected
+        (:meth:`Schema.from_table <pacsklearn.tabular.Schema.from_table>`). Gaps are filled by
+        public constants. An estimator that selects columns (``ColumnTransformer``) gets
+        categories for its encoders, any other the table encoded.
     noise : str or NoiseBackend, default="auto"
         With released parameters: ``"isotropic"``, ``"diagonal"``, ``"eigen"``, ``"logdet"``,
         the name of a plugin (``"residual"``) or an instance. "auto" is ``"logdet"``, and
@@ -169,6 +178,7 @@ SubsetFitError, NonDeterministicError
     _: KW_ONLY
     release: str | ReleaseKind = "auto"
     secret: Subsets | SampledSubsets | None = None
+    schema: Any = None
     noise: Any = "auto"
     ledger: Any = None
     random_state: Any = None
@@ -250,10 +260,7 @@ SubsetFitError, NonDeterministicError
                 opening = opening_of(self, budget)
                 learned = table_release(self, opening, spaces, X, y, groups, fit_params)
             else:
-                kind, why = self._checked_kind()
-                rows = PreparedRows.of(
-                    self, kind.needs_list(self.estimator), X, y, groups, fit_params
-                )
+                kind, why, rows = self._prepared(X, y, groups, fit_params)
                 watched.append(rows.candidates)
                 fit = OpenFit(self, rows, rows.procedure(self, budget), kind.store)
                 advice = advice_on(kind)
@@ -319,8 +326,7 @@ SubsetFitError, NonDeterministicError
         check_integer(name="n_releases", value=n_releases, minimum=2)
         with recorded() as report:
             budget = as_budget(self.budget)
-            kind, why = self._checked_kind()
-            rows = PreparedRows.of(self, kind.needs_list(self.estimator), X, y, groups, fit_params)
+            kind, why, rows = self._prepared(X, y, groups, fit_params)
             if not rows.candidates.space.has_members:
                 raise ValueError(
                     "secret must be Subsets() for a plan: it simulates releases over a list of "
@@ -337,7 +343,7 @@ SubsetFitError, NonDeterministicError
                 noise=self.noise,
                 why="" if why is None else why.why,
             )
-            return advice_on(kind).plan(kind, self.estimator, request)
+            return advice_on(kind).plan(kind, rows.stated, request)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -404,11 +410,16 @@ SubsetFitError, NonDeterministicError
             return Answers(), error
         return parameters, None
 
-    def _checked_kind(self) -> tuple[ReleaseKind, NoCanonicalizerError | None]:
+    def _prepared(
+        self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any]
+    ) -> tuple[ReleaseKind, NoCanonicalizerError | None, PreparedRows]:
+        """What is released, and the rows as they are read; all checked."""
         self._check_parameters()
-        kind, why = self._kind()
-        kind.check(self)
-        return kind, why
+        reading = through_codebook(self, X, groups)
+        kind, why = reading._kind()
+        kind.check(reading)
+        needs_list = kind.needs_list(reading.estimator)
+        return kind, why, PreparedRows.of(reading, needs_list, X, y, groups, fit_params)
 
     def _check_parameters(self) -> None:
         check_is_estimator(self.estimator)

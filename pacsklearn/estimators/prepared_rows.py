@@ -11,6 +11,7 @@ from pacsklearn.estimators.subsets import design_of
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.universe.codebook_reader import published_facts
 from pacsklearn.universe.row_rules import check_names
 
 if TYPE_CHECKING:
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 
 @final
 class PreparedRows(NamedTuple):
-    """What a fit and its plan begin with: checked rows, their candidates, and the public seed."""
+    """What a fit and its plan begin with: checked rows, their candidates, and the public seed.
 
+    ``stated`` is what is fitted: an estimator, or several to choose from.
+    """
+
+    stated: Any
     candidates: Any
     features: dict[str, Any]
     seed: Any
@@ -43,11 +48,13 @@ class PreparedRows(NamedTuple):
         candidates = design.candidates(template_of(model.estimator), X, y, options)
         if needs_list and not candidates.space.has_members:
             raise ValueError(needs_list)
-        return cls(candidates, features, design.seed, routed)
+        return cls(model.estimator, candidates, features, design.seed, routed)
 
     def procedure(self, model: PACPrivate, budget: Budget) -> ReleaseProcedure:
         """How a fit releases."""
-        return opening_of(model, budget).procedure(self.candidates.space, self.candidates.X)
+        known = self.candidates
+        facts = published_facts(known.estimator)
+        return opening_of(model, budget).procedure(known.space, known.X, facts)
 
 
 def opening_of(model: PACPrivate, budget: Budget) -> Opening:

@@ -119,7 +119,7 @@ class Parameters(ReleaseKind):
             target = procedure.check(None)
             return ParameterPlan.of(one, partial(fit.candidates, one), target, choices)
 
-        return self.choose(fit.model.estimator, prepare, rows.candidates)
+        return self.choose(rows.stated, prepare, rows.candidates)
 
     def take(self, fit: OpenFit, plan: ChosenPlan[Any]) -> dict[str, Any]:
         """Release the planned parameters."""

@@ -13,6 +13,7 @@ from pacsklearn.estimators.subsets import listed_design
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.secret.space import Space
+from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Fits
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ def table_release(
             f"release must be Parameters() of one estimator for a {type(table).__name__}, got "
             f"{type(kind).__name__} of {type(model.estimator).__name__}."
         )
+    if model.schema is not None:
+        raise ValueError(
+            f"schema must be None for a {type(table).__name__}, which is read in passes: begin the "
+            "estimator with SchemaEncoder(schema)."
+        )
+    refuse_published(model.estimator, f"a {type(table).__name__} is read in passes")
     kind.check(model)
     design = listed_design(model.secret, groups, model.random_state, table)
     options = FitOptions(fit_params, model.n_jobs, model.verbose)

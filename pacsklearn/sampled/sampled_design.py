@@ -13,6 +13,7 @@ from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Design
 from pacsklearn.universe.row_rules import checked_rows
 
@@ -44,6 +45,9 @@ class SampledDesign:
     def candidates(self, estimator: Any, X: Any, y: Any, options: FitOptions) -> DrawnCandidates:
         """Validate the universe, and say how subsets of it are drawn."""
         with stage("design"):
+            refuse_published(
+                estimator, "the secret may be any subset of the table (SampledSubsets)"
+            )
             X, y = checked_rows(estimator, X, y, options.fit_params)
             space = self.space(X, y, classifies=is_classifier(estimator))
         return DrawnCandidates(estimator, X, y, space, options)

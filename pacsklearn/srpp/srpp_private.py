@@ -22,6 +22,7 @@ from pacsklearn.kernel.release.account import sampler_for
 from pacsklearn.srpp.release.release import sliced_release
 from pacsklearn.srpp.release.renyi_unit import check_secret_name
 from pacsklearn.srpp.srpp_parameters import is_function, sliced_options, sliced_query
+from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.row_rules import check_names, check_readable
 
 _DEFAULT_SCENARIO = "prevalence"
@@ -163,6 +164,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         warn_of_steps_before(self)
         options = sliced_options(self)
         check_readable(self.estimator)
+        refuse_published(self.estimator, "the table itself is the secret")
         check_secret_name(self.secret_name, self.ledger)
         plugins = registry()
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario

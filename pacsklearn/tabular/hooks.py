@@ -34,3 +34,9 @@ def pacsklearn_advice() -> Iterator[str]:
         "pacsklearn.tabular.choosing.answers_plan:AnswersAdvice",
         "pacsklearn.tabular.students.student_plan:StudentAdvice",
     )
+
+
+@hookimpl
+def pacsklearn_codebooks() -> Iterator[str]:
+    """How estimators read tables by a schema."""
+    yield "pacsklearn.tabular.schema.stated_schema:SchemaArgument"

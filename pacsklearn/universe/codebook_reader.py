@@ -11,10 +11,45 @@ class CodebookReader(Protocol):
 
     Errors inside a candidate quote nothing, so it is asked before the first fit. Its own
     may name columns, counts and parameters, and no value of a row. It takes rows with gaps.
+
+    Attributes
+    ----------
+    schema : object or None
+        The codebook; ``published`` are facts in it that were looked up in the protected rows and
+        are published exactly, in words.
     """
+
+    schema: Any
 
     def check_codebook(self) -> None:
         """Refuse parameters, and a codebook that cannot be used."""
 
     def check_table(self, X: Any) -> None:
         """Refuse a table that does not suit the codebook; the estimator stays unfitted."""
+
+
+def published_facts(estimator: Any) -> tuple[str, ...]:
+    """Facts of the protected table that an estimator's codebooks publish exactly, in words."""
+    parts = estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ()
+    readers = [
+        part
+        for part in (estimator, *parts)
+        if isinstance(part, CodebookReader) and not isinstance(part, type)
+    ]
+    facts = [fact for one in readers for fact in getattr(one.schema, "published", ())]
+    return tuple(dict.fromkeys(facts))
+
+
+def refuse_published(estimator: Any, why: str) -> None:
+    """Refuse an estimator whose codebook was looked up in the protected table.
+
+    Raises
+    ------
+    ValueError
+    """
+    if published_facts(estimator):
+        raise ValueError(
+            f"{type(estimator).__name__} reads rows by facts that were looked up in the table "
+            f"(schema='from table'), and {why}. Give a public codebook: "
+            "Schema.read('codebook.yaml')."
+        )

@@ -25,7 +25,7 @@ def of_agreed_answers(guarantee: Guarantee, answers: str) -> Guarantee:
     """Guarantee that says first what is in answers without noise."""
     return replace(
         guarantee,
-        headline=_HEADLINE,
+        headline="; ".join(filter(None, (guarantee.headline, _HEADLINE))),
         released=(f"answers ({answers})",),
         public=(*guarantee.public, "which queries all candidates agree on"),
         not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),

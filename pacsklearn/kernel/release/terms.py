@@ -25,6 +25,11 @@ _RULED_OUT = (
     "What padding cannot hide: a padded value rules out every candidate whose own value is larger."
 )
 
+_PUBLISHED = (
+    "facts looked up in the table are published exactly, and presence in the table is not "
+    "protected; which rows were used is"
+)
+
 _OTHER_AIMS = (
     "Other aims: only the success named above is capped; what an adversary achieves otherwise is "
     "bounded by the mutual information alone."
@@ -42,10 +47,14 @@ class Terms:
     criterion : Criterion, optional
         What is capped instead of the mutual information. Successes do not add up, so such a session
         makes one release.
+    looked_up : tuple of str, default=()
+        Facts of the table that were looked up by consent, before candidates were drawn, and are
+        published exactly with whatever is released.
     """
 
     space: Space
     criterion: Criterion | None = None
+    looked_up: tuple[str, ...] = ()
 
     @cached_property
     def unit(self) -> str:
@@ -134,6 +143,8 @@ class Terms:
                 "noise bound: see the backend",
             ),
         }
+        if self.looked_up:
+            facts |= {"headline": _PUBLISHED, "public": (*facts["public"], *self.looked_up)}
         return Guarantee(**(facts | self.space.statement(laws, facts)))
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from pacsklearn.estimators.codebook import check_consent
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.private_estimator import (
     JudgedByBudget,
@@ -33,11 +36,15 @@ from pacsklearn.tabular.choosing.families import (
 from pacsklearn.tabular.choosing.fit_plan import FitPlan
 from pacsklearn.tabular.choosing.model_or_constant import ModelOrConstant, NothingBeatsTheConstant
 from pacsklearn.tabular.choosing.tuning import value_name
-from pacsklearn.tabular.choosing.verdict import Utility, Verdict
+from pacsklearn.tabular.choosing.verdict import Utility
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.schema.stated_schema import stated_schema
 from pacsklearn.tabular.students.student import Student
-from pacsklearn.universe.row_rules import RowRules
+from pacsklearn.universe.frame import as_pandas, column_names
+from pacsklearn.universe.row_rules import RowRules, check_names
+
+_SHOWN = 5
 
 
 @dataclass(eq=False, repr=False)
@@ -46,7 +53,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
 
     budget: float | Budget = 1 / 16
     _: KW_ONLY
-    schema: Schema | None = None
+    schema: Schema | str | Path | None = None
     families: Any = None
     scoring: Any = None
     prior: Prior | Constant | None = None
@@ -58,12 +65,15 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
     _curators: ClassVar[frozenset[str]] = frozenset({"verdict_"})  # how options score
 
     @abstractmethod
-    def _listed(self, n_features: int) -> list[Any]:
+    def _listed(self, schema: Schema | None, n_features: int) -> list[Any]:
         """Families that are chosen among when none are given."""
 
     @abstractmethod
     def _options(self, listed: list[Any]) -> tuple[ModelOrConstant, Parameters]:
         """What is chosen from, and how it is released."""
+
+    def _check_prior(self) -> None:
+        """Ask for what is publicly expected before a row is looked at."""
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> Any:
         """Choose, release, and state what is promised.
@@ -80,7 +90,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         self
         """
         warn_of_steps_before(self, f"{type(self).__name__}(families=[make_pipeline(...)])")
-        model = self._model(X, y)
+        model, left_out = self._model(X, y, groups)
         try:
             model.fit(X, y, groups=groups)
             released, guarantee = model.released_estimator_, model.guarantee_
@@ -94,7 +104,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             self.__dict__.pop(name, None)
         self.released_estimator_, self.guarantee_ = released, guarantee
         self.best_estimator_ = None if best is None else clone(best)
-        self.verdict_ = None if verdict is None else self._with_left_out(verdict, X, y)
+        self.verdict_ = verdict and replace(verdict, options=(*verdict.options, *left_out))
         self.n_features_in_ = np.shape(X)[1]
         if is_classifier(self):
             self.classes_ = released.classes_
@@ -115,7 +125,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
 
         Where its verdict does not beat the reference, ``fit`` releases the constant.
         """
-        model = self._model(X, y)
+        model, _ = self._model(X, y, groups)
         if isinstance(model.estimator, ModelOrConstant):
             model.estimator.stops = False
         return model.plan(
@@ -133,40 +143,76 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "families": unfitted(self.families)}
 
-    def _model(self, X: Any, y: Any) -> PACPrivate:
-        shared = {"ledger": self.ledger, "secret": self.secret, "random_state": self.random_state}
+    def _model(self, X: Any, y: Any, groups: Any) -> tuple[PACPrivate, list[Utility]]:
+        """What is fitted, and which of the built-in families the table's shape leaves out."""
+        is_student = isinstance(self.families, Student)
+        if not is_student:
+            self._check_prior()
+        check_consent(self.schema, self.secret)
+        schema = None if self.schema is None else stated_schema(self.schema, X, groups)
+        n_classes = len(set(np.ravel(y).tolist())) if is_classifier(self) else 0
+        shared = {
+            "ledger": self.ledger,
+            "secret": self.secret,
+            "schema": schema,
+            "random_state": self.random_state,
+        }
         budget = as_budget(self.budget)
-        if isinstance(self.families, Student):
+        if is_student:
             student = clone(self.families)
-            if student.queries is None and self.schema is not None:
-                student.queries = SchemaQueries(self.schema, "private")
-            one = teacher(self.schema, n_classes=self._n_classes(y) or None)
-            return PACPrivate(one, budget, release=student, **shared)
-        listed = [family for family, why_not in self._families(X, y) if not why_not]
-        if not listed:
+            if student.queries is None and schema is not None:
+                student.queries = SchemaQueries(schema, "private")
+            one = teacher(schema, n_classes=n_classes or None)
+            return PACPrivate(one, budget, release=student, **shared), []
+        if schema is None and self.families is None:
+            _check_numbers(X)
+        n_features = int(np.shape(X)[1])
+        listed = self._listed(schema, n_features) if self.families is None else self.families
+        # What the user lists is taken as it is; the built-in list leaves out what takes too long.
+        too_long = [
+            "" if self.families is not None else too_dear(family, n_features, n_classes)
+            for family in listed
+        ]
+        kept = [family for family, why in zip(listed, too_long, strict=True) if not why]
+        if not kept:
             raise ValueError("families must list at least one estimator, got none.")
-        if self.schema is None and self.families is None:
-            RowRules.of(listed[0][-1]).check(X)
-        options, release = self._options(listed)
-        return PACPrivate(options, budget, release=release, **shared)
-
-    def _n_classes(self, y: Any) -> int:
-        return len(set(np.ravel(y).tolist())) if is_classifier(self) else 0
-
-    def _families(self, X: Any, y: Any) -> list[tuple[Any, str]]:
-        """Families to choose among, each with why the table's shape leaves it out, if it does."""
-        if self.families is not None:
-            return [(family, "") for family in self.families]
-        shape = int(np.shape(X)[1]), self._n_classes(y)
-        return [(family, too_dear(family, *shape)) for family in self._listed(shape[0])]
-
-    def _with_left_out(self, verdict: Verdict, X: Any, y: Any) -> Verdict:
         left_out = [
             Utility(value_name(family), (), why_not=why)
-            for family, why in self._families(X, y)
+            for family, why in zip(listed, too_long, strict=True)
             if why
         ]
-        return replace(verdict, options=(*verdict.options, *left_out))
+        options, release = self._options(kept)
+        return PACPrivate(options, budget, release=release, **shared), left_out
+
+
+def _check_numbers(X: Any) -> None:
+    """Refuse a table that only a codebook can read, saying what would be looked up for one.
+
+    Raises
+    ------
+    ValueError
+    """
+    check_names(X)
+    names = column_names(X)
+    if names is None:
+        RowRules.of(StandardScaler()).check(X)
+        return
+    table = as_pandas(X)
+    others = [name for name in names if getattr(table[name].dtype, "kind", "O") not in "biuf"]
+    gaps = [name for name in names if name not in others and table[name].isna().any()]
+    if not (others or gaps):
+        return
+    what = [
+        f"{words} {', '.join(listed[:_SHOWN])}{' and others' * (len(listed) > _SHOWN)}"
+        for words, listed in (("no numbers in", others), ("gaps in", gaps))
+        if listed
+    ]
+    raise ValueError(
+        f"X has {' and '.join(what)}: schema='from table' looks up the kinds, the categories of at "
+        "least ten units and the rounded ranges of its columns, publishes them exactly, and leaves "
+        "presence in the table unprotected; schema='codebook.yaml', a public codebook, costs "
+        "nothing ('pacsklearn schema', or Schema.template, drafts one)."
+    )
 
 
 def _offers(method: str) -> Callable[[Any], bool]:
@@ -187,9 +233,11 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
         As for :class:`PACPrivate`: nats of mutual information, or a cap. ``Membership(0.60)`` caps
         the success at telling whether a row was used, which needs far less noise and promises
         nothing else.
-    schema : Schema, optional
-        Public codebook of the table. With it, encoding costs nothing, and text, categories, dates
-        and missing values are read; without it the table must be numbers.
+    schema : Schema, str or Path, optional
+        Public codebook of the table, or the path of one. With it, encoding costs nothing, and text,
+        categories, dates and missing values are read; without it the table must be numbers.
+        ``"from table"`` looks categories and rounded ranges up in the rows and publishes them
+        exactly, as for :class:`PACPrivate`: presence in the table is then not protected.
     families : list of estimators or Student, optional
         At most 63 estimators in place of the built-in list: the constant is an outcome as well. Or
         a student's release, of boosted trees or, with a schema and more than two classes, of an
@@ -237,15 +285,17 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     True
     """
 
-    def _listed(self, n_features: int) -> list[Any]:
-        return classifier_families(self.schema, n_features)
+    def _listed(self, schema: Schema | None, n_features: int) -> list[Any]:
+        return classifier_families(schema, n_features)
 
-    def _options(self, listed: list[Any]) -> tuple[ModelOrConstant, Parameters]:
+    def _check_prior(self) -> None:
         if not isinstance(self.prior, Constant | None):
             raise ValueError(
                 f"prior must be Constant(proba) for a classifier, got {self.prior!r}: public "
                 "probabilities of the classes."
             )
+
+    def _options(self, listed: list[Any]) -> tuple[ModelOrConstant, Parameters]:
         return ModelOrConstant(listed, scoring=self.scoring, prior=self.prior), Parameters()
 
     @available_if(_offers("predict_proba"))
@@ -280,16 +330,19 @@ class AutoPrivateRegressor(JudgedByBudget, RegressorMixin, _AutoPrivate):
         As for :class:`AutoPrivateClassifier`.
     """
 
-    def _listed(self, n_features: int) -> list[Any]:
-        return regressor_families(self.schema, n_features)
+    def _listed(self, schema: Schema | None, n_features: int) -> list[Any]:
+        return regressor_families(schema, n_features)
 
-    def _options(self, listed: list[Any]) -> tuple[ModelOrConstant, Parameters]:
+    def _check_prior(self) -> None:
         if not isinstance(self.prior, Prior):
             raise ValueError(
                 "prior must state what is publicly expected of the targets, Range(low, high) or "
                 f"Expected(mean), got {self.prior!r}: models are drawn toward it, and compared "
                 "with it."
             )
+
+    def _options(self, listed: list[Any]) -> tuple[ModelOrConstant, Parameters]:
+        assert isinstance(self.prior, Prior)
         expected = self.prior.normal()
         # As a range: it does not ask every listed model for a constant of its own.
         reach = Range(expected.mean - expected.reach, expected.mean + expected.reach)

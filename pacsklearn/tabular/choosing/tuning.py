@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import joblib
 from sklearn.base import clone, is_classifier
@@ -182,7 +183,12 @@ class Tuned(Alternatives):
     @property
     def template(self) -> Any:
         """First of the estimators: rows are checked, and subsets drawn, for it."""
-        return self._listed()[0]
+        return self._reading(self._listed()[0])
+
+    def through(self, reading: Callable[[Any], Any]) -> Self:
+        read = copy.copy(self)
+        read.__dict__["_reading"] = reading
+        return read
 
     def check(self, canonicalizer_of: Callable[[Any], Canonicalizer]) -> None:
         for option in self.options():
@@ -226,6 +232,7 @@ class Tuned(Alternatives):
             for name, value in params.items():
                 _check_entry(name, value)
         options = [_option(one, params, named=len(listed) > 1) for one in listed for params in grid]
+        options = [replace(option, estimator=self._reading(option.estimator)) for option in options]
         _check_differences(options)
         for option in options:
             if is_classifier(option.estimator) != is_classifier(self.template):
@@ -234,6 +241,10 @@ class Tuned(Alternatives):
                     "neither: the subsets are drawn for one of them."
                 )
         return options
+
+    def _reading(self, estimator: Any) -> Any:
+        """An option as it reads the table; replaced where a codebook says how."""
+        return estimator
 
     def _listed(self) -> list[Any]:
         listed = (

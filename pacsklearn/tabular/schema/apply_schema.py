@@ -9,24 +9,33 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
 
 from pacsklearn.tabular.schema.column import Column
+from pacsklearn.tabular.schema.columns import SchemaColumns
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.universe.codebook_reader import CodebookReader
 
 # One feature out for each feature in, with the values it had.
 _SAME_VALUES = (SimpleImputer,)
+# Find columns by name or position, or take categories as they are.
+_READ_COLUMNS = (ColumnTransformer, FeatureUnion, KBinsDiscretizer, OneHotEncoder, OrdinalEncoder)
+_UNKNOWN: dict[type, dict[str, Any]] = {
+    OneHotEncoder: {"handle_unknown": "ignore"},
+    OrdinalEncoder: {"handle_unknown": "use_encoded_value", "unknown_value": -1},
+}
 
 
 def apply_schema(estimator: Any, schema: Schema) -> Any:
     """Clone ``estimator`` with public facts in place of what it would learn.
 
     ``OneHotEncoder`` and ``OrdinalEncoder`` with ``categories="auto"`` get the schema's
-    categories; ``KBinsDiscretizer`` becomes an encoder with public bins; forests of a fixed
-    structure without a ``feature_range`` get the schema's. It looks into pipelines, unions and
-    column transformers; what comes after a step that makes features of its own is left alone.
+    categories, and take other values for none of them; ``KBinsDiscretizer`` becomes an encoder
+    with public bins; forests of a fixed structure without a ``feature_range`` get the schema's. It
+    looks into pipelines, unions and column transformers; what comes after a step that makes
+    features of its own is left alone.
 
     Parameters
     ----------
@@ -47,6 +56,46 @@ def apply_schema(estimator: Any, schema: Schema) -> Any:
     return _fill(clone(estimator), schema, schema.names)
 
 
+def read_by(estimator: Any, schema: Schema, names: Sequence[str] | None = None) -> Any:
+    """Clone ``estimator`` so that it reads tables by a schema.
+
+    One that reads a codebook itself gets this one where it has none. One that selects columns or
+    encodes categories gets the schema's facts as by :func:`apply_schema`, and the table without
+    gaps (:class:`SchemaColumns`). Any other gets the table encoded (:class:`SchemaEncoder`).
+
+    Parameters
+    ----------
+    estimator : estimator
+    schema : Schema
+    names : sequence of str, optional
+        Columns of the table; the schema's when not given.
+    """
+    made = clone(estimator)
+    if type(_first(made)) in _READ_COLUMNS:
+        made = _fill(made, schema, schema.names if names is None else names)
+        reader: Any = SchemaColumns(schema)
+    else:
+        reader = SchemaEncoder(schema)
+    first = _first(made)
+    if isinstance(first, CodebookReader):
+        if first.schema is None:
+            first.schema = schema
+        return made
+    if getattr(first, "feature_range", ()) is None:
+        first.set_params(feature_range=(0.0, 1.0))  # what the encoder scales to
+    if not hasattr(made, "steps"):
+        return make_pipeline(reader, made)
+    made.steps = [(type(reader).__name__.lower(), reader), *made.steps]
+    return made
+
+
+def _first(estimator: Any) -> Any:
+    """What sees the table first."""
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[0][1]
+    return estimator
+
+
 def _fill(estimator: Any, schema: Schema, columns: Sequence[str] | None) -> Any:
     """Fill in what is missing; ``columns`` are those of the input, None if they are no longer."""
     if isinstance(estimator, Pipeline):
@@ -58,6 +107,9 @@ def _fill(estimator: Any, schema: Schema, columns: Sequence[str] | None) -> Any:
     if isinstance(estimator, (OneHotEncoder, OrdinalEncoder)):
         if isinstance(estimator.categories, str):
             estimator.categories = [_categories(schema[name]) for name in columns]
+            if estimator.handle_unknown == "error":
+                # A value that is not listed, or missing, is none of the categories.
+                estimator.set_params(**_UNKNOWN[type(estimator)])
         return estimator
     return _fill_model(estimator, schema, columns)
 

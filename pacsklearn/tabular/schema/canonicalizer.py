@@ -13,7 +13,7 @@ from pacsklearn.tabular.schema.schema import Schema
 def schema_facts(schema: Schema) -> dict[str, Any]:
     """The schema, and the names of the columns whose facts were looked up and confirmed."""
     facts: dict[str, Any] = {"schema_": schema}
-    confirmed = tuple(column.name for column in schema if column.looked_up)
+    confirmed = tuple(column.name for column in schema if column.confirmed and column.looked_up)
     if confirmed:
         heading = "schema: looked up in the rows and confirmed as public for"
         facts[f"{heading} {', '.join(confirmed)}_"] = confirmed
@@ -30,7 +30,7 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
 
     name = "schema_encoder"
     description = "encoders by a public codebook, which learn nothing from the rows"
-    estimators = ("pacsklearn.tabular.SchemaEncoder",)
+    estimators = ("pacsklearn.tabular.SchemaColumns", "pacsklearn.tabular.SchemaEncoder")
     methods = ("transform",)
     noised = ()
     reads_rows = False

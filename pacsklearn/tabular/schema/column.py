@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.tabular.schema.values import as_codes, as_days, as_numbers, day_of, key_of
+from pacsklearn.tabular.schema.values import (
+    OUTSIDE,
+    as_codes,
+    as_days,
+    as_numbers,
+    day_of,
+    key_of,
+)
 
 KINDS = ("number", "category", "boolean", "date", "text", "ignored")
 _SCALES = ("linear", "log")
@@ -39,6 +46,8 @@ class Column:
         Public values of a category, in their order. Of a boolean: what stands for no and for yes.
     ordered : bool, default=False
         Whether the order of the categories means something.
+    other : optional
+        The one of the categories that stands for every value that is not listed.
     missing : tuple, default=()
         Codes that stand for a missing value, such as ``"?"`` or ``-999``. None, NaN and the empty
         string always do.
@@ -51,6 +60,9 @@ class Column:
         them until somebody confirms that they are public.
     confirmed : bool, default=False
         Whether somebody did.
+    published : bool, default=False
+        Whether what was looked up is published exactly with what is released, as with
+        ``schema="from table"``: presence in the table is then not protected.
 
     Raises
     ------
@@ -66,11 +78,13 @@ class Column:
     edges: tuple[Any, ...] = ()
     categories: tuple[Any, ...] = ()
     ordered: bool = False
+    other: Any = None
     missing: tuple[Any, ...] = ()
     required: bool = False
     vocabulary: tuple[str, ...] = ()
     looked_up: tuple[str, ...] = ()
     confirmed: bool = False
+    published: bool = False
 
     def __post_init__(self) -> None:
         given: object = self.name  # from files, where it may be anything
@@ -98,7 +112,18 @@ class Column:
     @property
     def is_open(self) -> bool:
         """Whether facts from private rows wait for somebody's word that they are public."""
-        return bool(self.looked_up) and not self.confirmed
+        return bool(self.looked_up) and not (self.confirmed or self.published)
+
+    @property
+    def fact(self) -> str:
+        """What is known of the column, in words."""
+        if self.kind == "ignored":
+            return f"{self.name} is left out: it names rows or units, or is empty"
+        if self.kind == "category":
+            return f"{self.name} is one of ({', '.join(map(str, self.categories))})"
+        if self.kind in ("number", "date"):
+            return f"{self.name} is a {self.kind} from {_shown(self.low)} to {_shown(self.high)}"
+        return f"{self.name} is {self.kind}"
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -146,10 +171,17 @@ class Column:
     def cells(self, values: Any, n_bins: int) -> NDArray[np.intp]:
         """Category or bin of each value; negative where it is missing or none of them."""
         if self.categories:
-            return as_codes(values, self.categories, self.missing)
+            return self.codes(values)
         numbers, _ = self.read(values)
         bins = np.searchsorted(self.cuts(n_bins), numbers, side="right")
         return np.where(np.isnan(numbers), -1, bins)
+
+    def codes(self, values: Any) -> NDArray[np.intp]:
+        """Category of each value; ``OUTSIDE`` where it is none of them, ``MISSING`` in a gap."""
+        codes = as_codes(values, self.categories, self.missing)
+        if self.other is not None:
+            codes[codes == OUTSIDE] = self.categories.index(self.other)
+        return codes
 
     def confirm(self) -> Column:
         """The same column, said to hold public facts only."""
@@ -194,6 +226,8 @@ class Column:
                 f"Column {self.name!r} is a category and has no categories; list them from the "
                 "codebook, or make it text, whose words are hashed."
             )
+        if self.other is not None and self.other not in self.categories:
+            raise self._wrong("other", "one of the categories", self.other)
         if self.kind == "boolean" and len(keys) != 2:
             raise self._wrong("categories", "two values, no and yes", list(self.categories))
         if self.kind in ("number", "date", "text") and keys:
@@ -204,3 +238,7 @@ class Column:
 
     def _wrong(self, field: str, expected: str, given: Any) -> ValueError:
         return ValueError(f"Column {self.name!r}: {field} must be {expected}, got {given!r}.")
+
+
+def _shown(end: Any) -> str:
+    return end if isinstance(end, str) else f"{end:.12g}"

@@ -14,7 +14,7 @@ from sklearn.utils import murmurhash3_32
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.schema.column import Column
-from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, as_codes, as_words
+from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, as_words
 
 Mask = NDArray[np.bool_]
 
@@ -128,7 +128,7 @@ class _OfCategories(Encoding):
     """Categories; a value that is none of them has none of their features."""
 
     def encode(self, values: Any) -> Encoded:
-        codes = as_codes(values, self.column.categories, self.column.missing)
+        codes = self.column.codes(values)
         return Encoded(self.features(codes), codes == MISSING, codes == OUTSIDE)
 
     @abstractmethod

@@ -11,7 +11,11 @@ from typing import Any, final
 from pacsklearn._optional import optional
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.table_schema import from_table_schema, to_table_schema
-from pacsklearn.tabular.schema.template import columns_of_dtypes, drafted_columns
+from pacsklearn.tabular.schema.template import (
+    columns_of_dtypes,
+    drafted_columns,
+    published_columns,
+)
 
 _SHOWN = 6
 
@@ -70,6 +74,13 @@ class Schema:
     def open_columns(self) -> tuple[str, ...]:
         """Names of the columns with facts from private rows that nobody has confirmed."""
         return tuple(column.name for column in self.columns if column.is_open)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Facts that were looked up in the protected rows and are published exactly, in words."""
+        return tuple(
+            f"looked up in the table: {column.fact}" for column in self.columns if column.published
+        )
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -156,6 +167,30 @@ class Schema:
             Public ranges of numbers and dates by column name.
         """
         return cls(columns_of_dtypes(data, ranges))
+
+    @classmethod
+    def from_table(cls, data: Any, groups: Any = None) -> Schema:
+        """Schema whose facts are looked up in ``data``, to be published exactly with a release.
+
+        What ``schema="from table"`` of :class:`PACPrivate` and Auto makes of their table: names and
+        kinds of the columns; categories that at least ten units share, the rest as ``"other"``;
+        ranges, rounded outward to steps of 1, 2 or 5 times a power of ten that are at least half of
+        the range. Columns with one word or number a row, and empty ones, are ignored. Whoever sees
+        the release sees these facts as they are, so that presence in the table is not protected.
+
+        Parameters
+        ----------
+        data : DataFrame of pandas or polars, Arrow table, or array of shape (n_rows, n_columns)
+            Without the targets.
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy.
+
+        Raises
+        ------
+        ValueError
+            When a column looks like an identifier whose values repeat, and there are no groups.
+        """
+        return cls(published_columns(data, groups))
 
     @classmethod
     def from_table_schema(cls, document: Mapping[str, Any]) -> Schema:

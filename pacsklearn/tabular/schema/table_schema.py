@@ -27,7 +27,7 @@ _TYPE_OF_KIND = {
     "ignored": "any",
 }
 # What Table Schema has no word for.
-_OWN = ("scale", "edges", "vocabulary", "looked_up", "confirmed")
+_OWN = ("scale", "edges", "other", "vocabulary", "looked_up", "confirmed", "published")
 
 
 def from_table_schema(document: Any) -> Iterator[Column]:

@@ -1,6 +1,6 @@
-"""Columns by the types of a table, and a draft of a codebook from what it looks like.
+"""Columns by the types of a table, and by what its rows look like.
 
-Types are read without looking at a cell; each fact of a draft is marked as looked up.
+Types are read without looking at a cell; each fact that the rows show is marked as looked up.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import numpy as np
 
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.values import (
+    as_codes,
     as_days,
     as_numbers,
     column_values,
     key_of,
 )
-from pacsklearn.universe.frame import categories_of_type, column_names
+from pacsklearn.universe.frame import categories_of_type, column_names, is_missing
 
 _WORDS = {
     "number": ("int", "float", "double", "decimal", "uint"),
@@ -63,13 +64,53 @@ def kind_of_type(column: Any) -> str:
 _MOST_CATEGORIES = 50
 # Share of distinct texts from which a column looks like an identifier.
 _NEARLY_ALL = 0.95
+# Units that must share a category before its name is published.
+LEAST_UNITS = 10
+OTHER = "other"
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_EPOCH = np.datetime64(0, "D")
+_OF_IDENTIFIERS = re.compile(r"(?:^|[\W_])(?:id|key|uuid|guid|index|unnamed: ?\d+)$", re.IGNORECASE)
+_IN_CAMEL_CASE = re.compile(r"[a-z](?:Id|ID)$")
+_EPOCH_YEAR = 1970
+_LARGEST, _SMALLEST = 1e300, 1e-6
+_YEARS = (1, 9999)
 
 
 def drafted_columns(data: Any) -> Iterator[Column]:
     """Columns as the rows show them; whatever was looked up is listed in ``looked_up``."""
+    for name, column, values in _columns_of(data):
+        yield _drafted(name, column, values, None)
+
+
+def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
+    """Columns by facts that are looked up in the rows to be published exactly with a release.
+
+    Categories of fewer than ten units become ``"other"``; ranges are rounded outward; columns that
+    name rows, or are empty, are ignored.
+
+    Raises
+    ------
+    ValueError
+        Naming a column that names units which have several rows, where ``groups`` is not given.
+    """
+    for name, column, values in _columns_of(data):
+        owners = np.arange(len(values)) if groups is None else np.asarray(groups).astype(str)
+        units = np.unique(owners, return_inverse=True)[1]
+        facts = _drafted(name, column, values, units)
+        if _is_repeated(facts, values):
+            if groups is None:
+                raise ValueError(
+                    f"Column {name!r} of X looks like an identifier, and its values repeat: rows "
+                    "of one person are protected together only if fit is told so. Give "
+                    f"groups=X[{name!r}], or drop the column where it names nobody."
+                )
+            facts = Column(name, "ignored", looked_up=("kind",))
+        yield replace(facts, published=True)
+
+
+def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Name, typed column of a table with names, and values of each column."""
     names = column_names(data)
+    is_named = names is not None
     if names is None:
         data = data if hasattr(data, "iloc") else np.asarray(data)
         if data.ndim != 2:
@@ -78,33 +119,25 @@ def drafted_columns(data: Any) -> Iterator[Column]:
             )
         names = [f"x{position}" for position in range(data.shape[1])]
     for position, name in enumerate(names):
-        values = column_values(data, name, position)
-        named = column_names(data) is not None
-        yield _drafted(name, data[name] if named else None, values)
+        yield name, data[name] if is_named else None, column_values(data, name, position)
 
 
-def _drafted(name: str, column: Any, values: Any) -> Column:
+def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
+    """Facts of a column; ``units`` of its rows where they are to be published."""
     categories = None if column is None else categories_of_type(column)
     if categories is not None:
-        return Column(
-            name,
-            "category",
-            categories=categories[0],
-            ordered=categories[1],
-            looked_up=("categories",),
-        )
+        return _category(name, values, categories, units, ("categories",))
     kind = _kind_of_array(values) if column is None else kind_of_type(column)
     if kind == "boolean":
         return Column(name, "boolean")
     if kind == "number":
-        numbers, _ = as_numbers(values, ())
-        return Column(name, **_range(numbers))
+        return _number(name, as_numbers(values, ())[0], units)
     if kind == "date":
-        return _drafted_date(name, as_days(values, ())[0])
+        return _date(name, as_days(values, ())[0], units)
     numbers, strange = as_numbers(values, ())
     if not strange.any() and not np.isnan(numbers).all():  # numbers in a column of texts
-        facts = _range(numbers)
-        return Column(name, **{**facts, "looked_up": ("kind", *facts["looked_up"])})
+        facts = _number(name, numbers, units)
+        return replace(facts, looked_up=tuple(dict.fromkeys(("kind", *facts.looked_up))))
     texts = [
         key_of(value)
         for value in np.asarray(values, dtype=object)
@@ -113,48 +146,109 @@ def _drafted(name: str, column: Any, values: Any) -> Column:
     if texts and all(map(_ISO_DATE.match, texts)):
         days, strange = as_days(values, ())
         if not strange.any():
-            drafted = _drafted_date(name, days)
+            drafted = _date(name, days, units)
             return replace(drafted, looked_up=("kind", *drafted.looked_up))
+    return _of_texts(name, values, texts, units)
+
+
+def _of_texts(name: str, values: Any, texts: list[str], units: Any) -> Column:
     distinct = sorted(set(texts))
-    if len(distinct) <= _MOST_CATEGORIES:
-        looked_up = ("kind", "categories")
-        return Column(name, "category", categories=tuple(distinct), looked_up=looked_up)
+    is_one_a_row = len(distinct) == len(texts)
     single_words = sum(" " not in text for text in texts) >= _NEARLY_ALL * len(texts)
+    if units is not None and single_words and is_one_a_row:
+        return Column(name, "ignored", looked_up=("kind",))
+    if len(distinct) <= _MOST_CATEGORIES or (units is not None and single_words):
+        facts = ("kind", "categories")
+        return _category(name, values, (tuple(distinct), False), units, facts)
     if single_words and len(distinct) >= _NEARLY_ALL * len(texts):
         return Column(name, "ignored", looked_up=("kind",))
     return Column(name, "text", looked_up=("kind",))
 
 
-def _range(numbers: Any) -> dict[str, Any]:
+def _category(
+    name: str, values: Any, categories: tuple[Any, bool], units: Any, looked_up: tuple[str, ...]
+) -> Column:
+    listed, ordered = categories
+    facts: dict[str, Any] = {"ordered": ordered, "looked_up": looked_up}
+    if units is None:
+        return Column(name, "category", categories=listed, **facts)
+    # Each unit counts once a category, however many of its rows have it.
+    codes = as_codes(values, listed, ())
+    pairs = np.unique(np.stack([codes, units], axis=1), axis=0)
+    counts = np.bincount(pairs[pairs[:, 0] >= 0, 0], minlength=len(listed))
+    kept = [value for value, count in zip(listed, counts, strict=True) if count >= LEAST_UNITS]
+    others = [value for value in kept if key_of(value) == OTHER] or [OTHER]
+    # First: what is ordered has it below the least of the others.
+    kept = [*others, *(value for value in kept if value not in others)]
+    return Column(name, "category", categories=tuple(kept), other=others[0], **facts)
+
+
+def _is_repeated(facts: Column, values: Any) -> bool:
+    """Whether a column looks like an identifier of units that have several rows each."""
+    if facts.kind == "number":
+        numbers = as_numbers(values, ())[0]
+        there = numbers[~np.isnan(numbers)]
+        is_named = _is_name_of_identifier(facts.name) and bool((there == np.round(there)).all())
+    elif facts.kind == "category":
+        there = np.array([key_of(value) for value in values if not is_missing(value)])
+        # Many words of which none is shared name somebody, whatever the column is called.
+        is_many = np.unique(there).size > _MOST_CATEGORIES and facts.categories == (OTHER,)
+        is_named = is_many or _is_name_of_identifier(facts.name)
+    else:
+        return False
+    counts = np.unique(there, return_counts=True)[1]
+    return is_named and bool(counts.max() > 1 and np.median(counts) < LEAST_UNITS)
+
+
+def _is_name_of_identifier(name: str) -> bool:
+    return bool(_OF_IDENTIFIERS.search(name) or _IN_CAMEL_CASE.search(name))
+
+
+def _number(name: str, numbers: Any, units: Any) -> Column:
     there = numbers[~np.isnan(numbers)]
     if not there.size:
-        return {"looked_up": ()}
-    low, high = (_round(float(there.min()), down=True), _round(float(there.max()), down=False))
-    if low == high:
-        high = low + 1.0
-    return {"low": low, "high": high, "looked_up": ("low", "high")}
+        return Column(name, "number" if units is None else "ignored", looked_up=("kind",))
+    if units is not None and _names_rows(name, there):
+        return Column(name, "ignored", looked_up=("kind",))
+    low, high = _outward(float(there.min()), float(there.max()))
+    return Column(name, low=low, high=high, looked_up=("low", "high"))
 
 
-def _round(end: float, *, down: bool) -> float:
-    """Outwards to two digits: a draft should not hold the extreme person's exact figure."""
-    if end == 0:
-        return 0.0
-    unit = 10.0 ** (math.floor(math.log10(abs(end))) - 1)
-    steps = math.floor(end / unit) if down else math.ceil(end / unit)
-    rounded = steps * unit
-    return float(f"{rounded:.12g}")
+def _names_rows(name: str, there: Any) -> bool:
+    """Whether numbers are counted through the rows, or whole ones named for it, one a row."""
+    if np.unique(there).size < there.size or (there != np.round(there)).any():
+        return False
+    is_dense = there.size > _MOST_CATEGORIES and there.max() - there.min() < 2 * there.size
+    return bool(is_dense or _is_name_of_identifier(name))
 
 
-def _drafted_date(name: str, days: Any) -> Column:
+def _outward(low: float, high: float) -> tuple[float, float]:
+    """Ends on a grid of 1, 2 or 5 times a power of ten, at least half of the range apart.
+
+    Whoever has the extreme value is not told by it.
+    """
+    # Beyond, ranges are no doubles; what is there counts as the nearer end.
+    low, high = max(low, -_LARGEST), min(high, _LARGEST)
+    largest, half = max(abs(low), abs(high)), high / 2 - low / 2
+    # A range that is nothing beside its ends would tell them: it is rounded by their size.
+    step = _step_of(half if half > _SMALLEST * largest else largest) if largest else 1.0
+    first, last = math.floor(low / step), math.ceil(high / step)
+    return float(f"{first * step:.12g}"), float(f"{max(last, first + 1) * step:.12g}")
+
+
+def _step_of(least: float) -> float:
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least)
+
+
+def _date(name: str, days: Any, units: Any) -> Column:
     there = days[~np.isnan(days)]
     if not there.size:
-        return Column(name, "date")
-    first, last = (
-        _EPOCH + np.timedelta64(math.floor(day), "D") for day in (there.min(), there.max())
-    )
-    # Whole years, for the same reason.
-    low, high = first.astype("datetime64[Y]"), last.astype("datetime64[Y]") + np.timedelta64(1, "Y")
-    return Column(name, "date", low=f"{low}-01-01", high=f"{high}-01-01", looked_up=("low", "high"))
+        return Column(name, "date" if units is None else "ignored", looked_up=("kind",))
+    years = there.astype("datetime64[D]").astype("datetime64[Y]").astype(int) + _EPOCH_YEAR
+    ends = _outward(float(years.min()), float(years.max() + 1))
+    low, high = (f"{int(np.clip(end, *_YEARS)):04d}-01-01" for end in ends)
+    return Column(name, "date", low=low, high=high, looked_up=("low", "high"))
 
 
 def _kind_of_array(values: Any) -> str:

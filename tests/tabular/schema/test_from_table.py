@@ -1,0 +1,303 @@
+"""Facts that are looked up in the table by consent: which, and what is said of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import SVC
+
+from pacsklearn import (
+    Answers,
+    AutoPrivateClassifier,
+    AutoPrivateRegressor,
+    Membership,
+    Nats,
+    PACPrivate,
+    PrivacySession,
+    SampledSubsets,
+    Subsets,
+    Tuned,
+)
+from pacsklearn.exceptions import AnswersWarning
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.srpp import SRPPPrivate
+from pacsklearn.tabular import Column, Schema, SchemaColumns, SchemaEncoder
+
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::pacsklearn.exceptions.{name}")
+    for name in ("FewCandidatesWarning", "RepeatedReleaseWarning", "UtilityWarning")
+]
+SECRET = Subsets(32, seed=0)
+FEW = Subsets(8, seed=0)
+
+
+@pytest.fixture
+def patients() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    n = 240
+    ill = np.arange(n) % 2
+    table = pd.DataFrame(
+        {
+            "patient": [f"p{i:03d}" for i in range(n)],
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40 + 25 * ill, 8, n).round(1)),
+            "ward": np.where(ill == 1, "north", "south").astype(object),
+            "seen": pd.Timestamp("2021-03-01") + pd.to_timedelta(rng.integers(0, 700, n), "D"),
+            "note": [f"cough and {'fever' if sick else 'pain'} {i}" for i, sick in enumerate(ill)],
+            "empty": [None] * n,
+        }
+    )
+    table.loc[:4, "ward"] = "tent"
+    table.loc[7, "ward"] = None
+    return table, ill
+
+
+def by_columns() -> Any:
+    parts = [("number", StandardScaler(), ["age"]), ("category", OneHotEncoder(), ["ward"])]
+    return make_pipeline(ColumnTransformer(parts), LogisticRegression(C=0.1))
+
+
+def test_facts_by_hand(patients: Any) -> None:
+    schema = Schema.from_table(patients[0])
+    assert {column.name: column.kind for column in schema} == {
+        "patient": "ignored",
+        "age": "number",
+        "ward": "category",
+        "seen": "date",
+        "note": "text",
+        "empty": "ignored",
+    }
+    assert schema["age"].bounds == (0.0, 100.0)
+    # Five people are in a tent: the word is nobody else's to read.
+    assert schema["ward"].categories == ("other", "north", "south")
+    assert (schema["seen"].low, schema["seen"].high) == ("2020-01-01", "2024-01-01")
+    assert len(schema.published) == len(schema)
+    assert "looked up in the table: age is a number from 0 to 100" in schema.published
+    assert not schema.open_columns
+    assert Schema.from_table_schema(schema.to_table_schema()) == schema
+    hot = SchemaEncoder(schema.select(["ward"]), missing="ignore").fit_transform(patients[0])
+    assert hot[0].tolist() == [1, 0, 0]
+    assert hot[7].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [
+        ([17.0, 63.5], (0.0, 100.0)),
+        ([0.0, 1.0], (0.0, 1.0)),
+        ([1987.0, 2019.0], (1980.0, 2020.0)),
+        ([-0.13, 0.02], (-0.2, 0.1)),
+        ([3.0, 3.0], (0.0, 5.0)),
+        ([0.0, 0.0], (0.0, 1.0)),
+        ([1e12, 1e12 + 1], (0.0, 2e12)),
+        ([-1.7e299, 1.7e299], (-2e299, 2e299)),
+    ],
+    ids=str,
+)
+def test_ranges_are_rounded_outward(values: list[float], ends: tuple[float, float]) -> None:
+    column = Schema.from_table(pd.DataFrame({"x": values}))["x"]
+    assert column.bounds == pytest.approx(ends)
+    assert column.low <= min(values)
+    assert max(values) <= column.high
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_extreme_value_is_hidden_in_its_step(seed: int) -> None:
+    values = np.random.default_rng(seed).lognormal(3, 2, 50)
+    largest = int(values.argmax())
+    facts = Schema.from_table(pd.DataFrame({"x": values})).published
+    high = Schema.from_table(pd.DataFrame({"x": values}))["x"].high
+    moved = values.copy()
+    moved[largest] = (high + max(high / 2, np.sort(values)[-2])) / 2
+    assert Schema.from_table(pd.DataFrame({"x": moved})).published == facts
+
+
+def test_units_are_counted_and_not_rows() -> None:
+    table = pd.DataFrame({"ward": ["north"] * 60 + ["south"] * 60})
+    people = np.r_[np.repeat(np.arange(5), 12), np.arange(100, 160)]
+    assert Schema.from_table(table)["ward"].categories == ("other", "north", "south")
+    assert Schema.from_table(table, people)["ward"].categories == ("other", "south")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"k{i // 3}" for i in range(240)],
+        [i // 3 for i in range(240)],
+        [i // 30 if i < 150 else i for i in range(240)],
+    ],
+    ids=["words", "numbers", "uneven"],
+)
+def test_an_identifier_that_repeats_is_refused_until_groups_say(names: list[Any]) -> None:
+    table = pd.DataFrame({"person_id": names, "x": np.arange(240) % 7})
+    with pytest.raises(ValueError, match="identifier") as caught:
+        Schema.from_table(table)
+    assert "person_id" in str(caught.value)
+    schema = Schema.from_table(table, groups=names)
+    assert schema["person_id"].kind == "ignored"
+    assert schema["x"].kind == "number"
+
+
+def test_numbers_that_name_rows_are_left_out() -> None:
+    table = pd.DataFrame(
+        {"Unnamed: 0": range(90), "caseId": range(0, 90000, 1000), "x": np.arange(90) / 7}
+    )
+    kinds = [column.kind for column in Schema.from_table(table)]
+    assert kinds == ["ignored", "ignored", "number"]
+
+
+@pytest.mark.parametrize("by", ["columns", "numbers", "options"])
+def test_the_guarantee_says_that_facts_are_published(patients: Any, by: str) -> None:
+    estimator: Any = by_columns() if by == "columns" else LogisticRegression(C=0.1)
+    if by == "options":
+        estimator = Tuned(estimator, {"C": [0.01, 0.1]})
+    table, ill = patients
+    table = table.drop(columns="note")
+    model = PACPrivate(estimator, Nats(2), secret=SECRET, schema="from table").fit(table, ill)
+    assert "predict_proba" in model.released_methods_
+    assert model.score(table, ill) > 0.7
+    stated = model.guarantee_
+    assert "published exactly" in stated.headline
+    assert "presence in the table is not protected" in str(stated).replace("\n ", "")
+    assert set(Schema.from_table(table).published) <= set(stated.public)
+    if by == "options":
+        assert set(model.best_params_) == {"C"}
+
+
+def test_answers_say_both(patients: Any) -> None:
+    table, ill = patients
+    model = PACPrivate(SVC(), release=Answers(10), secret=FEW, schema="from table").fit(table, ill)
+    assert model.predict(table[:2]).shape == (2,)
+    for word in ("published exactly", "all candidates agree"):
+        assert word in model.guarantee_.headline
+
+
+def test_a_file_costs_nothing(patients: Any, tmp_path: Any) -> None:
+    table, ill = patients
+    codebook = Schema(
+        [Column("age", low=0, high=120), Column("ward", "category", categories=["x"])]
+    )
+    codebook.write(tmp_path / "codebook.json")
+    path = tmp_path / "codebook.json"
+    model = PACPrivate(LogisticRegression(C=0.01), secret=SECRET, schema=path).fit(table, ill)
+    assert model.guarantee_.headline == ""
+    assert model.predict(table).shape == ill.shape
+    with pytest.raises(ValueError, match="codebook"):
+        PACPrivate(LogisticRegression(), schema="no such file").fit(table, ill)
+
+
+def test_encoders_of_categories_get_them(patients: Any) -> None:
+    table, ill = patients
+    with pytest.warns(AnswersWarning, match="codebook.yaml"), pytest.raises(Exception, match="mis"):
+        PACPrivate(by_columns(), secret=FEW).fit(table, ill)
+    columns = ColumnTransformer([("o", OrdinalEncoder(), ["ward"]), ("n", "passthrough", ["age"])])
+    model = PACPrivate(
+        make_pipeline(columns, LogisticRegression(C=0.01)), secret=SECRET, schema="from table"
+    ).fit(table, ill)
+    filled, *_ = model.released_estimator_.steps
+    assert isinstance(filled[1], SchemaColumns)
+    assert model.predict(table.assign(ward="elsewhere", age=None)).shape == ill.shape
+
+
+def test_schema_columns_of_every_kind() -> None:
+    schema = Schema(
+        [
+            Column("n", low=0, high=10),
+            Column("c", "category", categories=(1, 2)),
+            Column("o", "category", categories=("a", "rest"), other="rest"),
+            Column("w", "text"),
+            Column("i", "ignored"),
+        ]
+    )
+    rows = [[None, 3, "b", None, "k"], [99, 2, None, "words", "k"]]
+    for table in (rows, pd.DataFrame(rows, columns=schema.names)):
+        read = np.asarray(SchemaColumns(schema).fit_transform(table), dtype=object)
+        assert read[:, [0, 2, 3, 4]].tolist() == [[5, "rest", "", "k"], [10, "rest", "words", "k"]]
+        assert np.isnan(read[0, 1])
+        assert read[1, 1] == 2
+
+
+def test_secrets_that_are_no_listed_subset_are_refused(patients: Any) -> None:
+    table, ill = patients
+    with pytest.raises(ValueError, match="Subsets"):
+        AutoPrivateClassifier(secret=SampledSubsets(), schema="from table").fit(table, ill)
+    with pytest.raises(ValueError, match="Subsets"):
+        PACPrivate(SVC(), secret=SampledSubsets(), schema="from table").fit(table, ill)
+    kept = make_pipeline(SchemaEncoder(Schema.from_table(table)), LogisticRegression())
+    with pytest.raises(ValueError, match="any subset"):
+        PACPrivate(kept, secret=SampledSubsets()).fit(table, ill)
+    with pytest.raises(ValueError, match="the table itself"):
+        SRPPPrivate(kept).fit(table, ill)
+    session = PrivacySession(table, ill, budget=1, secret=FEW)
+    with session, pytest.raises(ValueError, match="looked up"):
+        session.release(kept)
+
+
+def test_auto_says_what_would_be_looked_up(patients: Any) -> None:
+    table, ill = patients
+    with pytest.raises(ValueError, match="from table") as caught:
+        AutoPrivateClassifier(Membership(0.6)).fit(table, ill)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert all(word in text for word in ("ward", "gaps in age", "codebook.yaml", "presence"))
+    assert not any(word in text for word in ("north", "p000", "fever"))
+    with pytest.raises(ValueError, match="prior"):
+        AutoPrivateRegressor(schema="no such file").fit(table, ill)
+
+
+def test_auto_reads_a_raw_table(patients: Any) -> None:
+    table, ill = patients
+    model = AutoPrivateClassifier(Membership(0.75), schema="from table", secret=SECRET)
+    model.fit(table.drop(columns="note"), ill)
+    assert model.score(table, ill) > 0.7
+    assert "published exactly" in model.guarantee_.headline
+
+
+@pytest.mark.parametrize("copies", [1, 2, 8])
+def test_facts_lead_no_model_at_no_budget(patients: Any, copies: int) -> None:
+    """Rule 4: what is looked up helps nobody's predictions by itself."""
+    table, ill = patients
+    table = pd.concat([table.drop(columns=["note", "patient"])] * copies, ignore_index=True)
+    labels = np.tile(ill, copies)
+    scores = []
+    for seed in range(8):
+        model = PACPrivate(
+            LogisticRegression(C=0.01), 1e-9, secret=Subsets(32, seed=seed), schema="from table"
+        )
+        scores.append(model.fit(table, labels).score(table, labels))
+    assert 0.2 < np.mean(scores) < 0.8
+    assert np.min(scores) < 0.6
+
+
+def test_what_depends_on_the_table_is_listed(
+    patients: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rule 17: with the integers forced equal, a table changes what is listed and nothing else."""
+    monkeypatch.setattr(
+        NoiseLaw, "draw", lambda law, *_: np.zeros(law.dimension, dtype=np.int64).astype(object)
+    )
+    table, ill = patients
+    table = table[["age", "ward"]]
+    other = table.assign(age=table["age"] * 9, ward=table["ward"].replace("north", "tent"))
+    stated, models = [], []
+    for rows in (table, table.assign(age=table["age"] + 0.1), other):
+        model = PACPrivate(LogisticRegression(C=0.01), secret=SECRET, schema="from table")
+        model.fit(rows, ill)
+        stated.append(set(model.guarantee_.public))
+        models.append(model.released_estimator_)
+    assert stated[0] == stated[1]
+    changed = stated[0] ^ stated[2]
+    assert len(changed) == 4
+    assert all("table: age" in fact or "table: ward" in fact for fact in changed)
+    assert models[0][0].schema == models[1][0].schema
+    assert models[0][0].schema != models[2][0].schema
+    assert [step.get_params() for step in models[0][1:]] == [
+        step.get_params() for step in models[2][1:]
+    ]
