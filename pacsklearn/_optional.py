@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import Any
 
 
-def install_command(extra: str) -> str:
+def install_command(extra: str, home: str = ".") -> str:
     """Command that installs an extra. By path: no index has what is called pacsklearn there."""
-    return f'pip install ".[{extra}]" in a copy of the repository'
+    return f'pip install "{home}[{extra}]" in a copy of the repository'
 
 
-def optional(module: str, *, extra: str, purpose: str) -> Any:
+def optional(module: str, *, extra: str, purpose: str, home: str = ".") -> Any:
     """Import a module of an optional library.
 
     Parameters
@@ -22,6 +22,8 @@ def optional(module: str, *, extra: str, purpose: str) -> Any:
         Extra of pacsklearn that installs the library.
     purpose : str
         What needs it; begins the sentence of the error.
+    home : str, default="."
+        Folder of the distribution in the repository.
 
     Raises
     ------
@@ -33,6 +35,6 @@ def optional(module: str, *, extra: str, purpose: str) -> Any:
     except ImportError as error:
         library = module.partition(".")[0]
         raise ImportError(
-            f"{purpose} needs {library}, which is not installed: {install_command(extra)}.",
+            f"{purpose} needs {library}, which is not installed: {install_command(extra, home)}.",
             name=library,
         ) from error

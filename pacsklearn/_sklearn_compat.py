@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from copy import copy
+from functools import cache, lru_cache
 from numbers import Integral
 from typing import Any
 
@@ -138,12 +139,20 @@ def is_multilabel(estimator: Any) -> bool:
 def set_classes(estimator: Any, classes: Any, *, multilabel: bool = False) -> None:
     """Give ``estimator`` its classes, and some classifiers the binarizer they predict with."""
     if isinstance(estimator, (MLPClassifier, RidgeClassifier, RidgeClassifierCV)):
-        labels = np.eye(len(classes), dtype=int) if multilabel else classes
         lowest = 0 if isinstance(estimator, MLPClassifier) else -1
-        estimator._label_binarizer = LabelBinarizer(neg_label=lowest, pos_label=1).fit(labels)
+        known = np.asarray(classes)
+        labels = _label_binarizer(lowest, multilabel, known.dtype, *known.tolist())
+        estimator._label_binarizer = copy(labels)
     # Some versions compute classes_ from the binarizer.
     if not isinstance(getattr(type(estimator), "classes_", None), property):
         estimator.classes_ = np.array(classes)
+
+
+@lru_cache
+def _label_binarizer(lowest: int, multilabel: bool, dtype: Any, *classes: Any) -> LabelBinarizer:
+    """Fitted binarizer of these classes; fitting it takes longer than decoding a model."""
+    labels = np.eye(len(classes), dtype=int) if multilabel else np.array(classes, dtype=dtype)
+    return LabelBinarizer(neg_label=lowest, pos_label=1).fit(labels)
 
 
 def stacked_widths(estimator: Any) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from pacsklearn import Subsets
 from pacsklearn.plots import PrivacyUtilityDisplay
 from pacsklearn.tabular import privacy_utility_curve
 
@@ -26,7 +27,7 @@ curve = privacy_utility_curve(
     budgets=[1 / 64, 1 / 16, 1 / 4, 1],
     noise=["logdet", "diagonal"],
     n_releases=50,
-    n_subsets=64,
+    secret=Subsets(64),
 )
 print(curve.table())
 

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from pacsklearn import Subsets
 from pacsklearn.tabular import privacy_utility_curve
 
 X, y = load_wine(return_X_y=True)
@@ -25,7 +26,7 @@ for C, marker in zip((1.0, 0.01, 0.0001), "osv", strict=True):
         y,
         budgets=budgets,
         n_releases=50,
-        n_subsets=64,
+        secret=Subsets(64),
     )
     points = curve.of("logdet")
     line = ax.errorbar(

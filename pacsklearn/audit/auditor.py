@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import Attack, AttackResult
@@ -17,6 +14,7 @@ from pacsklearn.audit.audit_record import Audit, max_intervals
 from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
+from pacsklearn.audit.remembered_game import RememberedGame
 from pacsklearn.audit.replay import replay_fit, replay_session
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
 from pacsklearn.audit.sliced_game import SlicedGame
@@ -25,6 +23,7 @@ from pacsklearn.audit.tally import Stopping
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
@@ -47,7 +46,6 @@ def run_audit(
     queries: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
-    verbose: int = 0,
     stop_early: bool = False,
 ) -> Audit:
     """Attack what was released, and hold the success against the guarantee.
@@ -86,8 +84,6 @@ def run_audit(
         Public seed of the rounds.
     n_jobs : int, optional
         Workers that fit the candidates.
-    verbose : int, default=0
-        Count the attacks on standard error.
     stop_early : bool, default=False
         Let each attack stop counting as soon as it is clear on which side of the bound its success
         lies. The intervals are then of a kind that holds whenever counting stops, and wider.
@@ -136,7 +132,9 @@ def run_audit(
         game, subject = source, type(source).__name__
     else:
         own = {"estimator": estimator, "groups": groups, "secret": secret, "queries": queries}
-        game, subject = _replayed(source, X, y, **own, fitting=fitting)
+        replayed, subject = _replayed(source, X, y, **own, fitting=fitting)
+        # One seed for all attacks: they are counted on the same rounds.
+        game = RememberedGame(replayed)
         guarantee = source.guarantee_
     if named is None or chosen is None:
         named = _default(game)
@@ -147,9 +145,7 @@ def run_audit(
     if stop_early:
         # A union bound: the intervals of all attacks hold together at the stated level.
         stopping = Stopping(1 - (1 - level) / max_intervals(len(chosen)))
-    # A stream an attack: one more attack leaves the rounds of the others as they are.
-    seeds = np.random.SeedSequence(seed).generate_state(len(chosen)).tolist()
-    for attack, stream in _watched(list(zip(chosen, seeds, strict=True)), verbose):
+    for attack in _watched(chosen):
         played = game
         insert: Any = getattr(attack, "insert", None)
         probe: Any = getattr(attack, "probe", None)
@@ -163,7 +159,7 @@ def run_audit(
                 probe=None if probe is None else partial(probe, seed=seed),
                 **fitting,
             )
-        result, curve, more = _run(attack, played, count, int(stream), stopping)
+        result, curve, more = _run(attack, played, count, seed, stopping)
         results.append(_capped(result, guarantee))
         curves += [curve] if curve is not None else []
         points += more
@@ -185,11 +181,11 @@ def run_audit(
     return audit
 
 
-def _watched(work: list[Any], verbose: int) -> Iterator[Any]:
-    for number, part in enumerate(work, 1):
-        yield part
-        if verbose:
-            sys.stderr.write(f"attacks: {number} of {len(work)} done\n")
+def _watched(work: list[Any]) -> Iterator[Any]:
+    with bar("attacks", len(work)) as at:
+        for number, part in enumerate(work, 1):
+            yield part
+            at(number)
 
 
 def _listed(attacks: Any) -> list[Any]:
@@ -258,7 +254,7 @@ def _title(estimator: Any) -> str:
 def _run(
     attack: Attack, game: Game, n_trials: int, seed: int, stopping: Stopping | None
 ) -> tuple[AttackResult, AttackROC | None, tuple[OperatingPoint, ...]]:
-    recorded = RecordingGame(game, shown=hasattr(attack, "membership_score"), stopping=stopping)
+    recorded = RecordingGame(game, stopping)
     result = attack.run(recorded, n_trials, seed)
     unit = dict(result.details).get("unit", "")
     if not unit.isdigit() or len(recorded.rounds) < result.n_trials:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -13,6 +13,7 @@ from pacsklearn._validation import check_budget
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.plan import Plan
@@ -106,13 +107,25 @@ class ParameterGame(CandidateGame):
         self._decode = decode
 
     def play(self, generator: np.random.Generator) -> Round:
-        procedure = game_procedure(self._space, SeededSampler(generator), self._ceiling)
-        secret = procedure.secret.index
-        plans = [_LawPlan(release, self._space) for release in self._releases]
-        steps = [procedure.take(plan) for plan in plans]
-        vectors = tuple(step.law.decode(step.observed) for step in steps)
-        shown = vectors if self._decode is None else self._decode(*vectors)
-        return Round(secret, procedure.secret.belief, shown)
+        played = taken(self._releases, self._space, self._ceiling, None, generator)
+        if self._decode is None:
+            return played
+        return replace(played, released=self._decode(*played.released))
+
+
+def taken(
+    releases: Sequence[LawOrRule],
+    space: Space,
+    ceiling: float,
+    criterion: Criterion | None,
+    generator: np.random.Generator,
+) -> Round:
+    """Round of a game that shows the released vectors: one session, by the session's own code."""
+    procedure = game_procedure(space, SeededSampler(generator), ceiling, criterion)
+    secret = procedure.secret.index  # drawn before the noise
+    steps = [procedure.take(_LawPlan(release, space)) for release in releases]
+    shown = tuple(step.law.decode(step.observed) for step in steps)
+    return Round(secret, procedure.secret.belief, shown)
 
 
 @final

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.audit.model_numbers import model_numbers
-from pacsklearn.estimators.game_procedure import game_procedure
+from pacsklearn.audit.parameter_game import taken
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.parameters import ParameterPlan
 
 
@@ -27,7 +26,7 @@ class ReplayedGame(CandidateGame):
     Parameters
     ----------
     releases : sequence of ParameterPlan
-        In order; one secret serves all of them. They are taken by the code that releases.
+        In order; one secret serves all of them. Their laws are taken by the code that releases.
     information : float
         Nats that all of them together reveal at most, as promised.
     budget : float
@@ -72,11 +71,8 @@ class ReplayedGame(CandidateGame):
 
     def play(self, generator: np.random.Generator) -> Round:
         criterion = self._releases[0].target.criterion
-        procedure = game_procedure(self.space, SeededSampler(generator), self._budget, criterion)
-        secret = procedure.secret.index  # drawn before the noise
-        steps = [procedure.take(release) for release in self._releases]
-        shown = tuple(step.law.decode(step.observed) for step in steps)
-        return Round(secret, procedure.secret.belief, shown)
+        laws = [release.calibrate for release in self._releases]
+        return taken(laws, self.space, self._budget, criterion, generator)
 
     def models(self, released: tuple[Floats, ...]) -> tuple[Any, ...]:
         """Models of a round's vectors."""

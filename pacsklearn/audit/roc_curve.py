@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -52,14 +52,12 @@ class RecordingGame(Game):
     Parameters
     ----------
     game : Game
-    shown : bool, default=True
-        Whether to remember what was released, which may be large.
     stopping : Stopping, optional
         When an attack may stop counting.
     """
 
-    def __init__(self, game: Game, *, shown: bool = True, stopping: Stopping | None = None) -> None:
-        self._game, self._shown, self.stopping = game, shown, stopping
+    def __init__(self, game: Game, stopping: Stopping | None = None) -> None:
+        self._game, self.stopping = game, stopping
         self.prior, self.members = game.prior, game.members
         self.rounds: list[Round] = []
 
@@ -73,7 +71,7 @@ class RecordingGame(Game):
 
     def play(self, generator: np.random.Generator) -> Round:
         played = self._game.play(generator)
-        self.rounds.append(played if self._shown else replace(played, released=None))
+        self.rounds.append(played)
         return played
 
 

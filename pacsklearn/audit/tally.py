@@ -92,7 +92,7 @@ def tally_names(
         criterion,
         game,
         n_trials,
-        np.random.default_rng(seed),
+        np.random.default_rng(seed).spawn(2)[1],  # the stream on which other attacks are counted
         blind=float(np.max(game.prior)),
         right=lambda played: named(played) in played.used,
     )

@@ -77,7 +77,6 @@ def audit(
         groups=table.groups,
         random_state=seed,
         n_jobs=jobs,
-        verbose=0 if as_json else 1,
     )
     if output is not None:
         output.write_text(report.to_json(indent=1), encoding="utf-8")

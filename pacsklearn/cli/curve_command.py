@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +23,13 @@ def curve(
     drop: options.Drop = None,
     schema: options.SchemaFile = None,
     params: options.Params = None,
-    nats: Annotated[str, typer.Option(help="Budgets, separated by commas.")] = "1/64,1/16,1/4,1",
+    nats: Annotated[
+        str | None,
+        typer.Option(help="Budgets, separated by commas; 1/64,1/16,1/4,1 when none is given."),
+    ] = None,
+    membership: Annotated[
+        str | None, typer.Option(help="Caps on membership, separated by commas, such as 55%,60%.")
+    ] = None,
     noise: Annotated[str, typer.Option(help="Backends, separated by commas.")] = "logdet",
     releases: Annotated[int, typer.Option(help="Simulated releases a point.")] = 100,
     scoring: Annotated[str | None, typer.Option(help="Scorer of scikit-learn.")] = None,
@@ -39,13 +45,18 @@ def curve(
     from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.cli.table import read_table
+    from pacsklearn.estimators.subsets import Subsets
+    from pacsklearn.kernel.budget.caps import Membership
     from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
     from pacsklearn.tabular.schema.schema import Schema
 
     for path in (output, plot):
         if path is not None:
             options.checked_output(path, force=force)
-    grid = [options.number(text, "nats") for text in nats.split(",")]
+    if nats is None and membership is None:
+        nats = "1/64,1/16,1/4,1"
+    grid: list[Any] = [options.number(text, "nats") for text in options.listed(nats)]
+    grid += [Membership(options.number(text, "membership")) for text in options.listed(membership)]
     book = None if schema is None else Schema.read(schema)
     model = named_estimator(estimator, params, book)
     table = read_table(data, target, groups, drop=options.listed(drop), identifier=identifier)
@@ -60,10 +71,9 @@ def curve(
         n_releases=releases,
         scoring=scoring,
         groups=table.groups,
-        n_subsets=subsets,
+        secret=Subsets(subsets),
         random_state=seed,
         n_jobs=jobs,
-        verbose=0 if as_json else 1,
     )
     if output is not None:
         output.write_text(result.to_json(indent=1), encoding="utf-8")

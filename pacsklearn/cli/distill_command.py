@@ -26,7 +26,7 @@ def distill(
     params: options.Params = None,
     student_params: options.Params = None,
     nats: options.Nats = None,
-    max_answers: Annotated[
+    answers: Annotated[
         int | None, typer.Option(help="Contested answers the budget lasts for.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Chance of keeping a wrong label.")] = 0.01,
@@ -63,12 +63,11 @@ def distill(
         public_table.X.drop(columns=groups, inplace=True)
     source = PACPrivate(
         teacher,
-        budget=budget_of({"budget": options.stated_budget(nats, allow_exact=allow_exact)}),
-        release=Answers(len(public_table.X) if max_answers is None else max_answers),
+        budget=budget_of({"budget": options.stated_budget(nats=nats, allow_exact=allow_exact)}),
+        release=Answers(len(public_table.X) if answers is None else answers),
         secret=Subsets(subsets),
         ledger=charged_ledger(ledger, dataset, user, project),
         n_jobs=jobs,
-        verbose=0 if as_json else 1,
     )
     given = {} if table.groups is None else {"groups": table.groups}
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"

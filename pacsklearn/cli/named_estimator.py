@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
 from pacsklearn.cli.mixed_columns import column_encoder
+from pacsklearn.cli.options import json_object
 from pacsklearn.kernel.plugins.kinds import is_dotted_name
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
@@ -85,14 +86,7 @@ def checked_params(estimator: Any, params: str | None) -> dict[str, Any]:
     """Parameters of ``estimator`` from JSON."""
     if not params:
         return {}
-    try:
-        given = json.loads(params)
-    except json.JSONDecodeError:
-        raise ValueError(
-            "params must be a JSON object such as '{\"C\": 0.01}', got text that is no JSON."
-        ) from None
-    if not isinstance(given, dict):
-        raise ValueError(f"params must be a JSON object, got {type(given).__name__}.")
+    given = json_object(params, "params")
     known = estimator.get_params(deep=True)
     for name in given:
         if name not in known:

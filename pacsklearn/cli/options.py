@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -42,13 +43,23 @@ About: TypeAlias = Annotated[
 ]
 Nats: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Nats that everything released may reveal; 1/16 when no cap is given."),
+    typer.Option(help="Nats that everything released may reveal, such as 1/4; 1/16 by default."),
 ]
 Membership: TypeAlias = Annotated[
     str | None, typer.Option(help="Instead: cap on telling whether a row was used, such as 60%.")
 ]
 Identification: TypeAlias = Annotated[
     str | None, typer.Option(help="Instead: cap on naming the subset, such as 20%.")
+]
+KOfN: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Instead: cap on naming as many rows as a subset holds, k of them right; 35:20%."
+    ),
+]
+OtherBudget: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Instead: a budget of a plugin as JSON, by its name and parameters."),
 ]
 AllowExact: TypeAlias = Annotated[
     bool,
@@ -104,29 +115,57 @@ def number(text: Any, name: str) -> float:
         ) from None
 
 
-def stated_budget(
-    nats: str | None, *, allow_exact: bool = False, **caps: str | None
-) -> dict[str, Any]:
+def stated_budget(*, allow_exact: bool = False, **given: str | None) -> dict[str, Any]:
     """Budget that options state, as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
 
     Parameters
     ----------
-    nats : str or None
     allow_exact : bool
-    **caps : str or None
-        By name of the budget.
+    **given : str or None
+        By name of the budget; ``budget`` is one of a plugin, with its name in it.
 
     Raises
     ------
     ValueError
-        When more than one is given.
+        When more than one is given, or one cannot be read.
     """
-    given = {name: text for name, text in {"nats": nats, **caps}.items() if text is not None}
-    if len(given) > 1:
-        raise ValueError(f"Give one of {', '.join(f'--{name}' for name in given)}.")
-    ((name, text),) = given.items() or {"nats": "1/16"}.items()
-    key = "nats" if name == "nats" else "cap"
-    return {"name": name, key: number(text, name), "allow_exact": allow_exact}
+    stated = {name: text for name, text in given.items() if text is not None}
+    if len(stated) > 1:
+        raise ValueError(f"Give one of {', '.join(map(_option, stated))}.")
+    ((name, text),) = stated.items() or {"nats": "1/16"}.items()
+    if name == "budget":
+        made = json_object(text, "budget")
+        if not isinstance(made.get("name"), str):
+            raise ValueError("budget must name a registered budget: '{\"name\": ...}'.")
+        return made | ({"allow_exact": True} if allow_exact else {})
+    if name == "nats":
+        return {"name": name, "nats": number(text, name), "allow_exact": allow_exact}
+    k, split, share = text.rpartition(":")
+    if bool(split) != (name == "k_of_n") or (split and not k.isdecimal()):
+        wanted = "35:20%, k and the cap" if name == "k_of_n" else "60%"
+        raise ValueError(f"{_option(name)} must be such as {wanted}, got {text!r}.")
+    fewest = {"k": int(k)} if split else {}
+    return {"name": name, **fewest, "cap": number(share, name), "allow_exact": allow_exact}
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def json_object(text: str, name: str) -> dict[str, Any]:
+    """Object of a text of JSON.
+
+    Raises
+    ------
+    ValueError
+    """
+    try:
+        stated = json.loads(text)
+    except json.JSONDecodeError:
+        raise ValueError(f"{name} must be a JSON object, got text that is no JSON.") from None
+    if not isinstance(stated, dict):
+        raise ValueError(f"{name} must be a JSON object, got {type(stated).__name__}.")
+    return stated
 
 
 def listed(text: str | None) -> list[str]:

@@ -35,7 +35,7 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
             ),
             budget=budget_of(recipe),
             release=_RELEASES[recipe["release"]],
-            secret=Subsets(recipe["n_subsets"], rate=recipe["rate"], seed=recipe["subset_seed"]),
+            secret=Subsets(**recipe["secret"]),
             noise=recipe["noise"],
             **options,
         )
@@ -57,7 +57,7 @@ def auto_model(
         budget_of(recipe),
         schema=schema_of(recipe),
         prior=None if constant is None else Expected(constant),
-        secret=Subsets(recipe["n_subsets"], rate=recipe["rate"], seed=recipe["subset_seed"]),
+        secret=Subsets(**recipe["secret"]),
         **options,
     )
 

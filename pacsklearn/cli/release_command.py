@@ -37,6 +37,8 @@ def release(
     nats: options.Nats = None,
     membership: options.Membership = None,
     identification: options.Identification = None,
+    k_of_n: options.KOfN = None,
+    budget: options.OtherBudget = None,
     noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
     subsets: options.Subsets = 128,
     rate: options.Rate = 0.5,
@@ -81,13 +83,16 @@ def release(
         "estimator": estimator,
         "params": params,
         "budget": options.stated_budget(
-            nats, allow_exact=allow_exact, membership=membership, identification=identification
+            allow_exact=allow_exact,
+            nats=nats,
+            membership=membership,
+            identification=identification,
+            k_of_n=k_of_n,
+            budget=budget,
         ),
         "noise": noise,
         "release": "parameters",
-        "n_subsets": subsets,
-        "rate": rate,
-        "subset_seed": subset_seed,
+        "secret": {"n": subsets, "rate": rate, "seed": subset_seed},
         "target": target,
         "groups": groups,
         "id": identifier,
@@ -107,7 +112,7 @@ def release(
         model_of(recipe)  # what is wrong with it is said before the rows are read
         table = table_of(recipe, data)
         recipe = with_columns(recipe, table.X)
-        model = model_of(recipe, ledger=account, verbose=0 if as_json else 1)
+        model = model_of(recipe, ledger=account)
         if words := words_of_columns(recipe):
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}

@@ -120,7 +120,9 @@ class PrivacySession(SessionReleases, StoredSession):
         X = X if kind is not None or hasattr(X, "shape") else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         if kind is not None:
-            known: Space = kind.over(X, y, listed_design(secret, groups, random_state, X))
+            known: Space = kind.over(
+                X, y, listed_design(secret, groups, random_state, f"a {type(X).__name__}")
+            )
         elif isinstance(secret, SecretSpace):
             known = secret
         else:

@@ -100,8 +100,8 @@ def design_of(secret: Any, groups: Any = None, random_state: Any = None) -> Desi
     return design if stated.sizes is None else SampledDesign(design, stated.sizes)
 
 
-def listed_design(secret: Any, groups: Any, random_state: Any, table: Any) -> Design:
-    """The same for a table whose rows are known by keys, of which subsets are listed.
+def listed_design(secret: Any, groups: Any, random_state: Any, what: str) -> Design:
+    """The same for ``what`` works with listed subsets only.
 
     Raises
     ------
@@ -109,5 +109,5 @@ def listed_design(secret: Any, groups: Any, random_state: Any, table: Any) -> De
     """
     stated = stated_secret(secret)
     if stated.sizes is not None:
-        raise ValueError(f"secret must be Subsets() for a {type(table).__name__}, got {stated!r}.")
+        raise ValueError(f"secret must be Subsets() for {what}, got {stated!r}.")
     return stated.design(groups, random_state)

@@ -53,7 +53,7 @@ def table_release(
         )
     refuse_published(model.estimator, f"a {type(table).__name__} is read in passes")
     kind.check(model)
-    design = listed_design(model.secret, groups, model.random_state, table)
+    design = listed_design(model.secret, groups, model.random_state, f"a {type(table).__name__}")
     options = FitOptions(fit_params, model.n_jobs, model.verbose)
     space = spaces.over(table, y, design)
     procedure = opening.procedure(space, table)

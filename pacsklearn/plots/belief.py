@@ -12,7 +12,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.plots.display import Display
+from pacsklearn.plots.display import Display, pyplot
 from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent
 
 
@@ -86,6 +86,7 @@ class BeliefDisplay(Display):
         """
         from pacsklearn.audit.transcript_game import TranscriptGame
 
+        pyplot(cls.__name__)
         beliefs: list[Floats] = []
 
         def in_order(belief: Floats, queried: NDArray[np.bool_]) -> int:
@@ -123,6 +124,7 @@ class BeliefDisplay(Display):
         """
         from pacsklearn.audit.parameter_game import ParameterGame
 
+        pyplot(cls.__name__)
         beliefs: list[Floats] = []
 
         def watched(law: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
 from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.plots.display import pyplot
 from pacsklearn.plots.outputs_display import OutputsDisplay
 from pacsklearn.plots.palette import COLOURS, MARKERS, legend_below
 
@@ -108,9 +109,10 @@ class NoiseSpectrumDisplay(OutputsDisplay):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
+    >>> from pacsklearn import Subsets
     >>> from pacsklearn.plots import NoiseSpectrumDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = NoiseSpectrumDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=16)
+    >>> display = NoiseSpectrumDisplay.from_estimator(RidgeClassifier(), X, y, secret=Subsets(16))
     """
 
     spectrum: NoiseSpectrum
@@ -131,6 +133,7 @@ class NoiseSpectrumDisplay(OutputsDisplay):
         **options : dict
             ``budget``, ``noise`` and ``metric``, as for :meth:`NoiseSpectrum.of`.
         """
+        pyplot(cls.__name__)
         return cls(spectrum=NoiseSpectrum.of(outputs, **options)).plot(ax)
 
     def _draw(self, directions: Any, powers: Any) -> None:

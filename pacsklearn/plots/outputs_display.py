@@ -6,12 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
+from pacsklearn.estimators.subsets import Subsets, listed_design
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.plots.display import Display, pyplot
-from pacsklearn.universe.design import Design
-from pacsklearn.universe.design import subset_seed as seed_of
 
 
 class OutputsDisplay(Display):
@@ -31,14 +29,10 @@ class OutputsDisplay(Display):
         *,
         metric: Any = "auto",
         canonicalizer: Any = "auto",
-        n_subsets: int = 128,
-        rate: float = 0.5,
-        stratify: Any = "auto",
+        secret: Subsets | None = None,
         groups: Any = None,
         fit_params: Mapping[str, Any] | None = None,
-        subset_seed: int | SubsetSeed | None = None,
         n_jobs: int | None = None,
-        fast_fit: bool = True,
         **options: Any,
     ) -> Self:
         """Fit the candidates and draw.
@@ -48,15 +42,16 @@ class OutputsDisplay(Display):
         estimator : estimator
             As for :class:`PACPrivate`.
         X, y : array-likes
-        metric, canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, \
-n_jobs, fast_fit
-            As for :class:`PACPrivate`.
+        metric, canonicalizer
+            As for :class:`~pacsklearn.estimators.Parameters`.
+        secret, groups, fit_params, n_jobs
+            As for :class:`PACPrivate`; the secret is one of listed subsets.
         **options : dict
             Passed to :meth:`from_outputs`.
         """
         pyplot(cls.__name__)
         chosen = registry().canonicalizer(canonicalizer, estimator)
-        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
-        how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
+        design = listed_design(secret, groups, None, "what candidates become")
+        how = FitOptions(fit_params or {}, n_jobs)
         outputs = design.candidates(estimator, X, y, how).outputs(chosen)
         return cls.from_outputs(outputs.vectors, metric=outputs.metric(metric), **options)

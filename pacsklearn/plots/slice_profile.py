@@ -82,6 +82,7 @@ class SliceProfileDisplay(Display):
         ax : matplotlib PolarAxes, optional
             A new figure is made when not given.
         """
+        pyplot(cls.__name__)
         vectors = np.stack([law.decode(centre) for centre in law.centres])
         spread = (profile.directions @ law.axes.T * law.step * law.scale) ** 2
         instances = [(left.members, right.members) for left, right in worlds.instances()]
@@ -144,6 +145,7 @@ class SliceProfileDisplay(Display):
         ax : matplotlib PolarAxes, optional
             A new figure is made when not given.
         """
+        pyplot(cls.__name__)
         first, second = (np.asarray(part, dtype=np.float64) for part in (left, right))
         if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != (profile.dimension,):
             raise ValueError(

@@ -12,6 +12,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import as_metric
 from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.plots.display import pyplot
 from pacsklearn.plots.outputs_display import OutputsDisplay
 from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
 
@@ -48,9 +49,10 @@ class StabilityDisplay(OutputsDisplay):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
+    >>> from pacsklearn import Subsets
     >>> from pacsklearn.plots import StabilityDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = StabilityDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=32)
+    >>> display = StabilityDisplay.from_estimator(RidgeClassifier(), X, y, secret=Subsets(32))
     """
 
     sizes: tuple[int, ...]
@@ -90,6 +92,7 @@ class StabilityDisplay(OutputsDisplay):
         ax : matplotlib Axes, optional
             A new figure is made when not given.
         """
+        pyplot(cls.__name__)
         vectors, cost = np.asarray(outputs, dtype=np.float64), as_metric(metric)
         m = len(vectors)
         check_integer(name="n_orders", value=n_orders, minimum=1)

@@ -206,3 +206,32 @@ def test_a_chosen_constant_and_a_number(call, folder, table):
 def test_auto_and_an_estimator_exclude_each_other(call, words, message):
     result = call(*BASE, "--target", "kind", *words, code=2)
     assert message in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--k-of-n", "60:60%"), ("--budget", '{"name": "k_of_n", "k": 60, "cap": 0.6}')],
+)
+def test_a_cap_on_many_rows_is_stated_in_the_recipe(call, words):
+    release = ("release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
+    done = call(*release, "--subsets", 16, *words, "--output", "m.joblib", "--json")
+    stated = json.loads(done.stdout)
+    budget = stated["recipe"]["budget"]
+    assert (budget["name"], budget["k"], budget["cap"]) == ("k_of_n", 60, 0.6)
+    assert stated["recipe"]["secret"] == {"n": 16, "rate": 0.5, "seed": None}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--k-of-n", "60%"), "--k-of-n must be such as 35:20%"),
+        (("--membership", "35:20%"), "--membership must be such as 60%"),
+        (("--budget", "[]"), "budget must be a JSON object"),
+        (("--budget", "{}"), "budget must name"),
+        (("--budget", "{}", "--k-of-n", "35:20%"), "Give one of --k-of-n, --budget"),
+    ],
+)
+def test_a_budget_that_cannot_be_read_is_refused(call, words, expected):
+    release = ("release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
+    done = call(*release, *words, "--output", "m.joblib", code=2)
+    assert expected in done.stderr

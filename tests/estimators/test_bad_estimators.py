@@ -173,7 +173,7 @@ def test_budgets_above_the_entropy_need_no_noise_and_say_so(budget: float) -> No
 @pytest.mark.parametrize(
     ("n_subsets", "error", "words"),
     [
-        (7, DesignError, ["n_subsets=7", "rate=0.5", "must be even", "128"]),
+        (7, DesignError, ["7 subsets", "rate=0.5", "must be even", "128"]),
         (1, ValueError, ["n must be an integer of at least 2", "got 1"]),
         (-2, ValueError, ["n must be an integer of at least 2", "got -2"]),
         (8.0, ValueError, ["n must be an integer", "got 8.0"]),
@@ -198,7 +198,7 @@ def test_rates_that_are_no_share(rate: Any) -> None:
 def test_rates_that_do_not_fit() -> None:
     refused(
         DesignError,
-        ["n_subsets=8 and rate=0.3", "2.4", "whole"],
+        ["8 subsets and rate=0.3", "2.4", "whole"],
         Ridge(),
         secret=Subsets(8, rate=0.3),
     )

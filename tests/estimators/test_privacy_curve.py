@@ -15,6 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pacsklearn import Subsets
 from pacsklearn.exceptions import BudgetError, NoCanonicalizerError, UnknownNameError
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
@@ -24,7 +25,7 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
-SMALL = {"n_subsets": 16, "n_releases": 8}
+SMALL = {"secret": Subsets(16), "n_releases": 8}
 BUDGETS = [1 / 16, 1.0]
 
 
@@ -90,8 +91,7 @@ def test_scores_without_noise_are_those_of_models_fitted_by_hand(iris: Any) -> N
         X_test=X[test],
         y_test=y[test],
         budgets=[100],
-        subset_seed=0,
-        **SMALL,
+        **SMALL | {"secret": Subsets(16, seed=0)},
     )
     space = SecretSpace.balanced(100, n_subsets=16, strata=y[train])
     by_hand = []
@@ -139,7 +139,9 @@ def test_a_point_does_not_depend_on_the_others(iris: Any, curve: PrivacyUtilityC
 def test_more_budget_is_better() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=10))
-    made = privacy_utility_curve(model, X, y, budgets=[1e-6, 1, 3], n_subsets=16, n_releases=40)
+    made = privacy_utility_curve(
+        model, X, y, budgets=[1e-6, 1, 3], secret=Subsets(16), n_releases=40
+    )
     worst, middle, best = (point.mean for point in made.points)
     assert worst < 0.65 < middle <= best + 0.01
     assert best > made.noiseless_score - 0.03
@@ -198,7 +200,7 @@ def test_data_frames_and_instances_of_backends(iris: Any) -> None:
         ({"X_test": np.ones((4, 3)), "y_test": [0, 1, 0, 1]}, ValueError, "features"),
         ({"X_test": np.ones((4, 4)), "y_test": [0, 1]}, ValueError, "inconsistent"),
         ({"test_size": 2.0}, ValueError, "test_size"),
-        ({"n_subsets": 7}, ValueError, "n_subsets"),
+        ({"secret": Subsets(7)}, ValueError, "7 subsets"),
         ({"groups": [1, 2]}, ValueError, "inconsistent"),
     ],
 )
@@ -221,7 +223,7 @@ def test_criterion_is_compared_at_an_equal_promise() -> None:
         budgets=[1 / 16, 4.0],
         noise=["logdet", CriterionBackend(n_draws=512, n_certificate=1024)],
         n_releases=2,
-        n_subsets=16,
+        secret=Subsets(16),
     )
     gaussian, capped = curve.of("logdet"), curve.of("CriterionBackend")
     assert capped[0].posterior_membership <= gaussian[0].posterior_membership

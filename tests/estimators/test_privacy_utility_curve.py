@@ -12,10 +12,11 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
+from pacsklearn import Subsets
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve, budget_label
 
-SMALL = {"n_subsets": 16, "n_releases": 8}
+SMALL = {"secret": Subsets(16), "n_releases": 8}
 
 
 @pytest.fixture(scope="module")

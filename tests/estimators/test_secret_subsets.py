@@ -105,9 +105,11 @@ def test_every_fit_draws_anew_and_one_seed_serves_all(drawn: list[SecretSpace]) 
         y_test=Y,
         budgets=[1.0],
         n_releases=2,
-        subset_seed=seed,
+        secret=Subsets(seed=seed),
     )
-    NoiseSpectrumDisplay.from_estimator(LinearDiscriminantAnalysis(), X, Y, subset_seed=seed)
+    NoiseSpectrumDisplay.from_estimator(
+        LinearDiscriminantAnalysis(), X, Y, secret=Subsets(seed=seed)
+    )
     run_audit(model, X, Y, attacks=["identification"], n_trials=5)
     assert len(drawn) == 4
     assert len({space.packed.tobytes() for space in drawn}) == 1

@@ -149,7 +149,7 @@ def test_what_a_simulation_fails_with_quotes_nothing(cancer: Any) -> None:
         simulated.at(plan.calibrate(candidates.space.weights))
 
 
-SMALL = {"n_subsets": 16, "n_releases": 8}
+SMALL = {"secret": Subsets(16), "n_releases": 8}
 BUDGETS = [1 / 16, 1.0]
 
 

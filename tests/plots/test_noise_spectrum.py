@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
+from pacsklearn import Subsets
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum, NoiseSpectrumDisplay
@@ -57,7 +58,7 @@ def test_a_budget_that_needs_no_noise_is_drawn():
 def test_an_estimator_is_fitted_on_its_candidates():
     X, y = load_iris(return_X_y=True)
     display = NoiseSpectrumDisplay.from_estimator(
-        RidgeClassifier(), X, y, n_subsets=16, noise="eigen"
+        RidgeClassifier(), X, y, secret=Subsets(16), noise="eigen"
     )
     assert display.spectrum.noises == ("eigen",)
     assert "NaN" not in display.spectrum.to_json()

@@ -38,7 +38,7 @@ def full(model):
         model,
         audit=run_audit(model, X, y, n_trials=50),
         curve=privacy_utility_curve(
-            RidgeClassifier(), X, y, budgets=[1 / 16, 1], n_subsets=16, n_releases=5
+            RidgeClassifier(), X, y, budgets=[1 / 16, 1], secret=Subsets(16), n_releases=5
         ),
         spectrum=NoiseSpectrum.of(generator.normal(size=(16, 3))),
     )

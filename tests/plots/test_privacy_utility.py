@@ -12,11 +12,12 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
+from pacsklearn import Subsets
 from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
-OPTIONS = {"budgets": [1 / 64, 1 / 8, 1], "n_subsets": 16, "n_releases": 8}
+OPTIONS = {"budgets": [1 / 64, 1 / 8, 1], "secret": Subsets(16), "n_releases": 8}
 BACKENDS = ["logdet", "eigen", "diagonal", "isotropic"]
 
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
+from pacsklearn import Subsets
 from pacsklearn.plots.stability import StabilityDisplay
 
 OUTPUTS = np.random.default_rng(0).normal(size=(64, 3))
@@ -37,7 +38,9 @@ def test_lines_show_medians():
 
 def test_an_estimator_is_fitted_once():
     X, y = load_iris(return_X_y=True)
-    display = StabilityDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=16, n_orders=2)
+    display = StabilityDisplay.from_estimator(
+        RidgeClassifier(), X, y, secret=Subsets(16), n_orders=2
+    )
     assert display.sizes == (8, 16)
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel
 
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import GaugeError, SubsetFitError
+from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.kernel.outputs.withheld import unprinted, withheld
 
 ABOUT_GAPS = (
@@ -84,6 +85,19 @@ def attempt(work: Callable[[], Any], stage: str | Stage = "fit", *, fits: bool =
     return Outcome(value, warnings=tuple(sorted(set(caught), key=lambda kind: kind.__name__)))
 
 
+@final
+class _Counted(Parallel):  # type: ignore[misc] - scikit-learn has no types
+    """joblib's tasks, counted as they are done."""
+
+    def __init__(self, at: Callable[[int], None], **options: Any) -> None:
+        super().__init__(**options)
+        self._at = at
+
+    def print_progress(self) -> None:
+        super().print_progress()
+        self._at(self.n_completed_tasks)
+
+
 class Run(ABC):
     """One computation for every candidate: a subset's model, a function's value, a world's vector.
 
@@ -123,7 +137,9 @@ class Run(ABC):
         """Outcomes of joblib's tasks, one a candidate, in order."""
         # Workers that are threads change the process's filters and put them back in any order.
         with warnings.catch_warnings():
-            return list(Parallel(n_jobs=n_jobs, verbose=verbose)(tasks))
+            known = list(tasks)
+            with bar("candidates", len(known)) as at:
+                return list(_Counted(at, n_jobs=n_jobs, verbose=verbose)(known))
 
     def values(self, outcomes: list[Outcome]) -> list[Any]:
         """Values in order; the first failure as an error, and one warning for each kind."""

@@ -292,9 +292,9 @@ def included_subsets(rate: float, n_subsets: int) -> int:
     included = round(rate * n_subsets)
     if abs(included - rate * n_subsets) > 1e-9 or not 0 < included < n_subsets:
         raise DesignError(
-            f"n_subsets={n_subsets} and rate={rate} do not fit: every row must be in exactly "
-            f"rate * n_subsets = {rate * n_subsets:g} of the subsets, which must be a whole number "
-            f"between 1 and n_subsets - 1. At rate=0.5 n_subsets must be even, for instance 128."
+            f"{n_subsets} subsets and rate={rate} do not fit: every row must be in exactly "
+            f"{rate * n_subsets:g} of them, which must be a whole number between 1 and "
+            f"{n_subsets - 1}. At rate=0.5 their number must be even, for instance 128."
         )
     return included
 

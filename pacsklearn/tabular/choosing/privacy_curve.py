@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.subsets import Subsets, listed_design
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.budget import Budget
@@ -27,7 +28,6 @@ from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.choosing.planning import title_of
 from pacsklearn.tabular.choosing.privacy_utility_curve import (
@@ -40,8 +40,6 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     released_scorer,
     scoring_name,
 )
-from pacsklearn.universe.design import Design
-from pacsklearn.universe.design import subset_seed as seed_of
 from pacsklearn.universe.row_rules import check_names, check_universe
 
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
@@ -61,16 +59,11 @@ def privacy_utility_curve(
     test_size: Any = 0.3,
     X_test: Any = None,
     y_test: Any = None,
-    n_subsets: int = 128,
-    rate: float = 0.5,
-    stratify: Any = "auto",
+    secret: Subsets | None = None,
     groups: Any = None,
     fit_params: Mapping[str, Any] | None = None,
-    subset_seed: int | SubsetSeed | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
-    verbose: int = 0,
-    fast_fit: bool = True,
 ) -> PrivacyUtilityCurve:
     """How good a released model would be, at several budgets and with several noise backends.
 
@@ -94,7 +87,7 @@ def privacy_utility_curve(
         Noise backends to compare. ``"criterion"`` caps membership at what each budget promises
         about it, so that it is compared at an equal promise.
     metric, canonicalizer
-        As for :class:`PACPrivate`.
+        As for :class:`~pacsklearn.estimators.Parameters`.
     n_releases : int, default=100
         Simulated releases for each budget and backend, at least 2.
     scoring : None, str or callable, default=None
@@ -106,20 +99,16 @@ def privacy_utility_curve(
         ``groups``. Not used when ``X_test`` is given.
     X_test, y_test : array-likes, optional
         Held-out rows.
-    n_subsets, rate, stratify, subset_seed
+    secret : Subsets, optional
         As for :class:`PACPrivate`.
     groups : array-like of shape (n_rows,), optional
         Unit of privacy: all rows of a group are used together or not at all.
     fit_params : mapping, optional
         Passed to every ``fit``; entries with one value for each row of ``X`` are cut to its rows.
     random_state : int, RandomState or None, default=0
-        Decides the split, the simulated releases, and the subsets when ``subset_seed`` is None.
+        Decides the split, the simulated releases, and the subsets where they have no seed.
     n_jobs : int, optional
         Workers that fit the candidates' models.
-    verbose : int, default=0
-        Show how far the fits are, as joblib does.
-    fast_fit : bool, default=True
-        As for :class:`PACPrivate`.
 
     Returns
     -------
@@ -182,9 +171,8 @@ def privacy_utility_curve(
             y, y_test = safe_indexing(y, train), safe_indexing(y, test)
     else:
         X_test = _check_held_out(owner, X_test, y, y_test)
-    design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
-    options = FitOptions(params, n_jobs, verbose, fast_fit)
-    prepared = design.candidates(estimator, X, y, options)
+    design = listed_design(secret, groups, random_state, "a curve")
+    prepared = design.candidates(estimator, X, y, FitOptions(params, n_jobs))
     space, outputs = prepared.space, prepared.outputs(chosen)
     cost, support = outputs.metric(metric), outputs.support()
 

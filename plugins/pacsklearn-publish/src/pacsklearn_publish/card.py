@@ -151,7 +151,7 @@ def _sections(
 _NOT_GIVEN: Final = ("deprecated", "warn")
 
 _START: Final = (
-    "```python\nfrom pacsklearn import load_bundle\n\n"
+    "```python\nfrom pacsklearn_publish import load_bundle\n\n"
     'bundle = load_bundle("model.pac", key="curator.key.pub")\n'
     "print(bundle.guarantee)\nmodel = bundle.model()\n```"
 )

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from pacsklearn._optional import optional
 from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn_publish import load_bundle
 
@@ -91,14 +92,16 @@ def push(
     ValueError
         When the folder is none that :func:`write_folder` wrote, or the repository has no owner.
     """
-    from huggingface_hub import HfApi
-
     place = Path(folder).expanduser()
     if not (place / _BUNDLE).is_file():
         raise ValueError(f"{place.name} holds no {_BUNDLE}; write_folder makes such a folder.")
     if not _NAME.fullmatch(repository):
         raise ValueError(f"repository must be 'owner/name', got {repository!r}.")
-    hub = HfApi() if api is None else api
+    hub = api
+    if api is None:
+        home, what = "./plugins/pacsklearn-publish", "Pushing to the Hugging Face Hub"
+        library = optional("huggingface_hub", extra="huggingface", purpose=what, home=home)
+        hub = library.HfApi()
     hub.create_repo(repository, private=private, exist_ok=True)
     done = hub.upload_folder(
         repo_id=repository, folder_path=str(place), commit_message="Released model, signed bundle"

@@ -7,10 +7,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-import mlflow
-import mlflow.pyfunc
-
+from pacsklearn._optional import optional
 from pacsklearn_publish import Bundle, load_bundle
+
+_HOME: Final = "./plugins/pacsklearn-publish"
+mlflow: Any = optional("mlflow", extra="mlflow", purpose=__name__, home=_HOME)
+optional("mlflow.pyfunc", extra="mlflow", purpose=__name__, home=_HOME)
 
 __all__ = ["KEY", "load_model", "log_bundle", "tags_of"]
 

@@ -1,0 +1,63 @@
+"""A bar on a terminal, for what takes longer than two seconds."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from pacsklearn import Answers, PACPrivate, Subsets
+from pacsklearn.audit import run_audit
+from pacsklearn.kernel.outputs import progress
+
+X, Y = load_iris(return_X_y=True)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def watched(monkeypatch, stream):
+    """Stream in the place of standard error, which pytest sets anew after fixtures."""
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+def test_what_is_soon_done_draws_nothing(monkeypatch):
+    terminal = watched(monkeypatch, Terminal())
+    with progress.bar("fits", 2) as at:
+        at(1)
+        at(2)
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_long_fit_counts_its_candidates(monkeypatch, jobs):
+    terminal = watched(monkeypatch, Terminal())
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    tree = DecisionTreeClassifier(max_depth=2)
+    PACPrivate(tree, release=Answers(), secret=Subsets(8), n_jobs=jobs).fit(X, Y)
+    drawn = terminal.getvalue().split("\r")
+    assert f"candidates [{'#' * 16:<32}] 4 of 8" in drawn
+    assert drawn[-1] == f"candidates [{'#' * 32}] 8 of 8\n"
+
+
+def test_a_long_audit_counts_its_attacks(monkeypatch):
+    model = PACPrivate(RidgeClassifier(), secret=Subsets(8)).fit(X, Y)
+    terminal = watched(monkeypatch, Terminal())
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    run_audit(model, X, Y, attacks=["identification", "optimal_membership"], n_trials=10)
+    assert terminal.getvalue().endswith(f"attacks [{'#' * 32}] 2 of 2\n")
+
+
+def test_a_file_gets_no_bar(monkeypatch):
+    stream = watched(monkeypatch, io.StringIO())
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    with progress.bar("fits", 1) as at:
+        at(1)
+    assert stream.getvalue() == ""
