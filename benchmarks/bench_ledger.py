@@ -33,7 +33,7 @@ from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.ledger.accounts import Posting
-from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
@@ -52,10 +52,10 @@ TEXT = "x" * 500
 # Its first look at the ledger, a charge, and everything verified.
 ANOTHER = """
 import sys
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 ledger = SharedLedger(sys.argv[1])
-ledger.charge(Event("responses", 2.0**-30, "nats", "diagonal", 2.0**-30, 8, 5, 4))
+ledger.charge(LatticeNoise("responses", 2.0**-30, "nats", "diagonal", 2.0**-30, 8, 5, 4))
 ledger.verify()
 """
 BARE = "CREATE TABLE bare (id {kind}, key TEXT UNIQUE, event TEXT)"
@@ -86,7 +86,7 @@ def answer_all(
         contested = int((part != part[:, :1]).any(axis=1).sum())
         told = LabelEngine().answer(part, 3, belief, STEP_BUDGET, pool.take(2 * contested))
         charge = float(told.charges.sum())
-        event = Event(
+        event = LatticeNoise(
             "responses",
             charge,
             "nats",
@@ -152,7 +152,9 @@ def bare_postgres(address: str) -> Callable[[str], None]:
 
 
 def event_of(key: str) -> Event:
-    return Event("responses", 2.0**-30, "nats", "diagonal", 2.0**-30, M, 5, 4, PLUGINS, key=key)
+    return LatticeNoise(
+        "responses", 2.0**-30, "nats", "diagonal", 2.0**-30, M, 5, 4, PLUGINS, key=key
+    )
 
 
 def charging(ledger: Ledger) -> Callable[[str], None]:

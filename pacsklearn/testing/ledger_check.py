@@ -16,7 +16,7 @@ from pacsklearn.exceptions import (
     LedgerMismatchError,
     PacsklearnError,
 )
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.testing.rule import Rule
 
@@ -83,7 +83,7 @@ def _event(charge: float, **changes: Any) -> Event:
         "n_outputs": 5,
         "n_noisy": 4,
     }
-    return Event(**facts | changes)
+    return LatticeNoise(**facts | changes)
 
 
 def _check_ceiling(make_ledger: Callable[..., Ledger]) -> None:

@@ -7,8 +7,9 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.accounts import Posting, Terms, bookkeeping_event
+from pacsklearn.kernel.ledger.accounts import Posting, Terms
 from pacsklearn.kernel.ledger.book import time_text
+from pacsklearn.kernel.ledger.event import Bookkeeping
 from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.log import Log, MovedError, log_class
@@ -88,7 +89,7 @@ def _founded(log: Log) -> Row:
 
 def _posted(fold: Fold, note: str = "", count: int = 1) -> list[Row]:
     return [
-        fold.post(Posting("", bookkeeping_event("checked", 2.0**-20, "nats", key), note), "t")
+        fold.post(Posting("", Bookkeeping("checked", 2.0**-20, "nats", key=key), note), "t")
         for key in (f"key {fold.last.number + 1} {_NAME}" for _ in range(count))
     ]
 

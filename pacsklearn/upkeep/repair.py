@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import re
-import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any, Final, final
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.accounts import (
     Posting,
-    bookkeeping_event,
     exact,
     exact_of,
     fits,
@@ -23,7 +21,7 @@ from pacsklearn.kernel.ledger.accounts import (
     nearest,
 )
 from pacsklearn.kernel.ledger.book import time_text
-from pacsklearn.kernel.ledger.event import ledger_text
+from pacsklearn.kernel.ledger.event import Bookkeeping, ledger_text
 from pacsklearn.kernel.ledger.fold import Fold, check_answers
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log, without_password
@@ -251,7 +249,7 @@ class _Salvage:
             if not all(fits(each.total, charge, each.ceiling) for each in limits):
                 charge = min(largest_refund(each.ceiling, each.total) for each in limits)
             unit = self.fold.founding.terms.unit
-            event = bookkeeping_event("repair", charge, unit, uuid.uuid4().hex)
+            event = Bookkeeping("repair", charge, unit)
             posting = Posting(account, event, note, **owner)
             self.kept.append(self.fold.post(posting, time_text()))
         return nearest(accounts.total("") - spent), (

@@ -22,7 +22,7 @@ from sklearn.preprocessing import Normalizer
 from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerError
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import LatticeNoise
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -55,7 +55,7 @@ class Stub(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Stub:
         charge = self.share * self.budget
         ledger = open_ledger(self.ledger, ceiling=self.budget)
-        ledger.charge(Event("parameters", charge, "nats", "stub", charge, 8, 5, 4))
+        ledger.charge(LatticeNoise("parameters", charge, "nats", "stub", charge, 8, 5, 4))
         if self.log:
             with Path(self.log).open("a") as file:
                 file.write("fit\n")
@@ -147,7 +147,7 @@ class TestWhatIsReserved:
         assert not search.reservation_.is_closed
         assert ledger.spent == 1.25
         search.best_estimator_.ledger.charge(
-            Event("responses", 0.0625, "nats", "stub", 0.0625, 8, 5, 4)
+            LatticeNoise("responses", 0.0625, "nats", "stub", 0.0625, 8, 5, 4)
         )
         search.reservation_.release_unspent()
         assert ledger.spent == 0.625 + 0.0625
@@ -173,7 +173,7 @@ class TestExhaustion:
             assert SharedLedger(uri).events == ()
 
     def test_it_counts_what_others_spent(self, ledger: SharedLedger, log: Path) -> None:
-        ledger.charge(Event("parameters", 3.0, "nats", "stub", 3.0, 8, 5, 4))
+        ledger.charge(LatticeNoise("parameters", 3.0, "nats", "stub", 3.0, 8, 5, 4))
         with pytest.raises(BudgetExhaustedError):
             search_for(ledger, stub={"log": str(log)}).fit(X, Y)
         assert not log.exists()

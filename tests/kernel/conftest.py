@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.secret.secret_rows import SecretRows
 
 
@@ -32,7 +32,7 @@ def make_event() -> Callable[..., Event]:
             "n_outputs": 5,
             "n_noisy": 4,
         }
-        return Event(**facts | changes)
+        return LatticeNoise(**facts | changes)
 
     return make
 

@@ -14,12 +14,18 @@ _FIGURES = {
 }  # fmt: skip
 
 
+def recorded_step(**figures: Any) -> GradientSteps:
+    """Event of one step."""
+    step = {"n_steps": 1, "noise_multiplier": 1.0, "order": 4.0, "accounting": "worst-case"}
+    return GradientSteps(
+        "sgd-step", 0.5, "nats", **_FIGURES | step | figures, norms=(1.0,), sizes=(1,)
+    )
+
+
 def recorded_cap(cap: DiscrepancyCap | None = None, **figures: Any) -> DiscrepancyCap:
     """Cap with these figures, and the others of ``cap``."""
     known = _FIGURES if cap is None else {name: getattr(cap, name) for name in _FIGURES}
-    step = {"n_steps": 1, "noise_multiplier": 1.0, "order": 4.0, "accounting": "worst-case"}
     chosen = known | figures
     if chosen["log_law"] is not None:
         chosen["log_law"] = tuple(e if e > -math.inf else None for e in chosen["log_law"])
-    mechanism = GradientSteps(**step, **chosen, norms=(1.0,), sizes=(1,))
-    return DiscrepancyCap.recorded(mechanism)
+    return DiscrepancyCap.recorded(recorded_step(**chosen))

@@ -13,17 +13,17 @@ from pacsklearn.kernel.ledger.accounts import (
     Accounts,
     Posting,
     Terms,
-    bookkeeping_event,
     exact,
     exact_text,
     fits,
     largest_refund,
     nearest,
 )
+from pacsklearn.kernel.ledger.event import Bookkeeping
 
 
 def posting(kind: str, charge: float, key: str, account: str = "", **more: str) -> Posting:
-    return Posting(account, bookkeeping_event(kind, charge, "nats", key), **more)
+    return Posting(account, Bookkeeping(kind, charge, "nats", key=key), **more)
 
 
 def reserved(amount: float = 0.5, **more: str) -> Accounts:

@@ -13,9 +13,11 @@ import pytest
 
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.event import (
+    EVENTS,
+    Bookkeeping,
     Event,
     GradientSteps,
-    Mechanism,
+    LatticeNoise,
     Provenance,
     QueryAnswers,
     SlicedNoise,
@@ -36,42 +38,37 @@ def test_an_event_is_plain_json(make_event: Callable[..., Event]) -> None:
     assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
 
 
-def test_an_event_of_an_earlier_version_is_read() -> None:
-    # As the first version wrote it: no mechanism.
-    text = (
-        '{"backend":"logdet","bound":0.1,"charge":0.1,"confidence":1.0,"key":"k","kind":"responses"'
-        ',"n_candidates":8,"n_noisy":4,"n_outputs":5,"provenance":[],"unit":"nats"}'
-    )
-    event = Event.from_dict(json.loads(text))
-    assert (event.key, event.mechanism, event.is_adaptive) == ("k", None, True)
-    assert json.dumps(event.to_dict(), sort_keys=True, separators=(",", ":")) == text
+CHARGED = {"charge": 0.5, "unit": "nats", "n_outputs": 5}
+KINDS = [
+    LatticeNoise("parameters", **CHARGED),
+    Bookkeeping("reservation", 0.5, "nats"),
+    QueryAnswers("responses", **CHARGED, answers="labels", step_budget=2.0**-20),
+    SlicedNoise(
+        "sliced", **CHARGED, aggregation="joint", order=8.0, average=0.1, joint=0.2,
+        worst_slice=0.3, full=0.4,
+    ),
+    GradientSteps(
+        "sgd-step", **CHARGED, n_steps=3, noise_multiplier=1.5, order=16.0,
+        accounting="secret-batches", n_rows=100, batch_size=10, sampling="poisson", largest=1,
+        second_moment=0.25, log_law=(-0.1, None), tail=0.0, failure=0.0, mean_over_data=False,
+        norms=(1.0, 2.0), sizes=(3, 4),
+    ),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        QueryAnswers("labels", 2.0**-20, 7),
-        SlicedNoise("anisotropic", "joint", 8.0, 0.1, 0.2, 0.3, 0.4),
-        GradientSteps(
-            3, 1.5, 16.0, "secret-batches", 100, 10, "poisson", 1, 0.25, (-0.1, None), 0.0, 0.0,
-            False, (1.0, 2.0), (3, 4),
-        ),
-    ],
-)  # fmt: skip
-def test_a_mechanism_survives_json(make_event: Callable[..., Event], mechanism: Mechanism) -> None:
-    event = make_event(mechanism=mechanism)
-    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+@pytest.mark.parametrize("event", KINDS, ids=lambda event: event.name)
+def test_every_kind_survives_json(event: Event) -> None:
+    found = Event.from_dict(json.loads(json.dumps(event.to_dict())))
+    assert (found, type(found)) == (event, type(event))
+    assert EVENTS[event.name] is type(event)
 
 
-@pytest.mark.parametrize("step_budget", [np.float64(1.0), math.nan, {1.0}])
-def test_a_mechanisms_numbers_are_checked(
-    make_event: Callable[..., Event], step_budget: object
-) -> None:
-    mechanism = QueryAnswers("labels", step_budget, 1)  # type: ignore[arg-type]
+@pytest.mark.parametrize("step_budget", [math.nan, {1.0}, None])
+def test_the_numbers_that_price_an_event_are_checked(step_budget: object) -> None:
     with pytest.raises(LedgerMismatchError, match="step_budget"):
-        make_event(mechanism=mechanism)
-    with pytest.raises(LedgerMismatchError, match="mechanism"):
-        make_event(mechanism="gradient noise 1.5")
+        QueryAnswers("responses", **CHARGED, answers="labels", step_budget=step_budget)
+    with pytest.raises(LedgerMismatchError, match="norms"):
+        dataclasses.replace(KINDS[-1], norms=(step_budget,))
 
 
 class Shouted(str):
@@ -146,7 +143,6 @@ def test_what_no_event_can_hold_is_refused_by_name(
 
 
 def test_only_answers_depend_on_one_another(make_event: Callable[..., Event]) -> None:
-    assert make_event(kind="responses").is_adaptive
-    assert not make_event(kind="parameters").is_adaptive
+    assert [event.name for event in KINDS if event.is_adaptive] == ["query-answers"]
     plugin = Provenance("eigen", "a.b:C", "pacsklearn", "0.1")
     assert make_event(provenance=[plugin]).provenance == (plugin,)

@@ -123,8 +123,14 @@ class AnsweredRows(Plan):
             raise RuntimeError("The belief has moved on since these rows were counted.")
         return self.law
 
-    def mechanism(self, law: AnswerLaw) -> QueryAnswers:
-        return QueryAnswers(self.answers.answers, self.target.budget, law.n_noisy)
+    def event(self, law: AnswerLaw, unit: str, n_candidates: int) -> QueryAnswers:
+        return QueryAnswers(
+            **self._facts(law),
+            unit=unit,
+            n_candidates=n_candidates,
+            answers=self.answers.answers,
+            step_budget=self.target.budget,
+        )
 
     def observe(self, law: AnswerLaw, secret: Secret) -> DrawnAnswers:
         """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Bookkeeping, Event
 
 _RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned", "repair"})
 _RESERVED_ENDINGS = ("/closed", "/returned")
@@ -102,21 +102,6 @@ def check_event(event: Event, unit: str) -> None:
             f"An event's key may not end in {' or '.join(map(repr, _RESERVED_ENDINGS))}: the "
             "ledger writes such keys itself when a reservation is closed."
         )
-
-
-def bookkeeping_event(kind: str, charge: float, unit: str, key: str) -> Event:
-    """Event that a ledger writes for itself: nothing was released with it."""
-    return Event(
-        kind=kind,
-        charge=charge,
-        unit=unit,
-        backend="",
-        bound=max(charge, 0.0),
-        n_candidates=0,
-        n_outputs=0,
-        n_noisy=0,
-        key=key,
-    )
 
 
 @final
@@ -388,7 +373,7 @@ class Accounts:
             posting = None
             if made:
                 account, note, user, project, expires = made
-                event = bookkeeping_event("reservation", ceiling, terms.unit, key)
+                event = Bookkeeping("reservation", ceiling, terms.unit, key=key)
                 posting = Posting(account, event, note, user, project, expires)
                 if expires is not None and not closed:
                     accounts._expiries[key] = expires
@@ -404,14 +389,10 @@ class Accounts:
         refund = largest_refund(entry.ceiling, entry.total)
         unit = self.terms.unit
         return (
-            Posting(
-                account, bookkeeping_event("reservation-closed", 0.0, unit, f"{account}/closed")
-            ),
+            Posting(account, Bookkeeping("reservation-closed", 0.0, unit, key=f"{account}/closed")),
             Posting(
                 self._heir(account),
-                bookkeeping_event(
-                    "reservation-returned", 0.0 - refund, unit, f"{account}/returned"
-                ),
+                Bookkeeping("reservation-returned", 0.0 - refund, unit, key=f"{account}/returned"),
                 user=made.user,
                 project=made.project,
             ),

@@ -1,12 +1,14 @@
-"""The frozen fact of one release, with the numbers that are needed to price it again."""
+"""The frozen fact of one release: a class for each kind, with the numbers that price it again."""
 
 from __future__ import annotations
 
 import math
 import uuid
-from dataclasses import dataclass, field
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, Final, TypeAlias, final
+from typing import Any, ClassVar, Final, final
 
 from pacsklearn.exceptions import LedgerMismatchError
 
@@ -43,10 +45,94 @@ class Provenance:
             vars(self)[name] = ledger_text(name, value)
 
 
-@final
 @dataclass(frozen=True)
-class QueryAnswers:
-    """Answers to queries, each contested one with noise for a step budget.
+class Event(ABC):
+    """What one release did to the budget; each kind adds what is needed to price it again.
+
+    Parameters
+    ----------
+    kind : str
+        ``"parameters"``, ``"responses"``, ..., as ledgers show it.
+    charge : float
+        What the ledger is charged, in ``unit``.
+    unit : str
+        ``"nats"``; units are never added across kinds.
+    backend : str
+        Noise backend.
+    bound : float
+        The law's bound on the step's mutual information.
+    n_candidates, n_outputs, n_noisy : int
+        Size of the secret space, of the released vector, and of its noisy part.
+    provenance : tuple of Provenance
+        Plugins involved.
+    confidence : float
+        Probability that the bound holds; 1.0 when it is a proof.
+    key : str
+        Idempotency key: charging one key twice charges once.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When an argument is not of its type. Numbers of other types (numpy's, fractions) become
+        Python's, and -0.0 becomes 0.0, so that an event is the same before and after a database.
+    """
+
+    name: ClassVar[str]
+    is_adaptive: ClassVar[bool] = False
+    """Whether later ones of its kind depended on what it released."""
+    tuples: ClassVar[tuple[str, ...]] = ()
+    """Facts that JSON has as lists, beside the plugins."""
+
+    kind: str
+    charge: float
+    unit: str
+    backend: str = ""
+    bound: float = 0.0
+    n_candidates: int = 0
+    n_outputs: int = 0
+    n_noisy: int = 0
+    provenance: tuple[Provenance, ...] = ()
+    confidence: float = 1.0
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def __post_init__(self) -> None:
+        own = vars(self)  # frozen for everybody else
+        for each in fields(self):
+            check = _CHECKS.get(str(each.type))
+            if check is not None:
+                own[each.name] = check(each.name, own[each.name])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionary, for JSON."""
+        plugins = [dict(vars(plugin)) for plugin in self.provenance]
+        return {"type": self.name} | vars(self) | {"provenance": plugins}
+
+    @staticmethod
+    def from_dict(facts: dict[str, Any]) -> Event:
+        """Event that :meth:`to_dict` wrote."""
+        given = {name: _tuple(value) for name, value in facts.items()}
+        given["provenance"] = tuple(Provenance(**plugin) for plugin in facts["provenance"])
+        return EVENTS[given.pop("type")](**given)
+
+
+@final
+class LatticeNoise(Event):
+    """A release under a law of noise, which its bound prices."""
+
+    name = "lattice-noise"
+
+
+@final
+class Bookkeeping(Event):
+    """What a ledger or a session writes for itself: nothing was released with it."""
+
+    name = "bookkeeping"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class QueryAnswers(Event):
+    """Answers to queries, each contested one (``n_noisy``) with noise for a step budget.
 
     Parameters
     ----------
@@ -54,24 +140,24 @@ class QueryAnswers:
         ``"labels"``, ``"probabilities"`` or ``"values"``.
     step_budget : float
         Nats of one contested answer.
-    n_contested : int
-        Answers on which the candidates differ.
     """
+
+    name = "query-answers"
+    is_adaptive = True
 
     answers: str
     step_budget: float
-    n_contested: int
 
 
 @final
-@dataclass(frozen=True)
-class SlicedNoise:
+@dataclass(frozen=True, kw_only=True)
+class SlicedNoise(Event):
     """Gaussian noise calibrated along slices, and its Renyi divergence of one order in every view.
+
+    Its ``backend`` is the shape of the noise, ``"isotropic"`` or ``"anisotropic"``.
 
     Parameters
     ----------
-    shape : str
-        ``"isotropic"``, ``"anisotropic"`` or ``"worst-case"``.
     aggregation : str
         View that was charged.
     order : float
@@ -80,7 +166,8 @@ class SlicedNoise:
         Divergence in each view, in nats (see :class:`~pacsklearn.srpp.laws.sliced_law.RenyiCosts`).
     """
 
-    shape: str
+    name = "sliced-noise"
+
     aggregation: str
     order: float
     average: float
@@ -90,8 +177,8 @@ class SlicedNoise:
 
 
 @final
-@dataclass(frozen=True)
-class GradientSteps:
+@dataclass(frozen=True, kw_only=True)
+class GradientSteps(Event):
     """Steps of clipped, noised SGD, as ``SRPPSGDAccountant.of`` prices them.
 
     Parameters
@@ -121,6 +208,9 @@ class GradientSteps:
         Their numbers of parameters.
     """
 
+    name = "gradient-steps"
+    tuples = ("log_law", "norms", "sizes")
+
     n_steps: int
     noise_multiplier: float
     order: float
@@ -138,146 +228,11 @@ class GradientSteps:
     sizes: tuple[int, ...]
 
 
-Mechanism: TypeAlias = QueryAnswers | SlicedNoise | GradientSteps
-"""Any of them; a release that is priced by its bound alone has none."""
-
-_NAMES: Final[dict[str, Any]] = {
-    "query-answers": QueryAnswers,
-    "sliced-noise": SlicedNoise,
-    "gradient-steps": GradientSteps,
+EVENTS: Final[dict[str, type[Event]]] = {
+    each.name: each
+    for each in (LatticeNoise, Bookkeeping, QueryAnswers, SlicedNoise, GradientSteps)
 }
-
-
-@final
-@dataclass(frozen=True)
-class Event:
-    """What one release did to the budget, and what is needed to price it again.
-
-    Parameters
-    ----------
-    kind : str
-        ``"parameters"``, ``"responses"``, ...
-    charge : float
-        What the ledger is charged, in ``unit``.
-    unit : str
-        ``"nats"``; units are never added across kinds.
-    backend : str
-        Noise backend.
-    bound : float
-        The law's bound on the step's mutual information.
-    n_candidates, n_outputs, n_noisy : int
-        Size of the secret space, of the released vector, and of its noisy part.
-    provenance : tuple of Provenance
-        Plugins involved.
-    confidence : float
-        Probability that the bound holds; 1.0 when it is a proof.
-    key : str
-        Idempotency key: charging one key twice charges once.
-    mechanism : Mechanism, optional
-        Sizes, orders and multipliers of the mechanism; None when ``bound`` says all that is known.
-
-    Raises
-    ------
-    LedgerMismatchError
-        When an argument is not of its type. Numbers of other types (numpy's, fractions) become
-        Python's, and -0.0 becomes 0.0, so that an event is the same before and after a database.
-    """
-
-    kind: str
-    charge: float
-    unit: str
-    backend: str
-    bound: float
-    n_candidates: int
-    n_outputs: int
-    n_noisy: int
-    provenance: tuple[Provenance, ...] = ()
-    confidence: float = 1.0
-    key: str = field(default_factory=lambda: uuid.uuid4().hex)
-    mechanism: Mechanism | None = None
-
-    def __post_init__(self) -> None:
-        own = vars(self)  # frozen for everybody else
-        for name in ("kind", "unit", "backend", "key"):
-            own[name] = ledger_text(name, own[name])
-        for name in ("charge", "bound", "confidence"):
-            own[name] = ledger_number(name, own[name])
-        for name in ("n_candidates", "n_outputs", "n_noisy"):
-            own[name] = _count(name, own[name])
-        plugins = own["provenance"]
-        if not isinstance(plugins, list | tuple) or not all(
-            isinstance(plugin, Provenance) for plugin in plugins
-        ):
-            raise LedgerMismatchError(
-                "provenance of an event must be a tuple of Provenance, got "
-                f"{type(plugins).__name__}."
-            )
-        own["provenance"] = tuple(plugins)
-        if own["mechanism"] is not None and not isinstance(own["mechanism"], Mechanism):
-            raise LedgerMismatchError(
-                "mechanism of an event must be None, QueryAnswers, SlicedNoise or GradientSteps, "
-                f"got {type(own['mechanism']).__name__}."
-            )
-        if own["mechanism"] is not None:
-            mechanism_to_dict(own["mechanism"])  # checks its numbers
-
-    @property
-    def is_adaptive(self) -> bool:
-        """Whether later ones of its kind depended on what it released."""
-        return self.kind == "responses"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dictionary, for JSON; without ``mechanism`` when there is none."""
-        facts = {name: value for name, value in vars(self).items() if name != "mechanism"}
-        facts["provenance"] = [dict(vars(plugin)) for plugin in self.provenance]
-        if self.mechanism is not None:
-            facts["mechanism"] = mechanism_to_dict(self.mechanism)
-        return facts
-
-    @classmethod
-    def from_dict(cls, facts: dict[str, Any]) -> Event:
-        """Event that :meth:`to_dict` wrote, also in earlier versions."""
-        mechanism = facts.get("mechanism")
-        return cls(
-            **facts
-            | {
-                "provenance": tuple(Provenance(**plugin) for plugin in facts["provenance"]),
-                "mechanism": None if mechanism is None else mechanism_from_dict(mechanism),
-            }
-        )
-
-
-def mechanism_to_dict(mechanism: Mechanism) -> dict[str, Any]:
-    """Plain dictionary, for JSON, with the mechanism's name as ``"type"``."""
-    (name,) = (name for name, kind in _NAMES.items() if isinstance(mechanism, kind))
-    facts = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in vars(mechanism).items()
-    }
-    _check(facts)
-    return {"type": name} | facts
-
-
-def _check(facts: dict[str, Any]) -> None:
-    for name, value in facts.items():
-        for each in value if isinstance(value, list) else [value]:
-            plain = each is None or type(each) in {bool, int, float, str}
-            if not plain or (type(each) is float and not math.isfinite(each)):
-                raise LedgerMismatchError(
-                    f"{name} of a mechanism must be a text, a finite number of Python's own types, "
-                    f"or a tuple of them, got a value of type {type(each).__name__}."
-                )
-
-
-def mechanism_from_dict(facts: dict[str, Any]) -> Mechanism:
-    """Mechanism that :func:`mechanism_to_dict` wrote."""
-    rest = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in facts.items()
-        if key != "type"
-    }
-    mechanism: Mechanism = _NAMES[facts["type"]](**rest)
-    return mechanism
+"""Kinds of events, by the names that ledgers write."""
 
 
 def ledger_text(name: str, value: object, longest: int = _LONGEST) -> str:
@@ -346,3 +301,37 @@ def _count(name: str, value: object) -> int:
             f"{type(value).__name__}."
         )
     return count
+
+
+def _plugins(name: str, value: object) -> tuple[Provenance, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(p, Provenance) for p in value):
+        raise LedgerMismatchError(
+            f"{name} of an event must be a tuple of Provenance, got {type(value).__name__}."
+        )
+    return tuple(value)
+
+
+def _numbers(name: str, value: Any) -> tuple[float, ...]:
+    return tuple(ledger_number(name, each) for each in value)
+
+
+def _logarithms(name: str, value: Any) -> tuple[float | None, ...] | None:
+    """Numbers, and None for the logarithm of zero, which JSON does not have."""
+    if value is None:
+        return None
+    return tuple(None if each is None else ledger_number(name, each) for each in value)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+_CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
+    "str": ledger_text,
+    "float": ledger_number,
+    "int": _count,
+    "tuple[Provenance, ...]": _plugins,
+    "tuple[float, ...]": _numbers,
+    "tuple[float | None, ...] | None": _logarithms,
+}
+"""Checks of an event's arguments, by their types."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn, Self, TypeVar, final
 
@@ -14,14 +13,19 @@ from pacsklearn.kernel.ledger.accounts import (
     Limit,
     Posting,
     Terms,
-    bookkeeping_event,
     check_event,
     fits,
     largest_refund,
     nearest,
 )
 from pacsklearn.kernel.ledger.book import Book, Store, time_text
-from pacsklearn.kernel.ledger.event import LONGEST_NOTE, Event, ledger_number, ledger_text
+from pacsklearn.kernel.ledger.event import (
+    LONGEST_NOTE,
+    Bookkeeping,
+    Event,
+    ledger_number,
+    ledger_text,
+)
 from pacsklearn.kernel.secret.home_process import HomeProcess
 
 __all__ = ["Ledger", "MemoryLedger", "Reservation", "checked_terms"]
@@ -176,7 +180,7 @@ class Ledger:
         """
         amount = check_budget(budget=amount, name="amount")
         note = ledger_text("note", note, LONGEST_NOTE)
-        event = bookkeeping_event("reservation", amount, self.unit, uuid.uuid4().hex)
+        event = Bookkeeping("reservation", amount, self.unit)
         made = Posting(self._account, event, note, self.user, self.project)
         lasting = _lasting(seconds)
 

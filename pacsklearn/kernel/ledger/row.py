@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
 from pacsklearn.kernel.ledger.accounts import Posting, Terms
-from pacsklearn.kernel.ledger.event import Event, Provenance, mechanism_from_dict, mechanism_to_dict
+from pacsklearn.kernel.ledger.event import EVENTS, Event, Provenance
 
 _HASH: Final = ',"hash":"'
 _TAIL: Final = len(_HASH) + 64 + len('"}')
@@ -178,12 +178,9 @@ def founding_row(dataset: str, terms: Terms, high_water: str, time: str) -> Row:
 def posting_facts(posting: Posting) -> dict[str, Any]:
     """Members of a row's line that say what was charged."""
     account, event, note, user, project, expires = posting
-    own: dict[str, Any] = {
-        name: value for name, value in vars(event).items() if name not in ("key", "mechanism")
-    }
+    own: dict[str, Any] = {"type": event.name} | vars(event)
+    del own["key"]  # which the row has
     own["provenance"] = [[*vars(plugin).values()] for plugin in event.provenance]
-    if event.mechanism is not None:
-        own["mechanism"] = mechanism_to_dict(event.mechanism)
     others = {"note": note or None, "user": user, "project": project, "expires": expires}
     return {"account": account, "event": own} | {
         name: value for name, value in others.items() if value is not None
@@ -204,11 +201,11 @@ def stored_event(facts: dict[str, Any]) -> Event:
     million.
     """
     own = facts["event"]
-    mechanism = own.get("mechanism")
-    own["mechanism"] = None if mechanism is None else mechanism_from_dict(mechanism)
+    event = object.__new__(EVENTS[own.pop("type")])
     own["provenance"] = _plugins(*map(tuple, own["provenance"]))
     own["key"] = facts["key"]
-    event = object.__new__(Event)
+    for name in event.tuples:
+        own[name] = own[name] and tuple(own[name])
     object.__setattr__(event, "__dict__", own)
     return event
 

@@ -22,8 +22,7 @@ from pacsklearn.exceptions import (
     SessionRolledBackError,
 )
 from pacsklearn.kernel.bounds.mixture import update_belief
-from pacsklearn.kernel.ledger.accounts import bookkeeping_event
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Bookkeeping, Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
 from pacsklearn.kernel.secret.home_process import HomeProcess
@@ -254,7 +253,7 @@ class Account:
         SessionRolledBackError
             When anything was charged for this session since it was saved.
         """
-        self._next(bookkeeping_event("resumed", 0.0, self.own.unit, ""), own=False)
+        self._next(Bookkeeping("resumed", 0.0, self.own.unit), own=False)
 
     def _check_open(self) -> None:
         self.home.check()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, final
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.ledger.event import Event, Mechanism, Provenance
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.release.account import Secret
@@ -73,9 +73,22 @@ class Plan(ABC):
         """What could be drawn under the law, by a public seed."""
         return public_integers(law)
 
-    def mechanism(self, law: Any) -> Mechanism | None:
-        """What prices the release again, where its bound does not say it all."""
-        return None
+    def event(self, law: Any, unit: str, n_candidates: int) -> Event:
+        """Fact of the release under a law, with what prices it again."""
+        return LatticeNoise(**self._facts(law), unit=unit, n_candidates=n_candidates)
+
+    def _facts(self, law: Any) -> dict[str, Any]:
+        """What events of all kinds state of a release."""
+        return {
+            "kind": self.kind,
+            "charge": law.bound,
+            "backend": law.backend,
+            "bound": law.bound if law.information is None else law.information,
+            "n_outputs": self.n_outputs,
+            "n_noisy": law.n_noisy,
+            "provenance": self.provenance,
+            "confidence": law.confidence,
+        }
 
     def parts(self, law: Any, observed: Any) -> list[Part]:
         """What leaves, one by one."""

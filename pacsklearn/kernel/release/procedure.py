@@ -105,7 +105,7 @@ class ReleaseProcedure:
                     self.certificate.fixed = certified_membership(law, self.terms.space, belief)
             # What follows the draw goes wrong here, on public numbers, or not at all: an error
             # afterwards would lose what was paid for, and could be about what was drawn.
-            described = self._event(plan, law)
+            described = plan.event(law, self.terms.unit, self.terms.n_candidates)
             for part in plan.parts(law, plan.example(law)):
                 rehearse(part.value, lambda: self._guarantee_after(described, plan, law))
             # To answers the curator consented, up to the ceiling, when their responder was made.
@@ -170,22 +170,6 @@ class ReleaseProcedure:
                 part.noise_variances,
             )
             for part in plan.parts(law, observed)
-        )
-
-    def _event(self, plan: Plan, law: Law) -> Event:
-        """Fact of a release under a law."""
-        return Event(
-            kind=plan.kind,
-            charge=law.bound,
-            unit=self.terms.unit,
-            backend=law.backend,
-            bound=law.bound if law.information is None else law.information,
-            n_candidates=self.terms.n_candidates,
-            n_outputs=plan.n_outputs,
-            n_noisy=law.n_noisy,
-            provenance=plan.provenance,
-            confidence=law.confidence,
-            mechanism=plan.mechanism(law),
         )
 
     def need_consent(self, event: Event | None = None) -> None:

@@ -213,21 +213,21 @@ class DiscrepancyCap:
         return cls._of(**vars(cap) | {"second_moment": min(moment, cap.second_moment)})
 
     @classmethod
-    def recorded(cls, mechanism: GradientSteps) -> DiscrepancyCap:
+    def recorded(cls, event: GradientSteps) -> DiscrepancyCap:
         """Bounds that an event of a ledger was priced with, to price it again.
 
         Parameters
         ----------
-        mechanism : GradientSteps
+        event : GradientSteps
 
         Raises
         ------
         ValueError
             When its figures are not those of its law.
         """
-        logs = mechanism.log_law
+        logs = event.log_law
         return cls._of(
-            **{name: getattr(mechanism, name) for name in RECORDED},
+            **{name: getattr(event, name) for name in RECORDED},
             log_law=None if logs is None else np.array([-np.inf if e is None else e for e in logs]),
             source="an event of a ledger",
         )

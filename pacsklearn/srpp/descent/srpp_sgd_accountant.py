@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pacsklearn._validation import check_choice, check_integer
-from pacsklearn.kernel.ledger.event import GradientSteps
+from pacsklearn.kernel.ledger.event import GradientSteps, Provenance
 from pacsklearn.srpp.descent.discrepancy_cap import RECORDED, DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.divergence import step_divergence as steps
@@ -95,25 +95,36 @@ class SRPPSGDAccountant:
             )
 
     @classmethod
-    def of(cls, mechanism: GradientSteps) -> SRPPSGDAccountant:
+    def of(cls, event: GradientSteps) -> SRPPSGDAccountant:
         """Accountant that prices the steps of an event again, in the full view."""
-        clipping = GradientClipping(mechanism.norms, mechanism.sizes)
-        cap = DiscrepancyCap.recorded(mechanism)
-        return cls(cap, clipping, mechanism.order, mechanism.accounting)
+        clipping = GradientClipping(event.norms, event.sizes)
+        return cls(DiscrepancyCap.recorded(event), clipping, event.order, event.accounting)
 
-    def mechanism(self, noise_multiplier: float, n_steps: int) -> GradientSteps:
-        """Everything that :meth:`of` needs, for the event that such steps are charged with."""
+    def event(
+        self, noise_multiplier: float, n_steps: int, unit: str, plugins: tuple[Provenance, ...] = ()
+    ) -> GradientSteps:
+        """What such steps are charged with: everything that :meth:`of` needs."""
         cap, clipping = self.cap, self.clipping
         logs = None if cap.log_law is None else cap.log_law.tolist()
+        price = n_steps * self.cost(noise_multiplier)
         return GradientSteps(
+            kind="sgd-step",
+            charge=price,
+            unit=unit,
+            backend="gradient noise",
+            bound=price,
+            n_outputs=clipping.dimension,
+            n_noisy=clipping.dimension,
+            provenance=plugins,
+            confidence=1.0 - self.failure(n_steps),
             n_steps=n_steps,
-            noise_multiplier=float(noise_multiplier),
-            order=float(self.order),
+            noise_multiplier=noise_multiplier,
+            order=self.order,
             accounting=self.accounting,
             log_law=logs if logs is None else tuple(e if e > -np.inf else None for e in logs),
             **{name: getattr(cap, name) for name in RECORDED},
-            norms=tuple(map(float, clipping.norms)),
-            sizes=tuple(map(int, clipping.sizes)),
+            norms=clipping.norms,
+            sizes=clipping.sizes,
         )
 
     @property

@@ -15,7 +15,7 @@ from pacsklearn.exceptions import BudgetError, ScenarioError
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
-from pacsklearn.kernel.ledger.event import Event, Provenance, SlicedNoise
+from pacsklearn.kernel.ledger.event import Provenance, SlicedNoise
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, ledger_head
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
@@ -261,7 +261,7 @@ def sliced_release(
     account = MemoryLedger(epsilon, unit) if ledger is None else ledger
     check_unit(account.unit, unit)
     account.check(epsilon)
-    event = Event(
+    event = SlicedNoise(
         kind="sliced",
         charge=law.cost,
         unit=unit,
@@ -271,15 +271,12 @@ def sliced_release(
         n_outputs=calibrated.profile.dimension,
         n_noisy=0 if law.is_noiseless else law.dimension,
         provenance=provenance,
-        mechanism=SlicedNoise(
-            shape=options.noise.shape,
-            aggregation=law.aggregation,
-            order=law.costs.order,
-            average=law.costs.average,
-            joint=law.costs.joint,
-            worst_slice=law.costs.worst_slice,
-            full=law.costs.full,
-        ),
+        aggregation=law.aggregation,
+        order=law.costs.order,
+        average=law.costs.average,
+        joint=law.costs.joint,
+        worst_slice=law.costs.worst_slice,
+        full=law.costs.full,
     )
     stated = pufferfish_guarantee(
         calibrated,

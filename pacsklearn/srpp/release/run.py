@@ -18,7 +18,7 @@ from pacsklearn.exceptions import (
     SessionRolledBackError,
 )
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.ledger.event import Event, GradientSteps, Provenance
+from pacsklearn.kernel.ledger.event import Bookkeeping, Event, Provenance
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import NoisePool, Sampler
 from pacsklearn.kernel.release.account import Account
@@ -220,7 +220,8 @@ class PrivateRun:
             for price, count, _ in record.prices:
                 # Rounded up: what was spent is never forgotten.
                 spent = math.nextafter(count * price, math.inf)
-                before.append(self._event("steps-before", spent, count))
+                doubt = accountant.failure(count)
+                before.append(Bookkeeping("steps-before", spent, self.unit, confidence=1.0 - doubt))
         self.ceiling = max(charging.ceiling, math.fsum(event.charge for event in before))
         own = MemoryLedger(self.ceiling, self.unit)
         for event in before:
@@ -260,8 +261,9 @@ class PrivateRun:
             # Close to the ceiling fewer at once: steps that still fit alone are not lost.
             while count > 1 and not self.account.own.allows(count * self.price):
                 count -= 1
-            mechanism = self.accountant.mechanism(self.noise_multiplier, count)
-            self.account.charge(self._event("sgd-step", count * self.price, count, mechanism))
+            self.account.charge(
+                self.accountant.event(self.noise_multiplier, count, self.unit, self.provenance)
+            )
             # After the charge: a refused one must leave the run where it can still go on.
             _Heads.advance(self.account, self._n_paid, count)
             self._count(count)
@@ -308,24 +310,6 @@ class PrivateRun:
             count += self._prices.pop()[1]
         self._prices.append(
             (self.price, count, self.accountant.release_cost(self.noise_multiplier))
-        )
-
-    def _event(
-        self, kind: str, charge: float, n_steps: int, mechanism: GradientSteps | None = None
-    ) -> Event:
-        size = self.accountant.clipping.dimension
-        return Event(
-            kind=kind,
-            charge=charge,
-            unit=self.unit,
-            backend="gradient noise",
-            bound=charge,
-            n_candidates=0,
-            n_outputs=size,
-            n_noisy=size,
-            provenance=self.provenance,
-            confidence=1.0 - self.accountant.failure(n_steps),
-            mechanism=mechanism,
         )
 
     def __reduce__(self) -> Any:

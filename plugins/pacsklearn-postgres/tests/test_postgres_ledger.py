@@ -24,7 +24,7 @@ from pacsklearn.exceptions import (
     LedgerMismatchError,
 )
 from pacsklearn.kernel.ledger import log
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -64,7 +64,9 @@ def request(ledger: Ledger, client: int, requests: int) -> list[str]:
     granted = []
     for number in range(requests):
         try:
-            event = Event("responses", 1.0, "nats", "x", 1.0, 8, 1, 1, key=f"{client} {number}")
+            event = LatticeNoise(
+                "responses", 1.0, "nats", "x", 1.0, 8, 1, 1, key=f"{client} {number}"
+            )
             if ledger.charge(event):
                 granted.append(event.key)
         except BudgetExhaustedError:
@@ -225,7 +227,7 @@ def charge_for_ever(ledger: Ledger, told: Path, run: str) -> None:
     with told.open("ab", buffering=0) as file:
         for number in count():
             key = f"{run}/{number}"
-            event = Event("responses", 2.0**-20, "nats", "x", 0.0, 8, 1, 1, key=key)
+            event = LatticeNoise("responses", 2.0**-20, "nats", "x", 0.0, 8, 1, 1, key=key)
             if ledger.charge(event):
                 file.write(f"{key}\n".encode())
 
@@ -267,7 +269,7 @@ def kill_servers(ledger: SharedLedger, server: PostgresServer, kills: int) -> No
                 if stop.is_set():
                     return
                 key = f"{run}/{number}"
-                event = Event("responses", 2.0**-20, "nats", "x", 0.0, 8, 1, 1, key=key)
+                event = LatticeNoise("responses", 2.0**-20, "nats", "x", 0.0, 8, 1, 1, key=key)
                 assert ledger.charge(event)  # whatever became of the server, it is new
                 told.append(key)
         except Exception as error:  # noqa: BLE001 - reported by the main thread

@@ -12,7 +12,7 @@ import pytest
 from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.bounds.mixture import belief_entropy
-from pacsklearn.kernel.ledger.event import Event, QueryAnswers
+from pacsklearn.kernel.ledger.event import LatticeNoise, QueryAnswers
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from tests.inside import answers_of, secret_of
@@ -30,7 +30,7 @@ def test_what_does_not_fit_is_refused_untouched(
     contested = responder.preview(X[80:]).n_contested
     assert contested > 25
     if place == "shared":
-        shared.charge(Event("parameters", 0.1, "nats", "other", 0.1, 8, 1, 1))
+        shared.charge(LatticeNoise("parameters", 0.1, "nats", "other", 0.1, 8, 1, 1))
     before, belief = shared.spent, secret_of(session).log_belief.copy()
     with pytest.raises(BudgetExhaustedError) as caught:
         responder.predict(X[80:])
@@ -101,7 +101,8 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
         "responses", M, 30, n_contested,
     )  # fmt: skip
     assert (event.bound, event.unit, event.backend) == (event.charge, "nats", "diagonal")
-    assert event.mechanism == QueryAnswers("labels", 1 / 50, n_contested)
+    assert isinstance(event, QueryAnswers)
+    assert (event.answers, event.step_budget, event.is_adaptive) == ("labels", 1 / 50, True)
     before = responder.log_belief
     values, margins = responder.draw(predictions, n_contested)
     assert (len(values), len(margins)) == (30, 30)
@@ -149,7 +150,7 @@ def test_what_is_refused_says_how_many_rows_there_were_and_how_many_would_do(row
         with pytest.raises(BudgetExhaustedError) as caught:
             responder.predict(X[80:])
         assert (caught.value.rows, caught.value.rows_left) == (contested, left)
-        session.ledger.charge(Event("parameters", 1 / 16, "nats", "other", 0.1, 8, 1, 1))
+        session.ledger.charge(LatticeNoise("parameters", 1 / 16, "nats", "other", 0.1, 8, 1, 1))
 
 
 def test_never_more_is_charged_than_is_still_unknown(rows: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from tests.kernel.ledger.postgres_server import PostgresServer
 
@@ -29,7 +29,7 @@ def make_event() -> Callable[..., Event]:
             "n_noisy": 4,
             "provenance": (PLUGIN,),
         }
-        return Event(**facts | changes)
+        return LatticeNoise(**facts | changes)
 
     return make
 

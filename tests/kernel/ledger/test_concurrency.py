@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.ledger import log, writer
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -33,7 +33,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 def event_of(charge: float, key: str) -> Event:
-    return Event("responses", charge, "nats", "logdet", charge, 8, 5, 4, key=key)
+    return LatticeNoise("responses", charge, "nats", "logdet", charge, 8, 5, 4, key=key)
 
 
 def spend(ledger: Ledger, worker: int, times: int, charge: float = 1 / 64) -> list[str]:

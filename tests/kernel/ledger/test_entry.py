@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,29 +12,47 @@ from hypothesis import strategies as st
 
 from pacsklearn.exceptions import LedgerCorruptedError
 from pacsklearn.kernel.ledger.accounts import Posting, exact, exact_of, exact_text
-from pacsklearn.kernel.ledger.event import Event, Provenance, QueryAnswers
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance, QueryAnswers
 from pacsklearn.kernel.ledger.row import (
     Row,
     posting_facts,
     posting_of,
     row_of,
 )
+from tests.kernel.recorded_cap import recorded_step
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 NUMBERS = st.floats(0, allow_infinity=False)
 COUNTS = st.integers(0, 2**63 - 1)
 PLUGINS = st.lists(st.builds(Provenance, TEXTS, TEXTS, TEXTS, TEXTS), max_size=2).map(tuple)
 EVENTS = st.builds(
-    Event, TEXTS, NUMBERS, TEXTS, TEXTS, NUMBERS, COUNTS, COUNTS, COUNTS, PLUGINS, NUMBERS, TEXTS
+    LatticeNoise,
+    TEXTS,
+    NUMBERS,
+    TEXTS,
+    TEXTS,
+    NUMBERS,
+    COUNTS,
+    COUNTS,
+    COUNTS,
+    PLUGINS,
+    NUMBERS,
+    TEXTS,
 )
 MAYBE = st.none() | TEXTS
 POSTINGS = st.builds(Posting, TEXTS, EVENTS, TEXTS, MAYBE, MAYBE, MAYBE)
 
 
-def test_an_event_with_a_mechanism(make_event: Callable[..., Event]) -> None:
-    event = make_event(mechanism=QueryAnswers("labels", 0.5, 3))
+@pytest.mark.parametrize(
+    "event",
+    [
+        QueryAnswers("responses", 0.5, "nats", n_noisy=3, answers="labels", step_budget=0.5),
+        recorded_step(log_law=(-0.1, None)),
+    ],
+)
+def test_an_event_with_what_prices_it(event: Event) -> None:
     row = row_of("d", 1, event.key, "", posting_facts(Posting("", event)))
-    assert '"mechanism":{' in row.line
+    assert f'"type":"{event.name}"' in row.line
     assert posting_of(row.facts()).event == event
 
 

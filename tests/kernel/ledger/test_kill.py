@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
@@ -24,7 +24,7 @@ ANSWERS = 5
 
 
 def event_of(key: str) -> Event:
-    return Event("responses", 2.0**-20, "nats", "logdet", 2.0**-20, 8, ANSWERS, 4, key=key)
+    return LatticeNoise("responses", 2.0**-20, "nats", "logdet", 2.0**-20, 8, ANSWERS, 4, key=key)
 
 
 def answer_batches(ledger: Ledger, answers: Path, run: str, start: int) -> None:

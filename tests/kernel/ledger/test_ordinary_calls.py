@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, PacsklearnError
-from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -93,7 +93,7 @@ def make(changes: dict[str, Any]) -> Event:
             Provenance(*plugin) if isinstance(plugin, tuple) else plugin
             for plugin in facts["provenance"]
         )
-    return Event(**facts)
+    return LatticeNoise(**facts)
 
 
 def read_elsewhere(uri: str, dataset: str = "default") -> SharedLedger:

@@ -16,8 +16,7 @@ from pacsklearn.exceptions import (
     PrivacyLeakWarning,
     SessionRolledBackError,
 )
-from pacsklearn.kernel.ledger.accounts import bookkeeping_event
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Bookkeeping, Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.release.account import (
@@ -29,7 +28,7 @@ from pacsklearn.kernel.release.account import (
 )
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 
-EIGHTH = bookkeeping_event("release", 0.125, "nats", "")
+EIGHTH = Bookkeeping("release", 0.125, "nats", key="")
 """Eighths add up exactly."""
 
 
@@ -95,7 +94,7 @@ def test_of_two_copies_of_a_session_one_goes_on(other: float, resumes: bool) -> 
         second.resume()
         assert (second.own.spent, shared.spent) == (0.125, 0.125)
     else:
-        second.charge(bookkeeping_event("release", other, "nats", ""))
+        second.charge(Bookkeeping("release", other, "nats", key=""))
     spent = shared.spent
     for attempt in (lambda: first.charge(EIGHTH), first.resume):
         with pytest.raises(SessionRolledBackError, match="moved"):
@@ -111,7 +110,7 @@ def test_a_charge_cut_short_is_not_taken_for_that_of_another_copy() -> None:
     shared.when = "before"
     with pytest.raises(KeyboardInterrupt):
         account.charge(EIGHTH)
-    shared.charge(bookkeeping_event("resumed", 0.0, "nats", "s/0"))  # the copy that went on
+    shared.charge(Bookkeeping("resumed", 0.0, "nats", key="s/0"))  # the copy that went on
     with pytest.raises(SessionRolledBackError):
         account.charge(EIGHTH)
     assert (account.own.spent, shared.spent, account.n_charged) == (0.0, 0.0, 0)
@@ -137,7 +136,7 @@ def test_a_charge_fits_under_both_ceilings_or_nothing_is_charged(own: float, sha
     assert account.own.spent == account.shared.spent == 0.25
     assert account.n_charged == 2
     # What the shared ledger refused is no charge in flight: later ones are told apart from it.
-    free = account.charge(bookkeeping_event("release", 0.0, "nats", ""))
+    free = account.charge(Bookkeeping("release", 0.0, "nats", key=""))
     assert free.key == f"{account.session}/2"
 
 
@@ -145,7 +144,7 @@ def test_all_that_remains_is_the_session_s_own() -> None:
     account = Account(MemoryLedger(0.5), None)
     account.charge(EIGHTH)
     assert account.check(None) == account.remaining == 0.375
-    account.charge(bookkeeping_event("release", 0.375, "nats", ""))
+    account.charge(Bookkeeping("release", 0.375, "nats", key=""))
     with pytest.raises(BudgetExhaustedError):  # an answer for nothing would still be an answer
         account.check(None)
     both = Account(MemoryLedger(1.0), MemoryLedger(0.5))
@@ -156,7 +155,7 @@ def test_all_that_remains_is_the_session_s_own() -> None:
 def test_what_the_shared_ledger_does_not_count_is_refused_with_its_reason() -> None:
     account = Account(MemoryLedger(1.0, unit="renyi"), MemoryLedger(1.0))
     with pytest.raises(LedgerMismatchError, match="counts"):
-        account.charge(bookkeeping_event("release", 0.125, "renyi", ""))
+        account.charge(Bookkeeping("release", 0.125, "renyi", key=""))
     assert (account.own.spent, account.n_charged) == (0.0, 0)
 
 

@@ -19,7 +19,7 @@ from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.planned_targets import planned_targets
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.ledger.accounts import bookkeeping_event
+from pacsklearn.kernel.ledger.event import Bookkeeping
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.lattice import LogdetBackend
@@ -101,7 +101,7 @@ def test_shares_never_add_up_to_more_than_remains_and_hardly_to_less(spent: floa
     """In exact arithmetic: r / n in doubles, n times, is above r about every second time."""
     procedure = game_procedure(SPACE, SeededSampler(np.random.default_rng(0)), 0.7)
     account = procedure.account
-    account.charge(bookkeeping_event("release", spent, "nats", ""))
+    account.charge(Bookkeeping("release", spent, "nats", key=""))
     for n in range(2, 60):
         shares = [target.budget for target in planned_targets(procedure, n, None)]
         total = sum(map(Fraction, shares))

@@ -17,7 +17,7 @@ from pacsklearn.estimators import curator_figure as curator_module
 from pacsklearn.estimators.curator_figure import certified_under_all, curator_figure
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import LatticeNoise
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
@@ -33,7 +33,7 @@ from pacsklearn.secrets import SecretSpace
 # Row 0 is in every subset, row 5 in none; what is secret are rows 1 to 4.
 SUBSETS = [[0, 1, 2], [0, 1, 3], [0, 2, 4], [0, 1, 4]]
 SPACE = SecretSpace.from_subsets(SUBSETS, n_rows=6, weights=[0.4, 0.3, 0.2, 0.1])
-PADDED = Event("function", 0.1, "nats", "one_sided", 0.1, 4, 1, 1)
+PADDED = LatticeNoise("function", 0.1, "nats", "one_sided", 0.1, 4, 1, 1)
 
 
 def guarantee(space, *, only_adds=False):

@@ -75,9 +75,8 @@ def test_the_budget_is_spent_step_by_step(cancer):
     assert model.guarantee_.spent == pytest.approx(ledger.spent)
     assert {event.kind for event in ledger.events} == {"sgd-step"}
     for event in ledger.events:  # a reader of the ledger can price each of them again
-        mechanism = event.mechanism
-        cost = SRPPSGDAccountant.of(mechanism).cost(mechanism.noise_multiplier)
-        assert mechanism.n_steps * cost == event.charge
+        cost = SRPPSGDAccountant.of(event).cost(event.noise_multiplier)
+        assert event.n_steps * cost == event.charge
     assert model.guarantee_.for_release
     assert PufferfishGuarantee.from_json(model.guarantee_.to_json()) == model.guarantee_
     model.fit(X, y)

@@ -187,11 +187,10 @@ def test_everything_is_charged_before_the_secret_is_drawn() -> None:
     assert (event.n_candidates, event.n_outputs, event.n_noisy) == (4, 2, 2)
     assert (event.bound, event.backend, event.kind) == (cost, "isotropic", "sliced")
     assert (guarantee.charged, guarantee.n_releases, guarantee.budget) == (cost, 1, 1.0)
-    mechanism = event.mechanism
-    assert (mechanism.shape, mechanism.aggregation, mechanism.order) == ("isotropic", "full", ORDER)
-    assert mechanism.full == guarantee.costs.full == cost
-    assert mechanism.average == guarantee.costs.average <= mechanism.joint
-    assert (mechanism.joint, mechanism.worst_slice) == (
+    assert (event.aggregation, event.order) == ("full", ORDER)
+    assert event.full == guarantee.costs.full == cost
+    assert event.average == guarantee.costs.average <= event.joint
+    assert (event.joint, event.worst_slice) == (
         guarantee.costs.joint, guarantee.costs.worst_slice,
     )  # fmt: skip
     assert release.noise_power == release.released_power > 0

@@ -114,7 +114,7 @@ def test_what_was_spent_before_is_never_forgotten() -> None:
     assert Fraction(run.spent) > 7 * Fraction(price)
     assert run.spent == pytest.approx(7 * price, rel=1e-15)
     (event,) = run.account.own.events
-    assert (event.kind, event.mechanism, event.bound) == ("steps-before", None, event.charge)
+    assert (event.kind, event.name) == ("steps-before", "bookkeeping")
     assert run.record == before
     for _ in range(4):
         run.next_batch()
@@ -179,7 +179,7 @@ def test_fewer_steps_are_charged_together_where_not_all_of_them_fit(last: int) -
     assert charged == [5] * 5 + [5 + last] * last
     with pytest.raises(BudgetExhaustedError):
         run.next_batch()
-    assert [event.mechanism.n_steps for event in run.account.own.events] == [5, last]
+    assert [event.n_steps for event in run.account.own.events] == [5, last]
     assert run.record.n_steps == 5 + last
     with pytest.raises(ValueError, match="steps_per_charge"):
         opened(steps_per_charge=0)
