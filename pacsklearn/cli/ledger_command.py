@@ -11,7 +11,7 @@ import typer
 from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Json, number
-from pacsklearn.kernel.ledger.log import database_address, without_password
+from pacsklearn.kernel.ledger.address import database_address, without_password
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger

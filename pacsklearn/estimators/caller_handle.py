@@ -13,7 +13,7 @@ from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
-from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund, nearest
+from pacsklearn.kernel.ledger.exact_sum import exact, fits, largest_refund, nearest
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 

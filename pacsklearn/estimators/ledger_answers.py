@@ -8,9 +8,9 @@ from typing import Any, Final, final
 
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.answer_table import AnswerTable, Belief
 from pacsklearn.estimators.row_keys import row_keys
 from pacsklearn.kernel.answers.answer_store import AnswerStore
-from pacsklearn.kernel.ledger.answer_table import AnswerTable
 
 # Answers in memory for each responder: about 400 bytes each.
 _MOST_HELD: Final = 2**16
@@ -27,11 +27,11 @@ class LedgerAnswers(AnswerStore):
         Whose answers these are.
     """
 
-    table: AnswerTable
+    is_durable = True
     keys = staticmethod(row_keys)
 
     def __init__(self, table: AnswerTable, responder: str) -> None:
-        self.table, self._responder = table, responder
+        self._table, self._responder = table, responder
         self._held: OrderedDict[bytes, tuple[Any, float]] = OrderedDict()
 
     def __len__(self) -> int:
@@ -46,14 +46,14 @@ class LedgerAnswers(AnswerStore):
         n_charged: int,
         log_belief: NDArray[Any] | None,
     ) -> None:
-        names = [self.table.name(self._responder, key) for key in keys]
+        names = [self._table.name(self._responder, key) for key in keys]
         answers = dict(zip(names, zip(values, margins, strict=True), strict=True))
         # Held afterwards: memory must not know an answer that a failed write has taken back.
-        self.table.put(self._responder, answers, n_charged, log_belief)
+        self._table.put(self._responder, answers, n_charged, log_belief)
         self._hold(answers)
 
     def missing(self, keys: Sequence[bytes]) -> list[int]:
-        names = [self.table.name(self._responder, key) for key in keys]
+        names = [self._table.name(self._responder, key) for key in keys]
         first: dict[bytes, int] = {}
         for i, name in enumerate(names):
             first.setdefault(name, i)
@@ -61,9 +61,12 @@ class LedgerAnswers(AnswerStore):
         return [i for name, i in first.items() if name not in stored]
 
     def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
-        names = [self.table.name(self._responder, key) for key in keys]
+        names = [self._table.name(self._responder, key) for key in keys]
         stored = self._stored(list(dict.fromkeys(names)))
         return [stored[name][0] for name in names], [stored[name][1] for name in names]
+
+    def last_belief(self) -> Belief:
+        return self._table.last_belief()
 
     def export(self) -> tuple[()]:
         """Nothing for a session file: answers in a ledger stay there."""
@@ -78,7 +81,7 @@ class LedgerAnswers(AnswerStore):
             answer = self._held.pop(name, None)
             if answer is not None:
                 stored[name] = self._held[name] = answer
-        read = self.table.get(self._responder, [name for name in names if name not in stored])
+        read = self._table.get(self._responder, [name for name in names if name not in stored])
         self._hold(read)
         return stored | read
 

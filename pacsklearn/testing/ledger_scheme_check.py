@@ -7,12 +7,13 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.accounts import Posting, Terms
+from pacsklearn.kernel.ledger.accounts import LedgerTerms, Posting
+from pacsklearn.kernel.ledger.address import log_class
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.event import Bookkeeping
 from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.ledger.log import Log, MovedError, log_class
+from pacsklearn.kernel.ledger.log import Log, MovedError
 from pacsklearn.kernel.ledger.row import Row, founding_row
 from pacsklearn.testing.ledger_check import check_ledger
 from pacsklearn.testing.rule import Rule
@@ -82,7 +83,7 @@ def _connected(scheme: type[Log], uri: str) -> Iterator[tuple[Log, Log]]:
 
 
 def _founded(log: Log) -> Row:
-    row = founding_row(_NAME, Terms(4.0, "nats"), "", log.time())
+    row = founding_row(_NAME, LedgerTerms(4.0, "nats"), "", log.time())
     log.append(_NAME, None, [row])
     return row
 
@@ -110,14 +111,14 @@ def _check_address(scheme: type[Log], uri: str) -> None:
     rule.require(
         "se-cret" not in str(error),
         "Its error prints a password.",
-        "print addresses by pacsklearn.kernel.ledger.log.without_password.",
+        "print addresses by pacsklearn.kernel.ledger.address.without_password.",
     )
 
 
 def _check_append(log: Log, other: Log, fold: Fold) -> None:
     rule = Rule("append")
     founding = fold.last
-    again = founding_row(_NAME, Terms(9.0, "nats"), "", "t")
+    again = founding_row(_NAME, LedgerTerms(9.0, "nats"), "", "t")
     rule.refused(MovedError, "A second founding", lambda: log.append(_NAME, None, [again]))
     late = _posted(Fold(founding))
     log.append(_NAME, founding.position, _posted(fold))

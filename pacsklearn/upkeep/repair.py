@@ -12,19 +12,14 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
-from pacsklearn.kernel.ledger.accounts import (
-    Posting,
-    exact,
-    exact_of,
-    fits,
-    largest_refund,
-    nearest,
-)
+from pacsklearn.kernel.ledger.accounts import Posting
+from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.event import Bookkeeping, ledger_text
+from pacsklearn.kernel.ledger.exact_sum import exact, exact_of, fits, largest_refund, nearest
 from pacsklearn.kernel.ledger.fold import Fold, check_answers
 from pacsklearn.kernel.ledger.high_water import HighWater
-from pacsklearn.kernel.ledger.log import Log, without_password
+from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.ledger.row import Row
 from pacsklearn.kernel.ledger.sqlite_file import address_of, check_free

@@ -9,17 +9,9 @@ from fractions import Fraction
 import pytest
 
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.accounts import (
-    Accounts,
-    Posting,
-    Terms,
-    exact,
-    exact_text,
-    fits,
-    largest_refund,
-    nearest,
-)
+from pacsklearn.kernel.ledger.accounts import Accounts, LedgerTerms, Posting
 from pacsklearn.kernel.ledger.event import Bookkeeping
+from pacsklearn.kernel.ledger.exact_sum import exact, exact_text, fits, largest_refund, nearest
 
 
 def posting(kind: str, charge: float, key: str, account: str = "", **more: str) -> Posting:
@@ -27,7 +19,7 @@ def posting(kind: str, charge: float, key: str, account: str = "", **more: str) 
 
 
 def reserved(amount: float = 0.5, **more: str) -> Accounts:
-    accounts = Accounts(Terms(1.0, "nats"))
+    accounts = Accounts(LedgerTerms(1.0, "nats"))
     accounts.add(posting("reservation", amount, "r", **more))
     return accounts
 
@@ -83,7 +75,7 @@ def test_reservations_expire_at_their_time_the_earliest_first() -> None:
 
 
 def test_owners_have_ceilings_of_their_own() -> None:
-    accounts = Accounts(Terms(1.0, "nats", per_user=0.25, per_project=0.5))
+    accounts = Accounts(LedgerTerms(1.0, "nats", per_user=0.25, per_project=0.5))
     charge = posting("release", 0.25, "a", user="ann", project="p")
     accounts.check(charge)
     accounts.add(charge)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.ledger.answer_table import AnswerTable
 
 
 class AnswerStore(ABC):
@@ -15,11 +14,11 @@ class AnswerStore(ABC):
 
     Attributes
     ----------
-    table : AnswerTable or None
-        Where answers are written together with the belief after them, and outlive the process.
+    is_durable : bool
+        Whether answers are written together with the belief after them, and outlive the process.
     """
 
-    table: AnswerTable | None = None
+    is_durable: ClassVar[bool] = False
 
     @abstractmethod
     def keys(self, X: Any) -> list[bytes]:
@@ -32,6 +31,10 @@ class AnswerStore(ABC):
     @abstractmethod
     def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
         """Values and margins of keys that have an answer."""
+
+    def last_belief(self) -> tuple[int, Floats]:
+        """Events of the session before the last answers that are on disk, and the belief after."""
+        raise NotImplementedError
 
     @abstractmethod
     def export(self) -> tuple[Any, ...]:

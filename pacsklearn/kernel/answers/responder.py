@@ -17,7 +17,6 @@ from pacsklearn.kernel.answers.answer_store import AnswerStore
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, DrawnAnswers
 from pacsklearn.kernel.answers.statement import CostPreview, responses_guarantee
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.ledger.answer_table import AnswerTable
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.models import AnsweringModels
@@ -205,7 +204,7 @@ class Responder:
         RuntimeError
             When the session stores its answers in the ledger's database; nothing is charged.
         """
-        if self.store.table is not None:
+        if self.store.is_durable:
             raise RuntimeError(
                 "This session stores its answers itself, in the ledger's database: ask with "
                 "answer(), or make a session without store='ledger' for a service."
@@ -265,21 +264,21 @@ class Responder:
     def _store(self, keys: list[bytes], drawn: DrawnAnswers) -> None:
         """Learn what came out, and store it: it may be told then."""
         n_charged, moved = self._account.n_charged, drawn.log_belief if drawn.n_contested else None
-        if self.store.table is None:
+        if not self.store.is_durable:
             # First: what is told and not learned would make later answers too cheap.
             self._learn(drawn)
         elif drawn.n_contested:
             # Whatever comes between, also an interrupt: the belief is that after what is on disk.
-            self._account.doubt = partial(self._settle, self.store.table, n_charged)
+            self._account.doubt = partial(self._settle, n_charged)
         self.store.add(keys, drawn.values, drawn.margins, n_charged, moved)
         self._learn(drawn)
         self._account.doubt = None
 
-    def _settle(self, table: AnswerTable, n_charged: int) -> None:
+    def _settle(self, n_charged: int) -> None:
         with self.procedure.lock:
             if self._account.doubt is None:
                 return
-            event, log_belief = table.last_belief()
+            event, log_belief = self.store.last_belief()
             # Otherwise nothing was written: no answer left, and the belief stays as it was.
             if event == n_charged:
                 self._secret.log_belief = log_belief

@@ -88,6 +88,8 @@ class Cap(Budget):
         return float(cap)
 
     def equivalent(self, space: Space) -> float:
+        # Equation 3 solved for the information, at the target that is easiest to guess blindly:
+        # so many nats imply the cap there, and with it at every other target.
         blind = float(self.criterion(space).prior(space.weights).max())
         return mutual_information_for_success(self.amount, blind)
 
@@ -98,9 +100,13 @@ class Cap(Budget):
                 f"{type(self).__name__} must make a Criterion for a secret space, got "
                 f"{type(made).__name__}."
             )
+        # The bounds need a success that is convex in the belief. The kernel's own overrides of
+        # `success` are tested to be; of any other criterion the tables alone are believed, whose
+        # maximum is convex whatever they hold.
         if not isinstance(made, _OWN):
             made = Tabled(made)
         prior = made.prior(space.weights)
+        # Asked twice: gains of another call would be certified, and others would be promised.
         if not np.array_equal(prior, made.prior(space.weights)):
             raise ValueError(
                 f"criterion {made.name!r} has other gains in another call; derive them from the "

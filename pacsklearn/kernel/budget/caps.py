@@ -36,6 +36,7 @@ class Membership(Cap):
     _: KW_ONLY
     allow_exact: bool = False
 
+    # Of every unit that candidates do not share: the cap is on the worst of them.
     name = "membership"
     description = "success at telling whether any one row, or group, was used"
 

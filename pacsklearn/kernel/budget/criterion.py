@@ -88,12 +88,16 @@ class Criterion(ABC):
         ValueError
             When a table is not one of probabilities for so many candidates.
         """
+        # Bayes: whoever believes p guesses what gains most under p, max over g of <gains_g, p>. A
+        # maximum of linear functions is convex, so by Jensen no function of a release is worth more
+        # to her, on average, than the release.
         chosen = range(self.n_targets) if targets is None else targets
         best = np.zeros((len(posterior), len(chosen)))
         for column, target in enumerate(chosen):
             for rows in self.gains(int(target)):
                 table = self._checked(rows, posterior.shape[1])
                 np.maximum(best[:, column], (posterior @ table.T).max(axis=1), out=best[:, column])
+        # Beliefs add up to 1 but for rounding, and so does the success of a sure guess.
         return np.minimum(best, 1.0, out=best)
 
     def _checked(self, rows: Floats, n_candidates: int) -> Floats:
@@ -146,4 +150,5 @@ class Criterion(ABC):
 
     def prior(self, weights: Floats) -> Floats:
         """Success of guessing blindly; shape (n_targets,)."""
+        # Blindly means under the prior: the belief of whoever has seen nothing.
         return np.asarray(self.success(weights[None, :])[0])

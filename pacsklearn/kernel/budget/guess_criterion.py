@@ -66,6 +66,7 @@ class GuessCriterion(Criterion):
 
 def identification(space: Space) -> GuessCriterion:
     """Naming the secret candidate."""
+    # One guess for each candidate, right against that one alone.
     return GuessCriterion(
         np.eye(space.n_candidates),
         "identification",
@@ -100,6 +101,9 @@ def k_of_n(space: Space, k: int) -> GuessCriterion:
     size = int(members.sum(axis=1).max())
     if not 1 <= k <= size:
         raise ValueError(f"k must lie between 1 and the {size} units of a subset, got {k!r}.")
+    # A guess G of `size` units with k of them in S_i and k in S_j has, by inclusion and exclusion
+    # inside G, 2 k - size of them in both: where two candidates share fewer no guess is right
+    # against both. Row i allows a guess every candidate that may go with S_i: an upper bound.
     reachable = (members @ members.T >= 2 * k - size).astype(np.float64)
     # A small candidate may not share so much even with itself; a guess succeeds against one anyway.
     np.fill_diagonal(reachable, 1.0)

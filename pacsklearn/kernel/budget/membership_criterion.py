@@ -36,6 +36,8 @@ class MembershipCriterion(Criterion):
 
     def __init__(self, space: Space) -> None:
         listed = has_units(space, self.name)
+        # What all candidates say alike is known before anything is released: a cap on it could
+        # not be met, and there is nothing to hide.
         inclusion = listed.inclusion()
         protected = np.flatnonzero((inclusion > 0) & (inclusion < 1))
         self._members = listed.membership()[protected]
@@ -45,6 +47,8 @@ class MembershipCriterion(Criterion):
         return int(self._members.shape[0])
 
     def gains(self, target: int) -> Iterator[Floats]:
+        # Two guesses: the unit was used, it was not. One of them is right against each candidate,
+        # which is why no belief makes the better one fail more often than half of the time.
         inside = self._members[target]
         yield np.stack([inside, ~inside]).astype(np.float64)
 
@@ -61,6 +65,7 @@ class MembershipCriterion(Criterion):
 
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
         members = self._members if targets is None else self._members[targets]
+        # P(unit used | release) is the belief in the candidates that hold it.
         inside = posterior @ members.T.astype(np.float64)
         # max(p, 1 - p), in place: such tables have millions of entries.
         inside -= 0.5
@@ -70,6 +75,8 @@ class MembershipCriterion(Criterion):
 
     def directions(self, outputs: Floats, weights: Floats) -> Floats:
         """Half the difference of the mean outputs with and without each unit, as it is guessed."""
+        # The outputs are centred: their weighted sum over the candidates with a unit is minus that
+        # over those without, and so half the difference of the two.
         weighted, step = outputs * weights[:, None], MOST_CELLS // outputs.shape[0]
         parts = range(0, len(self._members), step)
         return np.concatenate(

@@ -56,6 +56,8 @@ class Nats(Budget):
         return self.amount
 
     def criterion(self, space: Space) -> None:
+        # I(S; Y) <= H(S) holds of any release: a budget beyond it bounds nothing, and no noise is
+        # needed to keep it.
         if self.amount >= space.entropy and not self.allow_exact:
             raise BudgetError(
                 f"budget={self.amount:.6g} nats covers the whole secret: {space.n_candidates} "
@@ -95,6 +97,7 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
             "budget=1/16."
         )
     amount = budget.amount
+    # A success given without its unit is a number in (1/2, 1]: as nats it promises next to nothing.
     if warn and budget is not value and amount > _SUSPECT:
         warn_user(
             f"budget={value!r} is a number of nats, under which an adversary may tell whether a "

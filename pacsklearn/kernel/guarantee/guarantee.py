@@ -150,6 +150,8 @@ class Guarantee(Statement):
         return self._posterior(self.prior_identification, NAMING_AIM)
 
     def _posterior(self, blind: float, aim: str) -> float:
+        # Equation 3: by data processing the divergence between the adversary's success and the
+        # blind one, as coins, is at most I(S; Y). It is solved for the success, rounded up.
         bound = posterior_success(self.information, blind)
         # Both hold; the cap is a success itself only for what it caps.
         return min(bound, self.spent) if self.capped == aim else bound
@@ -161,6 +163,7 @@ class Guarantee(Statement):
         ``H(S | Y) >= H(S) - I(S; Y)``. Source: residual-pac, equation 10.
         """
         entropy = self.secret.entropy
+        # A bound on the information may be above H(S): nothing remains unknown then, and no less.
         return None if entropy is None else max(entropy - self.information, 0.0)
 
     @property
@@ -201,6 +204,8 @@ class Guarantee(Statement):
         for want of a law that is fixed beforehand nothing can be certified of them, and naming
         the secret may be prevented all the same.
         """
+        # An implied figure is empty from .69 nats on at even odds, long before everything is told:
+        # only where no attack at all has a bound, or one is computed to succeed, is it refused.
         attacks = [aim for aim, _, _ in self.secret.attacks(self._bounds)]
         hopeless = self.uncovered
         return hopeless == tuple(attacks) or any(self._certified(aim) for aim in hopeless)
@@ -211,6 +216,7 @@ class Guarantee(Statement):
 
     def _reliance(self) -> Status:
         plain = relied_on(self.confidence, "proved")
+        # An estimate is named as one first: its figures, empty or not, are no bounds.
         if self.uncovered and plain.kind is not Reliance.ESTIMATED:
             return Status(
                 Reliance.HIDES_NOTHING,

@@ -45,6 +45,7 @@ class Statement(ABC):
     @property
     def status(self) -> Status:
         """How far the promise can be relied on, and why; prints as one line."""
+        # Before any figure: noise that can be predicted hides nothing, whatever was calibrated.
         if self.not_for_release:
             return Status(Reliance.NOT_FOR_RELEASE, self.not_for_release)
         return self._reliance()
@@ -138,6 +139,7 @@ class Statement(ABC):
         data = json.loads(text)
         # A text of an earlier version lacks newer fields, which keep their defaults.
         facts = {one.name: _tuples(data[one.name]) for one in fields(cls) if one.name in data}
+        # Bounds that follow from the fields are no fields: a text cannot claim better ones.
         secret = dict(facts.get("secret") or {})
         kinds = {kind.name: kind for kind in cls.secret_kinds()}
         kind = secret.pop("kind", None)

@@ -71,6 +71,7 @@ def relied_on(confidence: float, exact: str, qualified: str = "") -> Status:
     qualified : str
         What follows the confidence in words: of what the statement is true, and in which sense.
     """
+    # A proof has confidence 1.0 to the last bit: nothing was drawn for it.
     if confidence >= 1:
         return Status(Reliance.PROVED, exact)
     # Confidences are 1 - gamma in doubles, off by a rounding of 1.

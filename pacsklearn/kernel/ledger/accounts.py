@@ -2,81 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Final, NamedTuple, final
+from typing import Any, NamedTuple, final
 
+from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.event import Bookkeeping, Event
+from pacsklearn.kernel.ledger.event import Bookkeeping, Event, ledger_text
+from pacsklearn.kernel.ledger.exact_sum import (
+    exact,
+    exact_of,
+    exact_text,
+    fits,
+    largest_refund,
+    nearest,
+)
 
 _RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned", "repair"})
 _RESERVED_ENDINGS = ("/closed", "/returned")
-
-
-_PLACES: Final = 1074
-"""Binary places of the smallest double: each of them is a whole number of 2**-1074."""
-_RARE: Final = 900
-"""Of these, those that hardly any sum has: without them a number is divided faster."""
-
-
-@lru_cache(maxsize=1024)  # of one charge it is asked for its ceiling and for its sum
-def exact(amount: float | Fraction) -> int:
-    """Return an amount, or a sum of some, in units of 2**-1074: cheaper to add than fractions."""
-    numerator, denominator = amount.as_integer_ratio()
-    return numerator << (_PLACES + 1 - denominator.bit_length())
-
-
-def _ratio(total: int) -> tuple[int, int]:
-    """Whole number, and how many of its bits are binary places, of an exact sum."""
-    common = total >> _RARE
-    return (common, _PLACES - _RARE) if common << _RARE == total else (total, _PLACES)
-
-
-def nearest(total: int) -> float:
-    """Return the double that is nearest to an exact sum."""
-    numerator, places = _ratio(total)
-    return numerator / (1 << places)
-
-
-def exact_text(total: int) -> str:
-    """Return an exact sum as a fraction in lowest terms, as ledgers write it."""
-    numerator, most = _ratio(total)
-    places = max(most + 1 - (numerator & -numerator).bit_length(), 0) if total else 0
-    numerator >>= most - places
-    return f"{numerator}/{1 << places}" if places else str(numerator)
-
-
-def exact_of(text: str) -> int:
-    """Return the exact sum that :func:`exact_text` wrote.
-
-    Raises
-    ------
-    ValueError
-        When it is none.
-    """
-    numerator, _, denominator = text.partition("/")
-    places = int(denominator or 1).bit_length() - 1
-    total = int(numerator) << max(_PLACES - places, 0)
-    if exact_text(total) != text:
-        raise ValueError("no sum of a ledger")
-    return total
-
-
-def fits(total: int, charge: float, ceiling: float) -> bool:
-    """Whether ``charge`` may be added to the exact sum ``total`` (see ``Ledger``)."""
-    return nearest(total + exact(charge)) <= ceiling
-
-
-def largest_refund(amount: float, total: int) -> float:
-    """Largest double that is not above what ``total`` leaves of ``amount``."""
-    unspent = exact(amount) - total
-    if unspent <= 0:
-        return 0.0
-    # The nearest double may be above what is left, and would give back more than was set aside.
-    refund = nearest(unspent)
-    return refund if exact(refund) <= unspent else math.nextafter(refund, 0.0)
 
 
 def check_event(event: Event, unit: str) -> None:
@@ -106,7 +48,7 @@ def check_event(event: Event, unit: str) -> None:
 
 @final
 @dataclass(frozen=True)
-class Terms:
+class LedgerTerms:
     """What a ledger was founded with; never changed.
 
     Parameters
@@ -122,6 +64,18 @@ class Terms:
     unit: str
     per_user: float | None = None
     per_project: float | None = None
+
+    @classmethod
+    def checked(
+        cls, ceiling: float, unit: str, per_user: float | None, per_project: float | None
+    ) -> LedgerTerms:
+        """Terms from a user's arguments."""
+        return cls(
+            check_budget(budget=ceiling, name="ceiling"),
+            ledger_text("unit", unit),
+            None if per_user is None else check_budget(budget=per_user, name="per_user"),
+            None if per_project is None else check_budget(budget=per_project, name="per_project"),
+        )
 
 
 @final
@@ -203,10 +157,10 @@ class Accounts:
 
     Parameters
     ----------
-    terms : Terms
+    terms : LedgerTerms
     """
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: LedgerTerms) -> None:
         self.terms = terms
         self._accounts = {"": _Account(terms.ceiling, None)}
         self._owned: dict[tuple[str, str], int] = {}
@@ -270,6 +224,7 @@ class Accounts:
                     f"This ledger has a ceiling for each {kind}: say whose charge it is, with "
                     f"ledger.on_behalf_of({kind}=...)."
                 )
+        # All of them, before anything is added: a charge is made under every ceiling or not at all.
         for limit in self.limits(posting.account, posting.user, posting.project):
             limit.check(posting.event.charge)
 
@@ -366,7 +321,7 @@ class Accounts:
         }
 
     @classmethod
-    def resumed(cls, terms: Terms, state: dict[str, Any]) -> Accounts:
+    def resumed(cls, terms: LedgerTerms, state: dict[str, Any]) -> Accounts:
         """Accounts as :meth:`state` stated them."""
         accounts = cls(terms)
         for key, total, closed, returned, ceiling, *made in state["accounts"]:
@@ -385,6 +340,8 @@ class Accounts:
 
     def closing(self, account: str) -> tuple[Posting, Posting]:
         """Postings that close a reservation and give back what was never charged."""
+        # What was set aside was charged to the account above: giving back no more than the rest
+        # keeps its sum at or above what was spent under it.
         entry, made = self._of(account), self.made(account)
         refund = largest_refund(entry.ceiling, entry.total)
         unit = self.terms.unit
@@ -420,6 +377,7 @@ class Accounts:
         owners = (posting.user, posting.project) == (made.user, made.project)
         if posting.account != self._heir(key) or not owners:
             return "returns a reservation to an account it did not come from"
+        # A refund is a negative charge: more than was left would make room that nobody paid for.
         unspent = exact(reservation.ceiling) - reservation.total
         if not 0 <= -posting.exact_charge <= max(unspent, 0):
             return "returns more than was left"

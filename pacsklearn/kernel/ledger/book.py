@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from pacsklearn.exceptions import LedgerMismatchError
-from pacsklearn.kernel.ledger.accounts import Accounts, Posting, Terms
+from pacsklearn.kernel.ledger.accounts import Accounts, LedgerTerms, Posting
 from pacsklearn.kernel.ledger.event import Event
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class Store(ABC):
 
     @property
     @abstractmethod
-    def terms(self) -> Terms:
+    def terms(self) -> LedgerTerms:
         """What the ledger was founded with."""
 
     @property

@@ -97,6 +97,8 @@ class Event(ABC):
 
     def __post_init__(self) -> None:
         own = vars(self)  # frozen for everybody else
+        # What a database or JSON would give back as something else is refused now: a row whose
+        # event cannot be read again makes a ledger unreadable for good.
         for each in fields(self):
             check = _CHECKS.get(str(each.type))
             if check is not None:

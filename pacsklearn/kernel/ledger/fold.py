@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
-from pacsklearn.kernel.ledger.accounts import Accounts, Posting, exact_text
+from pacsklearn.kernel.ledger.accounts import Accounts, Posting
+from pacsklearn.kernel.ledger.exact_sum import exact_text
 from pacsklearn.kernel.ledger.row import (
     Founding,
     Position,
@@ -76,6 +77,7 @@ class Fold:
         if row.number != self.last.number + 1:
             raise LedgerCorruptedError(self.last.number + 1, "is missing")
         facts = row.facts()
+        # A reader that begins here takes the sums as they stand, so whoever comes by adds them up.
         if "state" in facts and facts["state"] != self.state():
             raise LedgerCorruptedError(row.number, "does not have the sums of the rows before it")
         self._take(row, facts, self.last.hash)
@@ -175,6 +177,7 @@ def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]
         With the number of the first row that is wrong.
     """
     fold: Fold | None = None
+    # From row 0, and from no checkpoint: whoever can write a row can write its sums.
     for row in joined(rows, answers):
         if fold is None:
             fold = Fold(row)

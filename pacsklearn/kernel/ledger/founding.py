@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.accounts import Terms
+from pacsklearn.kernel.ledger.accounts import LedgerTerms
+from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.high_water import HighWater
-from pacsklearn.kernel.ledger.log import Log, MovedError, without_password
+from pacsklearn.kernel.ledger.log import Log, MovedError
 from pacsklearn.kernel.ledger.row import Founding, Row, founding_row
 from pacsklearn.kernel.ledger.sqlite_file import check_free
 from pacsklearn.kernel.ledger.writer import run
 
 
-def write_founding(address: str, dataset: str, terms: Terms, mark: Path | None) -> None:
+def write_founding(address: str, dataset: str, terms: LedgerTerms, mark: Path | None) -> None:
     """Write the first row of a data set's log, and make what it needs.
 
     Raises
@@ -42,6 +43,7 @@ def append_founding(log: Log, row: Row) -> None:
     ------
     LedgerError
     """
+    # After no row at all: of two that found one ledger at the same time the second one fails.
     try:
         log.append(row.dataset, None, [row])
     except MovedError:

@@ -8,16 +8,7 @@ from typing import Any, Final, NoReturn, Self, TypeVar, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError
-from pacsklearn.kernel.ledger.accounts import (
-    Accounts,
-    Limit,
-    Posting,
-    Terms,
-    check_event,
-    fits,
-    largest_refund,
-    nearest,
-)
+from pacsklearn.kernel.ledger.accounts import Accounts, LedgerTerms, Limit, Posting, check_event
 from pacsklearn.kernel.ledger.book import Book, Store, time_text
 from pacsklearn.kernel.ledger.event import (
     LONGEST_NOTE,
@@ -26,9 +17,8 @@ from pacsklearn.kernel.ledger.event import (
     ledger_number,
     ledger_text,
 )
+from pacsklearn.kernel.ledger.exact_sum import fits, largest_refund, nearest
 from pacsklearn.kernel.secret.home_process import HomeProcess
-
-__all__ = ["Ledger", "MemoryLedger", "Reservation", "checked_terms"]
 
 T = TypeVar("T")
 _LONGEST: Final = 1e10
@@ -319,13 +309,13 @@ class MemoryLedger(Ledger):
         per_user: float | None = None,
         per_project: float | None = None,
     ) -> None:
-        super().__init__(MemoryBook(checked_terms(ceiling, unit, per_user, per_project)))
+        super().__init__(MemoryBook(LedgerTerms.checked(ceiling, unit, per_user, per_project)))
 
 
 class MemoryBook(Book, Store):
     """Book of one process, which is its own store and cannot be pickled."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: LedgerTerms) -> None:
         self._lock = threading.RLock()
         self._home = HomeProcess("This account")
         self._terms, self._accounts = terms, Accounts(terms)
@@ -333,7 +323,7 @@ class MemoryBook(Book, Store):
         self._is_adding = False
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> LedgerTerms:
         return self._terms
 
     def read(self, question: Callable[[Book], T]) -> T:
@@ -404,20 +394,3 @@ def _lasting(seconds: float | None) -> float | None:
             f"seconds must be None or a positive number, at most {_LONGEST:.0e}, got {number!r}."
         )
     return number
-
-
-def checked_terms(
-    ceiling: float, unit: str, per_user: float | None, per_project: float | None
-) -> Terms:
-    """Terms from a user's arguments."""
-    return Terms(
-        check_budget(budget=ceiling, name="ceiling"),
-        ledger_text("unit", unit),
-        None if per_user is None else check_budget(budget=per_user, name="per_user"),
-        None if per_project is None else check_budget(budget=per_project, name="per_project"),
-    )
-
-
-def ledger_head(ledger: Ledger | None) -> str:
-    """Where a session's shared ledger stood, for a statement; empty where there is none."""
-    return "" if ledger is None else ledger.head

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import time
 from abc import ABC, abstractmethod
@@ -10,16 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar, final
-from urllib.parse import unquote
 
-from pacsklearn.exceptions import (
-    LedgerCorruptedError,
-    LedgerError,
-    LedgerMismatchError,
-    UnknownNameError,
-)
+from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
+from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.row import Position, Row
-from pacsklearn.kernel.plugins.elsewhere import install_hint
 
 T = TypeVar("T")
 
@@ -410,54 +403,3 @@ def scripts(folder: Path, after: int = 0) -> list[str]:
     """Numbered scripts of a folder that come after a version."""
     files = sorted(folder.glob("*.sql"))
     return [file.read_text(encoding="utf-8") for file in files if int(file.name[:3]) > after]
-
-
-def log_class(address: object) -> type[Log]:
-    """Kind of database that an address names.
-
-    Raises
-    ------
-    LedgerError
-        When no plugin brings it, with the way to install one that does.
-    """
-    from pacsklearn.kernel.plugins.registry import registry
-
-    name = str(address).partition(":")[0].partition("+")[0]
-    try:
-        kind: type[Log] = registry().load("ledger_scheme", name)
-    except UnknownNameError:
-        raise LedgerError(
-            "ledger must be None, an address such as 'sqlite:///clinic.db' or "
-            "'postgresql://host/database', or a ledger, got "
-            f"{without_password(str(address))!r}.{install_hint('ledger_scheme', name)}"
-        ) from None
-    return kind
-
-
-def database_address(uri: str) -> str:
-    """Return the one address of the database that a user's address names.
-
-    Raises
-    ------
-    LedgerError
-        When it names none.
-    """
-    return log_class(uri).own_address(uri)
-
-
-def without_password(address: str) -> str:
-    """Address of a database as it may be printed."""
-    # Up to the last @ before the path: a password may hold one, or a colon.
-    hidden = re.sub(r"(://[^:/@?]*):[^/?]*@", r"\1:***@", address)
-    hidden = re.sub(r"(://[^:/@?]*):.*@(?=[^@]*$)", r"\1:***@", hidden)
-    return re.sub(r"([?&]\w*(?:password|passfile)=)[^&]*", r"\1***", hidden, flags=re.IGNORECASE)
-
-
-def hide(text: str, address: str) -> str:
-    """Words of a driver without the passwords that an address holds."""
-    secret = re.findall(
-        r"://[^:/@?]*:(.*)@(?=[^@]*$)|[?&]\w*password=([^&]*)", address, re.IGNORECASE
-    )
-    for each in {word for pair in secret for word in pair if word}:
-        text = text.replace(each, "***").replace(unquote(each), "***")
-    return text

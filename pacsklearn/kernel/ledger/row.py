@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
-from pacsklearn.kernel.ledger.accounts import Posting, Terms
+from pacsklearn.kernel.ledger.accounts import LedgerTerms, Posting
 from pacsklearn.kernel.ledger.event import EVENTS, Event, Provenance
 
 _HASH: Final = ',"hash":"'
@@ -138,7 +138,7 @@ class Founding:
     Parameters
     ----------
     dataset : str
-    terms : Terms
+    terms : LedgerTerms
     high_water : str
         File that the end of the ledger is also written to; empty for none.
     hash : str
@@ -146,7 +146,7 @@ class Founding:
     """
 
     dataset: str
-    terms: Terms
+    terms: LedgerTerms
     high_water: str
     hash: str
 
@@ -162,14 +162,16 @@ class Founding:
             facts = row.facts()
             if row.number != 0 or facts["previous"]:
                 raise ValueError(row.number)
-            return cls(row.dataset, Terms(**facts["terms"]), str(facts["high_water"]), row.hash)
+            return cls(
+                row.dataset, LedgerTerms(**facts["terms"]), str(facts["high_water"]), row.hash
+            )
         except (LedgerCorruptedError, KeyError, TypeError, ValueError):
             raise LedgerCorruptedError(
                 0, "(the founding) is not the one that was written"
             ) from None
 
 
-def founding_row(dataset: str, terms: Terms, high_water: str, time: str) -> Row:
+def founding_row(dataset: str, terms: LedgerTerms, high_water: str, time: str) -> Row:
     """Row 0 of a new ledger."""
     facts = {"time": time, "terms": vars(terms), "high_water": high_water}
     return row_of(dataset, 0, None, "", facts)

@@ -7,11 +7,12 @@ from typing import Any, Self, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
-from pacsklearn.kernel.ledger.accounts import largest_refund, nearest
+from pacsklearn.kernel.ledger.accounts import LedgerTerms
+from pacsklearn.kernel.ledger.address import database_address, without_password
 from pacsklearn.kernel.ledger.event import ledger_text
+from pacsklearn.kernel.ledger.exact_sum import largest_refund, nearest
 from pacsklearn.kernel.ledger.founding import stored_founding, write_founding
-from pacsklearn.kernel.ledger.ledger import Ledger, checked_terms
-from pacsklearn.kernel.ledger.log import database_address, without_password
+from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.store import LogBook, LogStore
 
@@ -77,6 +78,7 @@ class SharedLedger(Ledger):
         dataset: str = "default",
         unit: str | None = "nats",
     ) -> None:
+        # One address for all spellings of a place: they share a connection, and what was verified.
         address = database_address(uri)
         if ceiling is not None:
             ceiling = check_budget(budget=ceiling, name="ceiling")
@@ -136,7 +138,7 @@ class SharedLedger(Ledger):
             not found one.
         """
         address, dataset = database_address(uri), ledger_text("dataset", dataset)
-        terms = checked_terms(ceiling, unit, per_user, per_project)
+        terms = LedgerTerms.checked(ceiling, unit, per_user, per_project)
         mark = Path(high_water).expanduser().resolve() if high_water else None
         write_founding(address, dataset, terms, mark)
         return cls(uri, dataset=dataset, unit=unit)

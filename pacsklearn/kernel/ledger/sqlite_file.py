@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final, final
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.log import DoubtError, waits, without_password
+from pacsklearn.kernel.ledger.address import without_password
+from pacsklearn.kernel.ledger.log import DoubtError, waits
 from pacsklearn.kernel.ledger.replacement_file import synchronise
 
 SQLITE: Final = "sqlite:///"

@@ -16,19 +16,13 @@ from pacsklearn.exceptions import (
     LedgerUnknownError,
     PacsklearnError,
 )
-from pacsklearn.kernel.ledger.accounts import Accounts, Posting, Terms
+from pacsklearn.kernel.ledger.accounts import Accounts, LedgerTerms, Posting
+from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.book import Book, Store
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.fold import Fold, verified
 from pacsklearn.kernel.ledger.high_water import HighWater, StaleError
-from pacsklearn.kernel.ledger.log import (
-    DoubtError,
-    Log,
-    MovedError,
-    UnreachableError,
-    waits,
-    without_password,
-)
+from pacsklearn.kernel.ledger.log import DoubtError, Log, MovedError, UnreachableError, waits
 from pacsklearn.kernel.ledger.row import Founding, Position, Row, posting_of, stored_event
 from pacsklearn.kernel.ledger.writer import perform, run
 
@@ -65,7 +59,7 @@ class LogStore(Store):
         return f"{without_password(self.address)!r}, dataset={self.founding.dataset!r}"
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> LedgerTerms:
         return self.founding.terms
 
     def read(self, question: Callable[[LogBook], T]) -> T:

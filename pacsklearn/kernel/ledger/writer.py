@@ -20,7 +20,8 @@ from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, final
 
-from pacsklearn.kernel.ledger.log import Log, log_class
+from pacsklearn.kernel.ledger.address import log_class
+from pacsklearn.kernel.ledger.log import Log
 
 MOST_OPEN: Final = 8
 """Databases that are kept open, beyond those somebody waits for."""

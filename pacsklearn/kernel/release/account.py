@@ -179,6 +179,11 @@ class Account:
         return min(self.own.remaining, shared)
 
     @property
+    def head(self) -> str:
+        """Where the shared ledger stands, for a statement; empty where there is none."""
+        return "" if self.shared is None else self.shared.head
+
+    @property
     def _is_capped(self) -> bool:
         return self.own.unit.startswith(SUCCESS)
 
@@ -266,6 +271,8 @@ class Account:
 
     def _next(self, event: Event, *, own: bool = True) -> Event:
         self.home.check()
+        # Numbered by what this copy of the session has charged: a second copy comes to the same
+        # number, and a ledger takes it once.
         event = replace(event, key=f"{self.session}/{self.n_charged}")
         # Ctrl-C may come at any moment from here on: whoever charges next looks what became of it.
         self._in_flight = event if own else None
@@ -331,6 +338,8 @@ def _in_nats(event: Event) -> Event:
     """The event as a ledger of nats is charged for it."""
     if not event.unit.startswith(SUCCESS):
         return event
+    # A success cannot be added to what others spent; the information that the law is certified to
+    # reveal can.
     return replace(event, charge=event.bound, unit=NATS)
 
 

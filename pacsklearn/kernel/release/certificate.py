@@ -67,6 +67,8 @@ def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | 
         # Of several planned releases those with noise are taken as exact too: an upper bound.
         seen = distinct_outputs(centres)
         return Certified(_finite(np.eye(seen.max() + 1)[seen], listed, weights), 1.0)
+    # The mean over releases of the posterior's better guess, from draws of the mixture with a
+    # confidence bound, at once for all units.
     success = certified_success(
         GaussianMixture(centres, weights, float(law.scale)),
         MembershipCriterion(space),
@@ -84,10 +86,13 @@ def _finite(shares: Floats, space: SecretSpace, weights: Floats) -> float:
 
     ``shares`` has each candidate's probabilities of the outcomes in a row.
     """
+    # Bayes: in outcome y she says what is likelier, so that she is right with probability
+    # sum over y of max(P(used, y), P(not used, y)). The whole sum is finite: no draws, no doubt.
     joint = weights[:, None] * shares
     worst = 0.0
     for start in range(0, space.n_units, _CHUNK):
         members = space.membership(slice(start, start + _CHUNK))
+        # Units in all candidates, or in none, are no secret and would have success 1.
         secret = members.any(axis=1) & ~members.all(axis=1)
         inside = members[secret] @ joint
         right = np.maximum(inside, joint.sum(axis=0) - inside).sum(axis=1)

@@ -95,6 +95,7 @@ class FunctionPlan(Plan):
         metric: Any = None,
     ) -> Self:
         """Release of values that were or will be computed, called ``name``."""
+        # Before the function runs for every candidate: these two may refuse an argument.
         (backend, used), cost = chosen_backend(noise, target), as_metric(metric)
         return cls(evaluated(), backend, cost, target, (used,), name)
 

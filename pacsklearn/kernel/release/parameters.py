@@ -82,6 +82,7 @@ class ParameterPlan(Plan):
             used,
             plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),
         )
+        # Last: what is wrong with an argument is said before every candidate is fitted.
         candidates = prepare()
         outputs = replace(candidates.outputs(chosen), prior=choices.prior)
         constant = outputs.constant

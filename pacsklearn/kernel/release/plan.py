@@ -146,6 +146,8 @@ class PlannedSet(Plan):
     def of(cls, plans: Iterable[Plan]) -> PlannedSet:
         """Set of plans."""
         plans = tuple(plans)
+        # Given the secret the releases are independent and each law is fixed beforehand: their
+        # information adds up at most (chain rule), and so do the amounts that they may reveal.
         criterion = plans[0].target.criterion
         target = Target(math.fsum(plan.target.budget for plan in plans), criterion)
         return cls(plans, target, _distinct(plan.provenance for plan in plans))

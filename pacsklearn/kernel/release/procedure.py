@@ -12,7 +12,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.ledger import MemoryLedger, ledger_head
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.fit_report import stage
@@ -206,6 +206,8 @@ class ReleaseProcedure:
         What was charged on this transcript is an average's sample, not a bound; for one release it
         is known before anything is drawn. Before the first release it is what may be spent.
         """
+        # The information is at most the mean of the sum of charges over what may come out (Theorem
+        # 3.3); the sum on the way that was taken may be below it.
         events = self.account.own.events
         if len(events) != 1 or any(event.is_adaptive for event in events):
             return self.account.own.ceiling
@@ -278,7 +280,7 @@ class ReleaseProcedure:
             n_releases=self.n_releases,
             confidence=max(1 - doubt, 0.0),
             not_for_release="" if self.secret.sampler.is_secure else REPRODUCIBLE,
-            ledger_head=ledger_head(self.account.shared),
+            ledger_head=self.account.head,
             details=details,
             **facts,
         )

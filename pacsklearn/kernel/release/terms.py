@@ -74,6 +74,7 @@ class Terms:
         """Refuse a step after those on the ledger, where their bounds do not add up."""
         if self.space.once and own.events:
             raise RuntimeError(self.space.once)
+        # Nats of steps add up (chain rule); successes do not, so a cap holds for one release alone.
         if self.criterion is not None and own.events:
             raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
@@ -91,6 +92,8 @@ class Terms:
 
     def directions(self, event: Event) -> tuple[tuple[str, str], ...]:
         """How much of a released vector depends on the secret at all, for the guarantee."""
+        # Outputs of m candidates span m - 1 directions at most; in the others all candidates agree
+        # and no noise is added, so that what is released there is a function of the whole table.
         fixed = event.n_outputs - event.n_noisy
         if not self.space.has_members or event.n_noisy == 0 or fixed <= 0:
             return ()
@@ -121,6 +124,7 @@ class Terms:
         only_adds = any(event.backend == ONE_SIDED for event in events)
         if criterion is None:
             definition = f"mutual information between the secret {secret.noun} and the release"
+            # From the entropy on the bound is met without any noise.
             facts.setdefault("noiseless", facts["spent"] >= self.space.entropy)
         else:
             definition = f"success of the optimal adversary, who wants to {criterion.statement}"

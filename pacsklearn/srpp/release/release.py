@@ -16,7 +16,7 @@ from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Provenance, SlicedNoise
-from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, ledger_head
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.rehearsal import public_integers
@@ -310,7 +310,7 @@ def sliced_release(
         stated,
         charged=account.spent,
         n_releases=len(account.events),
-        ledger_head=ledger_head(account),
+        ledger_head=account.head,
     )
     return Release(
         value=mark_released(query.decode(vector, calibrated.outputs.first.layout), guarantee),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.guarantee.statement_rendering import rounded_up
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
-from pacsklearn.kernel.ledger.ledger import ledger_head
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
@@ -103,7 +102,7 @@ def run_guarantee(
         ),
         noiseless=False,
         charged=ledger.spent,
-        ledger_head=ledger_head(shared),
+        ledger_head=run.account.head,
         n_releases=len(ledger.events),
         released=(dimension,),
         public=tuple(public),

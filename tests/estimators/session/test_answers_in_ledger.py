@@ -20,10 +20,10 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators import ledger_answers
+from pacsklearn.estimators.answer_table import AnswerTable
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger import log
-from pacsklearn.kernel.ledger.answer_table import AnswerTable
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.priors import Range
 from pacsklearn.upkeep.backup import backup, restore

@@ -561,7 +561,7 @@ class TestDamage:
     ) -> None:
         import numpy as np
 
-        from pacsklearn.kernel.ledger.answer_table import AnswerTable
+        from pacsklearn.estimators.answer_table import AnswerTable
 
         table = AnswerTable(ledger, "s", bytes(32))
         table.begin(np.zeros(4))

@@ -17,7 +17,7 @@ from pacsklearn import PrivacySession
 from pacsklearn.cli.app import app
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.ledger import MemoryLedger, ledger_head
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -114,7 +114,7 @@ def test_a_statement_holds_the_head_of_its_ledger(
 
 
 def test_an_account_in_memory_has_no_head() -> None:
-    assert ledger_head(None) == ledger_head(MemoryLedger(1.0)) == ""
+    assert MemoryLedger(1.0).head == ""
 
 
 def test_a_founding_with_another_ceiling_and_a_new_hash_is_not_ahead(

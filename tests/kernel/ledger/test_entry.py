@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacsklearn.exceptions import LedgerCorruptedError
-from pacsklearn.kernel.ledger.accounts import Posting, exact, exact_of, exact_text
+from pacsklearn.kernel.ledger.accounts import Posting
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance, QueryAnswers
+from pacsklearn.kernel.ledger.exact_sum import exact, exact_of, exact_text
 from pacsklearn.kernel.ledger.row import (
     Row,
     posting_facts,

@@ -17,8 +17,8 @@ from pacsklearn.exceptions import (
     LedgerError,
     LedgerMismatchError,
 )
-from pacsklearn.kernel.ledger.accounts import exact, exact_text, fits, largest_refund, nearest
 from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.exact_sum import exact, exact_text, fits, largest_refund, nearest
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 

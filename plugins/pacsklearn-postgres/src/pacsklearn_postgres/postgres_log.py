@@ -12,14 +12,8 @@ import psycopg.conninfo
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger import log as patience
-from pacsklearn.kernel.ledger.log import (
-    VERSION,
-    Log,
-    UnreachableError,
-    hide,
-    scripts,
-    without_password,
-)
+from pacsklearn.kernel.ledger.address import hide, without_password
+from pacsklearn.kernel.ledger.log import VERSION, Log, UnreachableError, scripts
 from pacsklearn.kernel.ledger.row import Position, Row
 
 SCHEMA: Final = "pacsklearn"

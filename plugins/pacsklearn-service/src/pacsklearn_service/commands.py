@@ -55,7 +55,7 @@ def run(
     """Answer over HTTP: callers on one address, the curator on another."""
     settings = _settings(config, demo=demo)
     from pacsklearn.cli.named_estimator import named_estimator
-    from pacsklearn.kernel.ledger.log import database_address
+    from pacsklearn.kernel.ledger.address import database_address
     from pacsklearn_service.server.answering.coordinator import Coordinator
     from pacsklearn_service.server.founding import register_curator, register_demo
     from pacsklearn_service.server.log import write_to_stderr

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final, final
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.log import UnreachableError, database_address, scripts
+from pacsklearn.kernel.ledger.address import database_address
+from pacsklearn.kernel.ledger.log import UnreachableError, scripts
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE
 from pacsklearn.upkeep.migration import migrate as migrate_ledger
 from pacsklearn_service.server.store.connection import Connection

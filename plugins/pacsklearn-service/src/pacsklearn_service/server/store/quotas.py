@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple, final
 
-from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund, nearest
+from pacsklearn.kernel.ledger.exact_sum import exact, fits, largest_refund, nearest
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.store.reservations import Reservations, Reserved

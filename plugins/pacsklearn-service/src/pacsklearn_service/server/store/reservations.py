@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.exceptions import LedgerMismatchError
-from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund
 from pacsklearn.kernel.ledger.event import ledger_text
+from pacsklearn.kernel.ledger.exact_sum import exact, fits, largest_refund
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
 

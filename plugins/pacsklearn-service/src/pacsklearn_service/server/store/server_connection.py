@@ -10,7 +10,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.log import hide, without_password
+from pacsklearn.kernel.ledger.address import hide, without_password
 from pacsklearn_service.server.store.connection import Connection
 
 _SCHEMA: Final = "pacsklearn_service"
