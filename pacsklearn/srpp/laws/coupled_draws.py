@@ -100,7 +100,19 @@ def coupled_law(
         ]
     )
     if coordinates.shape[1] == 0 or guard.q_max == 0:
-        return _constant(guard, coordinates, target, confidence)
+        # A ball without extent: its centre is released, whatever the table is.
+        return SlicedLaw.noiseless(
+            target.order,
+            target.delta,
+            centres=np.zeros((coordinates.shape[0], 0), dtype=np.int64),
+            step=np.empty(0),
+            axes=np.empty((0, guard.centre.shape[0])),
+            origin=guard.centre,
+            aggregation=target.aggregation,
+            proof="all draws give one output, which is released whatever the table is",
+            confidence=confidence,
+            assumptions=(_ASSUMED,),
+        )
     certificate = _Certificate(coordinates, worlds, guard, target, first)
     # A quarter of the failure probability is for the views that are only reported.
     gamma = (1 - confidence) / len(worlds.instances())
@@ -215,27 +227,6 @@ class _Certificate:
             values = np.clip(np.exp(rate * squares[rows]) @ weights, 1.0, high)
             bounds.append(math.log(upper_mean_bound(values, 1.0, high, gamma)))
         return min(max(bounds), top)
-
-
-def _constant(
-    guard: GuardedSpan, coordinates: Floats, target: SlicedTarget, confidence: float
-) -> SlicedLaw:
-    """Law of a ball without extent: its centre is released, whatever the table is."""
-    zero = RenyiCosts.of_whole(target.order, 0.0, target.delta, 0.0, exact=True)
-    return SlicedLaw(
-        centres=np.zeros((coordinates.shape[0], 0), dtype=np.int64),
-        step=np.empty(0),
-        axes=np.empty((0, guard.centre.shape[0])),
-        origin=guard.centre,
-        scale=0,
-        aggregation=target.aggregation,
-        costs=zero,
-        proof="all draws give one output, which is released whatever the table is",
-        noise_power=0.0,
-        confidence=confidence,
-        assumptions=(_ASSUMED,),
-        span=None,
-    )
 
 
 def _guard(vectors: Floats, metric: Metric) -> GuardedSpan:

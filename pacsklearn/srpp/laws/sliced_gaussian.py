@@ -313,17 +313,15 @@ def _costs(
 
 def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedTarget) -> SlicedLaw:
     """Law without noise, for outputs in which no protected pair differs."""
-    zero = RenyiCosts.of_whole(target.order, 0.0, target.delta, 0.0, exact=True)
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
-    return SlicedLaw(
+    return SlicedLaw.noiseless(
+        target.order,
+        target.delta,
         centres=lattice_centres(coordinates, step, "sliced"),
         step=step,
         axes=axes,
         origin=origin,
-        scale=0,
         aggregation=target.aggregation,
-        costs=zero,
         proof="no protected pair differs: both sides give the same whole numbers, as often",
-        noise_power=0.0,
     )

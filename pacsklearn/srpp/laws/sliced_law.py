@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Self, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,12 @@ class SlicedLaw(LatticeLaw):
     confidence: float = 1.0
     assumptions: tuple[str, ...] = ()
     span: GuardedSpan | None = field(default=None, repr=False)
+
+    @classmethod
+    def noiseless(cls, order: float, delta: float, **parts: Any) -> Self:
+        """Law without noise, where nothing that is released differs; ``parts`` are its others."""
+        zero = RenyiCosts.of_whole(order, 0.0, delta, 0.0, exact=True)
+        return cls(**parts, scale=0, costs=zero, noise_power=0.0)
 
     @property
     def cost(self) -> float:

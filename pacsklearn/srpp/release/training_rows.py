@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.ledger.event import Provenance
-from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
+from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import sampler_for
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
@@ -44,7 +44,7 @@ class TrainingRows:
     ----------
     scenario : Scenario
     provenance : Provenance
-    sampler : SecureSampler or SeededSampler
+    sampler : Sampler
     n_rows, batch_size : int
     cap : DiscrepancyCap
     differences : WorldDifferences
@@ -54,7 +54,7 @@ class TrainingRows:
 
     scenario: Scenario
     provenance: Provenance
-    sampler: SecureSampler | SeededSampler
+    sampler: Sampler
     n_rows: int
     batch_size: int
     cap: DiscrepancyCap
@@ -113,8 +113,9 @@ def training_rows(
             "discrepancy bounds how many rows the secret changes, and needs a scenario that says "
             "what the secret is."
         )
-    if isinstance(scenario, DifferingRows):
-        differences = WorldDifferences(scenario.checked_count(n_rows))
+    unlisted = scenario.most_differing(n_rows)
+    if unlisted is not None:
+        differences = WorldDifferences(unlisted)
     elif scenario.redrawn:
         worlds = scenario.worlds(X, y, secret)
         differences = world_differences(worlds, X, y)
@@ -214,11 +215,10 @@ def _checked_cap(
     return cap.believed(required)
 
 
-def _sampler(random_state: Any, record: RunRecord | None) -> SecureSampler | SeededSampler:
+def _sampler(random_state: Any, record: RunRecord | None) -> Sampler:
     sampler = sampler_for(random_state)
     if record is not None and not sampler.is_secure:
         # Going on with the same seed would draw the same noise again.
         seeds = np.abs(sampler.noise(4)).tolist()
         return SeededSampler(np.random.default_rng([record.n_steps, *seeds]))
-    assert isinstance(sampler, SecureSampler | SeededSampler)
     return sampler

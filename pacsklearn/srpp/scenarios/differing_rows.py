@@ -47,8 +47,7 @@ class DifferingRows(Scenario):
     def description(self) -> str:
         return f"DifferingRows(count={self.count})"
 
-    def checked_count(self, n_rows: int) -> int:
-        """``count``, for data of so many rows."""
+    def most_differing(self, n_rows: int) -> int:
         return min(check_integer(name="count", value=self.count, minimum=1), n_rows)
 
     def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:

@@ -262,6 +262,10 @@ class Scenario(ABC):
         """
         return None
 
+    def most_differing(self, n_rows: int) -> int | None:
+        """Rows in which two data sets of so many may differ, where none are listed; else None."""
+        return None
+
     @abstractmethod
     def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
         """List the data sets.

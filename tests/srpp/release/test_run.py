@@ -121,8 +121,8 @@ def test_what_was_spent_before_is_never_forgotten() -> None:
     assert run.record == replace(before, n_steps=7)
     run.next_batch()
     assert run.record.prices == ((price, 8, release),)
-    sizes = (event.n_candidates, event.n_outputs, event.n_noisy)
-    assert sizes == (0, 3, 3)
+    event = run.account.own.events[-1]
+    assert (event.n_candidates, event.n_outputs, event.n_noisy) == (0, 3, 3)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])

@@ -130,8 +130,8 @@ def test_laws_that_do_not_match_are_compared_all_with_all():
 
 
 def test_a_number_of_rows():
-    assert DifferingRows(7).checked_count(40) == 7
-    assert DifferingRows(99).checked_count(40) == 40
+    assert DifferingRows(7).most_differing(40) == 7
+    assert DifferingRows(99).most_differing(40) == 40
     assert DifferingRows().protects == "what any single row holds"
     assert "20" in DifferingRows(20).protects
 
