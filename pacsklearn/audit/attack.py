@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
 from scipy import stats
@@ -144,26 +143,6 @@ class AttackResult:
             f"{_percent(low, math.floor)} to {_percent(high, math.ceil)} %); guessing blindly has "
             f"{100 * self.prior:.2f} %; {verdict}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dictionary with the derived figures added, for JSON."""
-        data = asdict(self)
-        # Read back they are ignored: a file cannot claim more than its counts.
-        data["success"] = self.success
-        data["confidence_level"] = _LEVEL
-        data["confidence_interval"] = list(self.confidence_interval())
-        data["violated"] = self.violates()
-        return data
-
-    def to_json(self, **options: Any) -> str:
-        """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
-
-    @classmethod
-    def from_json(cls, text: str) -> AttackResult:
-        """Result written by :meth:`to_json`; derived figures are computed anew."""
-        data = json.loads(text)
-        return cls(**{each.name: data[each.name] for each in fields(cls) if each.name in data})
 
 
 @final

@@ -37,11 +37,13 @@ class ShadowAttack(Attack):
     unit : int, optional
         Unit of privacy to attack; the game's target, or the one that the score tells most about,
         when not given.
-    n_shadow : int
-        Shadow rounds.
+    n_shadow : int, optional
+        Shadow rounds; ``shadows`` of the class when not given.
 
     Attributes
     ----------
+    shadows : int
+        Shadow rounds that are enough for most games.
     pooled : bool
         Whether the rule is one for all units, learnt from all of them, so that few shadow rounds
         are enough; otherwise it is the attacked unit's own.
@@ -49,10 +51,11 @@ class ShadowAttack(Attack):
         Units that are looked at to choose one; drawn by the seed when there are more.
     """
 
+    shadows: ClassVar[int] = 400
     pooled: ClassVar[bool] = False
     most_units: ClassVar[int] = 1 << 20
 
-    def __init__(self, unit: int | None = None, n_shadow: int = 400) -> None:
+    def __init__(self, unit: int | None = None, n_shadow: int | None = None) -> None:
         self.unit = unit
         self.n_shadow = n_shadow
         self._rule = ScoreRule(np.asarray, np.inf, "")
@@ -79,7 +82,8 @@ class ShadowAttack(Attack):
     @final
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
         check_integer(name="n_trials", value=n_trials, minimum=1)
-        shadows = check_integer(name="n_shadow", value=self.n_shadow, minimum=8)
+        wanted = self.shadows if self.n_shadow is None else self.n_shadow
+        shadows = check_integer(name="n_shadow", value=wanted, minimum=8)
         members = game.members
         if members is None or not self.can_play(game):
             raise ValueError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -60,17 +59,6 @@ def test_false_alarms_are_as_rare_as_stated() -> None:
     chance = stats.binom.pmf(right, 500, 0.55)
     alarms = np.array([result_of(int(k), 500).violates(0.99) for k in right])
     assert 0 < chance[alarms].sum() <= 0.005
-
-
-def test_json_round_trip() -> None:
-    result = result_of(70, details=(("unit", "3"), ("rule", "posterior")))
-    data = json.loads(result.to_json())
-    assert AttackResult.from_json(result.to_json(indent=1)) == result
-    assert data["success"] == 0.7
-    assert data["confidence_interval"] == list(result.confidence_interval())
-    assert data["violated"] is result.violates()
-    none = result_of(bound=None)
-    assert AttackResult.from_json(none.to_json()) == none
 
 
 def test_the_text_says_all_and_never_promises_too_much() -> None:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.audit.attack import ThreatModel
@@ -41,6 +40,7 @@ class PricesAttack(ShadowAttack):
     name = "prices"
     description = "one unit's membership, by what answers cost and when they stop"
     needs = ("units", "prices")
+    shadows = 200
     automatic = True
     threat: ClassVar = ThreatModel(
         goal="membership of one row",
@@ -50,17 +50,17 @@ class PricesAttack(ShadowAttack):
         cost="200 conversations beforehand; one regression",
     )
 
-    def __init__(self, unit: int | None = None, n_shadow: int = 200) -> None:
-        super().__init__(unit, n_shadow)
-
     def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         half = len(rounds) // 2
         facts = np.stack([_facts(game.prices(played.released)) for played in rounds[:half]])
         truth = rounds_with(game.members, rounds[:half]).astype(np.float64)
-        model = make_pipeline(StandardScaler(), Ridge(0.01 * half)).fit(facts, truth)
+        scaler, ridge = StandardScaler().fit(facts), Ridge(0.01 * half)
+        ridge.fit(scaler.transform(facts), truth)
+        weights = ridge.coef_ / scaler.scale_
+        start = ridge.intercept_ - weights @ scaler.mean_
 
         def score(played: Round, units: Any) -> Any:
-            return model.predict(_facts(game.prices(played.released))[None])[0, units]
+            return weights[units] @ _facts(game.prices(played.released)) + start[units]
 
         return score, rounds[half:]
 

@@ -40,6 +40,7 @@ class QuantileAttack(ShadowAttack):
     name = "quantile"
     description = "one unit's membership, by the confidence that such rows usually get"
     needs = ("units", "confidences", "features")
+    shadows = 8
     pooled = True
     threat: ClassVar = ThreatModel(
         goal="membership of one row",
@@ -48,9 +49,6 @@ class QuantileAttack(ShadowAttack):
         reference="Bertran et al. 2023",
         cost="8 releases beforehand and two regressions; one confidence a round",
     )
-
-    def __init__(self, unit: int | None = None, n_shadow: int = 8) -> None:
-        super().__init__(unit, n_shadow)
 
     def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         half = len(rounds) // 2

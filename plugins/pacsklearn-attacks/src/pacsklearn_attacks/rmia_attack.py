@@ -39,6 +39,7 @@ class RMIAAttack(ShadowAttack):
     name = "rmia"
     description = "one unit's membership, judged against how other rows fare"
     needs = ("units", "confidences")
+    shadows = 16
     pooled = True
     threat: ClassVar = ThreatModel(
         goal="membership of one row",
@@ -47,9 +48,6 @@ class RMIAAttack(ShadowAttack):
         reference="Zarifzadeh, Liu and Shokri 2024",
         cost="16 releases beforehand; the confidence in all rows a round",
     )
-
-    def __init__(self, unit: int | None = None, n_shadow: int = 16) -> None:
-        super().__init__(unit, n_shadow)
 
     def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         # Rounds apart from those that the rule is chosen on: a row is never its own reference.

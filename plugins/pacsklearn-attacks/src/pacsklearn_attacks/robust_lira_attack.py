@@ -36,6 +36,7 @@ class RobustLiRAAttack(ShadowAttack):
     name = "robust_lira"
     description = "one unit's membership, by few models whose rows are known"
     needs = ("units", "confidences")
+    shadows = 16
     threat: ClassVar = ThreatModel(
         goal="membership of one row",
         knowledge="all rows; a few models whose rows it knows",
@@ -43,9 +44,6 @@ class RobustLiRAAttack(ShadowAttack):
         reference="Carlini et al. 2022, global variance",
         cost="16 releases beforehand; one confidence a round",
     )
-
-    def __init__(self, unit: int | None = None, n_shadow: int = 16) -> None:
-        super().__init__(unit, n_shadow)
 
     def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         shown = np.stack([game.confidences(played.released) for played in rounds])

@@ -56,17 +56,6 @@ def cosine_graph(model: Any) -> Any:
     return graph.model("random_fourier_features")
 
 
-def polynomial_graph(model: Any) -> Any:
-    """Products of powers of the columns."""
-    powers = np.asarray(model.powers_, dtype=np.float64)
-    graph = OnnxGraph()
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
-    raised = graph.node("Pow", graph.node("Unsqueeze", rows, np.array([1])), powers[None])
-    products = graph.node("ReduceProd", raised, np.array([2]), keepdims=0)
-    graph.output(products, "variable", DOUBLE, [None, len(powers)])
-    return graph.model("polynomials")
-
-
 def power_graph(model: Any) -> Any:
     """Powers that make columns more normal (Yeo and Johnson, or Box and Cox), standardised."""
     powers = np.asarray(model.lambdas_, dtype=np.float64)[None]

@@ -21,13 +21,11 @@ from pacsklearn_publish.onnx_features import (
     affine_graph,
     bins_graph,
     cosine_graph,
-    polynomial_graph,
     power_graph,
 )
 from pacsklearn_publish.onnx_forest import centroid_graph, forest_graph
 from pacsklearn_publish.onnx_graph import ML_OPSET, OPSET
 from pacsklearn_publish.onnx_linear import (
-    bernoulli_graph,
     categorical_graph,
     imputer_graph,
     linear_graph,
@@ -167,22 +165,12 @@ def _own(step: Any) -> Callable[[Any], Any] | None:
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.ensemble import VotingClassifier, VotingRegressor
     from sklearn.impute import SimpleImputer
-    from sklearn.naive_bayes import BernoulliNB, CategoricalNB
+    from sklearn.naive_bayes import CategoricalNB
     from sklearn.neighbors import NearestCentroid
-    from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, PowerTransformer
-    from sklearn.svm import LinearSVC, LinearSVR
+    from sklearn.preprocessing import KBinsDiscretizer, PowerTransformer
+    from sklearn.svm import LinearSVC
 
     scored = (LinearSVC, linear.RidgeClassifier, linear.RidgeClassifierCV, linear.SGDClassifier)
-    fitted = (
-        *(linear.LinearRegression, linear.Ridge, linear.RidgeCV, linear.ElasticNet, linear.Lars),
-        *(linear.ElasticNetCV, linear.LassoCV, linear.BayesianRidge, linear.ARDRegression),
-        *(
-            linear.OrthogonalMatchingPursuit,
-            linear.OrthogonalMatchingPursuitCV,
-            linear.SGDRegressor,
-        ),
-        *(linear.HuberRegressor, linear.QuantileRegressor, linear.TheilSenRegressor, LinearSVR),
-    )
     affine = (
         *(decomposition.FactorAnalysis, decomposition.FastICA, decomposition.SparsePCA),
         *(decomposition.MiniBatchSparsePCA, random_projection.SparseRandomProjection),
@@ -192,14 +180,12 @@ def _own(step: Any) -> Callable[[Any], Any] | None:
         (AdditiveModel, additive_graph),
         (SchemaEncoder, encoder_graph),
         (NearestCentroid, centroid_graph),
-        ((*scored, *fitted), linear_graph),
+        (scored, linear_graph),
         (SimpleImputer, imputer_graph),
-        (BernoulliNB, bernoulli_graph),
         (CategoricalNB, categorical_graph),
         (TransformedTargetRegressor, _untransformed),
         (affine, affine_graph),
         (kernel_approximation.RBFSampler, cosine_graph),
-        (PolynomialFeatures, polynomial_graph),
         (KBinsDiscretizer, bins_graph),
         (PowerTransformer, power_graph),
         (multiclass.OneVsRestClassifier, rest_graph),

@@ -1,4 +1,4 @@
-"""Linear models, imputers and naive Bayes without sizes in ONNX, in double precision."""
+"""Linear classifiers, imputers and naive Bayes of categories in ONNX, in double precision."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
 def linear_graph(model: Any) -> Any:
-    """Linear decision function with its labels, or linear regression.
+    """Linear decision function with its labels.
 
     Raises
     ------
     NotImplementedError
-        When predictions are more than that: a link function, several labels a row.
+        When a row has several labels.
     """
     weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     shift = np.broadcast_to(np.ravel(model.intercept_), (weights.shape[0],)).astype(np.float64)
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        graph.output(scores, "variable", DOUBLE, [None, weights.shape[0]])
-        return graph.model("linear_regressor")
+    classes = model.classes_
     if not isinstance(classes, np.ndarray) or len(classes) != max(weights.shape[0], 2):
         raise NotImplementedError("several labels a row")
     if len(classes) == 2 and weights.shape[0] == 1:
@@ -73,24 +70,6 @@ def imputer_graph(imputer: Any) -> Any:
     filled = graph.node("Where", missing, fill.astype(np.float64)[None], rows)
     graph.output(filled, "variable", DOUBLE, [None, imputer.n_features_in_])
     return graph.model("imputer")
-
-
-def bernoulli_graph(model: Any) -> Any:
-    """Naive Bayes of columns that are there or not."""
-    graph = OnnxGraph()
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
-    there = rows
-    if model.binarize is not None:
-        there = graph.node("Greater", rows, np.float64(model.binarize))
-        there = graph.node("Cast", there, to=11)
-    absent = np.log1p(-np.exp(model.feature_log_prob_))
-    weights = np.asarray(model.feature_log_prob_ - absent, dtype=np.float64)
-    prior = np.asarray(model.class_log_prior_ + absent.sum(axis=1), dtype=np.float64)
-    scores = graph.node("Add", graph.matrix(there, weights.T), prior[None])
-    graph.labels(scores, model.classes_)
-    count = len(model.classes_)
-    graph.probabilities(graph.node("Softmax", scores, axis=1), count)
-    return graph.model("bernoulli_naive_bayes")
 
 
 def categorical_graph(model: Any) -> Any:

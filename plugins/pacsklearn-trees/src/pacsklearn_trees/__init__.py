@@ -5,9 +5,6 @@ from typing import Any
 
 _FILES = {
     "Boosters": "boosters",
-    "FixedStructureBoosterClassifier": "fixed_structure_booster",
-    "FixedStructureBoosterRegressor": "fixed_structure_booster",
-    "FixedStructureCanonicalizer": "booster_canonicalizer",
     "StackedForest": "stacked_forest",
 }
 __all__ = list(_FILES)

@@ -13,9 +13,3 @@ pacsklearn_api = 1  # the number of the hooks that this was written for
 def pacsklearn_batch_predictors() -> Iterator[str]:
     """Batch predictors of this distribution."""
     yield from ("pacsklearn_trees:Boosters", "pacsklearn_trees:StackedForest")
-
-
-@hookimpl
-def pacsklearn_canonicalizers() -> Iterator[str]:
-    """Canonicalizers of this distribution."""
-    yield "pacsklearn_trees:FixedStructureCanonicalizer"
