@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -64,17 +64,20 @@ class Evaluated:
         """How many of the queries are."""
         return sum(bool(self.flags[self.place[name]]) for name in names)
 
+    def total(self, shares: Iterable[Share]) -> int:
+        """How many contested rows requests pay for, each those that are new to who sent it."""
+        return sum(self.contested(each.new) for each in shares)
+
     def borne(self, responder: Responder, shares: Mapping[int, Share]) -> set[int]:
         """Requests that data set and session can bear, in the order they came.
 
         Counted as if nobody had asked any of the rows: a stored one is refused as a fresh one is.
         """
-        contested = {i: self.contested(each.new) for i, each in shares.items()}
-        if responder.affords(sum(contested.values())):
+        if responder.affords(self.total(shares.values())):
             return set(shares)
         borne, count = set[int](), 0
-        for i in shares:
-            if responder.affords(count + contested[i]):
-                count += contested[i]
+        for i, share in shares.items():
+            if responder.affords(count + self.contested(share.new)):
+                count += self.contested(share.new)
                 borne.add(i)
         return borne

@@ -283,22 +283,25 @@ class HostedModel:
                 self._progress.write(connection, batch)
         if not paid:
             return replies
-        # Only where quotas exceed the budget: else it covers whatever they have let through.
-        borne = evaluated.borne(self._responder, paid)
-        if len(borne) < len(paid):
-            self._give_back(batch)
-            refused = dict.fromkeys(paid.keys() - borne, Problem("budget-exhausted", _NOT_BORNE))
-            kept = {i: share for i, share in shares.items() if i in borne}
-            return replies | refused | (self._debited(kept, evaluated, known) if kept else {})
-        try:
-            # Charged while no transaction is open: the ledger has its own, in the same database.
-            fresh = self._drawn(batch, rows, self._charge(rows))
-        except BudgetExhaustedError:
-            self._give_back(batch)
-            return replies | {i: Problem("budget-exhausted", _NOT_BORNE) for i in paid}
-        made = self._store(fresh, batch.shares, known)
-        self.debited += sum(share.price for share in batch.shares)
-        return replies | dict(zip(paid, made, strict=True))
+        # Charged while no transaction is open: the ledger has its own, in the same database. It is
+        # looked at beforehand only where it would be charged less than the requests' prices.
+        now = self._responder.kind.engine.contested(rows, self._responder.log_belief)
+        is_whole = evaluated.total(paid.values()) == int(now.sum())
+        borne = set(paid) if is_whole else evaluated.borne(self._responder, paid)
+        if len(borne) == len(paid):
+            try:
+                fresh = self._drawn(batch, rows, self._charge(rows))
+            except BudgetExhaustedError:  # only where quotas exceed the budget
+                borne = evaluated.borne(self._responder, paid)
+                borne = borne if len(borne) < len(paid) else set()
+            else:
+                made = self._store(fresh, batch.shares, known)
+                self.debited += sum(share.price for share in batch.shares)
+                return replies | dict(zip(paid, made, strict=True))
+        self._give_back(batch)
+        refused = dict.fromkeys(paid.keys() - borne, Problem("budget-exhausted", _NOT_BORNE))
+        kept = {i: share for i, share in shares.items() if i in borne}
+        return replies | refused | (self._debited(kept, evaluated, known) if kept else {})
 
     def _refusal(self, ask: Ask, known: Known, names: list[bytes]) -> dict[str, Any] | None:
         """What is told before anything is computed: the most it can cost, or a refusal."""

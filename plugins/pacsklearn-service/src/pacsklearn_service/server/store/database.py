@@ -79,8 +79,9 @@ class ServiceDatabase:
         FencedError
             When another process holds the lease; nothing is written then.
         """
-        with self.adding() as connection:
-            (lease,) = connection.ask(_LEASE)
+        with self._to_write() as connection:
+            (lease,) = connection.ask(_LEASE + connection.locked)
+            # With the lease's row locked: nobody can take it before this is committed.
             if self._token is None or lease["token"] != self._token:
                 raise FencedError(_TAKEN)
             yield connection
@@ -89,7 +90,6 @@ class ServiceDatabase:
     def adding(self) -> Iterator[Connection]:
         """Transaction of whoever has the key at the machine, beside the holder of the lease."""
         with self._to_write() as connection:
-            # With the lease's row locked: nobody can take it before this is committed.
             connection.ask(_LEASE + connection.locked)
             yield connection
 
