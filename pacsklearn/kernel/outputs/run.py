@@ -86,7 +86,7 @@ def attempt(work: Callable[[], Any], stage: str | Stage = "fit", *, fits: bool =
 
 
 @final
-class _Counted(Parallel):  # type: ignore[misc] - scikit-learn has no types
+class _Counted(Parallel):  # type: ignore[misc]  # it has no types
     """joblib's tasks, counted as they are done."""
 
     def __init__(self, at: Callable[[int], None], **options: Any) -> None:
