@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
-from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, posteriors
+from pacsklearn.kernel.bounds.mixture import (
+    GaussianMixture,
+    MixtureDraws,
+    posteriors,
+    single_posteriors,
+    single_rounding,
+)
 
 Singles = NDArray[np.float32]
 
@@ -19,12 +25,41 @@ _FIRST, _LAST = 2**22, 2**24
 PRODUCTS = 2**36
 """Products of a probability and a membership in one look at sets: about two seconds."""
 
-# How many times the draws of the second look make a third one worth its time.
-_WORTH = 2
+# Sets of the last look, which has the most draws.
+_NARROW = 256
+# Share of the sets that a second look has to reach to be worth taking.
+_REACHED = 1 / 4
 # Successes that are added in single precision.
 _SUMMED = 256
 # Sets, of the widest spread, whose mean tells about how high the worst is.
 _PROBED = 64
+# Entries of a table that stays in the cache.
+_CELLS = 2**18
+# Directions of posteriors with less of the variance, for each candidate, are bounded together.
+_LEAST_SHARE = 2.0**-9
+
+
+class Looks(NamedTuple):
+    """Draws of each look at sets, and how many sets the second and the third may look at."""
+
+    spread: int
+    second: int
+    third: int
+    wide: int
+    narrow: int
+
+    @classmethod
+    def of(cls, n_sets: int, m: int, n_draws: int, products: int = PRODUCTS) -> Looks:
+        """Fixed by sizes alone, before the first draw."""
+        narrow = min(n_sets, _NARROW)
+        third = second_look(m, n_draws, narrow, products // 2)
+        second = max(n_draws, min(4 * n_draws, _FIRST // m))
+        wide = max(products // (m * second), narrow)
+        if wide >= n_sets:
+            return cls(second, second, third, n_sets, narrow)
+        if wide >= _REACHED * n_sets:
+            return cls(max(second, third), second, third, wide, narrow)
+        return cls(third, 0, 0, 0, 0)
 
 
 def screened_success(
@@ -58,49 +93,61 @@ def screened_success(
 
     Notes
     -----
-    Three looks of ``gamma / 3`` each, split evenly over *all* sets, so that which sets get the
-    next look may depend on the last, and the same draws may serve two looks.
+    How many looks there are, of how many draws and at how many sets at most, follows from the
+    numbers of sets, candidates and draws alone (:class:`Looks`), and ``gamma`` is split beforehand:
+    evenly over the looks, and in each look evenly over *all* sets. So which sets get the next look
+    may depend on the last, and the same draws may serve two looks. Every set has a bound.
 
-    1. All sets by their spread, one product of an m x m table of second moments with each set
-       instead of one with each draw. With prior ``r`` and variance ``v`` of the posterior
-       probability the success is at most ``1/2 + sqrt((r - 1/2)^2 + v)`` (Jensen), and ``v``, a
-       mean of values in ``[0, max(r, 1 - r)^2]``, has a Chernoff bound.
-    2. Sets that this leaves above the worst by the same draws' means, by an empirical Bernstein
-       bound on their success.
-    3. Sets that are still above it, by many more draws, where they are few enough for these.
+    1. All sets by their spread, one product of a table of second moments with each set instead of
+       one with each draw. With prior ``r`` and variance ``v`` of the posterior probability the
+       success is at most ``1/2 + sqrt((r - 1/2)^2 + v)`` (Jensen), and ``v``, a mean of values in
+       ``[0, max(r, 1 - r)^2]``, has a Chernoff bound. Where the second look does not reach all
+       sets, this one has as many draws as the third; where that reaches less than a quarter, it is
+       the only one.
+    2. Sets that this leaves above the worst by the same draws' means, those of the largest bounds,
+       by a betting bound on their success.
+    3. Sets that are still above it, again those of the largest bounds, by many more draws.
 
-    Products and sums of up to 256 successes are in single precision: a sum of m probabilities that
-    add up to one is wrong by at most ``(m + 2) 2^-23``, a mean of the successes by at most
-    ``256 * 2^-23``, which is added.
+    Posteriors are in single precision, and the probability of a set is wrong by at most
+    ``m 2^-24 + single_rounding(m)`` when ``m`` of them are added, a mean of up to 256 successes by
+    at most ``256 * 2^-23``, which is added.
     """
     t, m = sets.shape
-    share = gamma / 3 / t
-    first = max(n_draws, min(4 * n_draws, _FIRST // m))
+    looks = Looks.of(t, m, n_draws, products)
+    share = gamma / (3 if looks.second else 1) / t
     kept: list[Singles] = []
-    variances, rates = spread(mixture, sets, mixture.draws(first, generator), kept)
+    blocks = mixture.draws(looks.spread, generator)
+    variances, rates = spread(mixture, sets, blocks, kept, looks.second)
     largest = np.maximum(rates, 1 - rates) ** 2
-    levels, level = np.unique(_rounded_up(variances / largest), return_inverse=True)
-    above = largest * chernoff_bounds(levels, first, share)[level]
+    # A root of a mean square moves by no more than the numbers do.
+    seen = (np.sqrt(variances) + single_rounding(m)) ** 2
+    levels, level = np.unique(_rounded_up(seen / largest), return_inverse=True)
+    above = largest * chernoff_bounds(levels, looks.spread, share)[level]
     bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
-    worst = _looked_at(sets, np.argsort(bounds)[-_PROBED:], kept, first, share, bounds)
-    chosen = np.flatnonzero(bounds >= worst)
-    rows = int(min(first, max(n_draws // 4, products // (m * chosen.size))))
-    worst = max(worst, _looked_at(sets, chosen, _rows(kept, rows), rows, share, bounds))
-    chosen = np.flatnonzero(bounds >= worst)
-    # Half the work of the look before it costs less than a tenth of a percentage point.
-    again = second_look(m, n_draws, chosen.size, products // 2)
-    if again < _WORTH * rows:
+    if not looks.second:
         return float(bounds.max())
-    blocks = mixture.draws(again, generator)
-    tables = (posteriors(mixture, draws).astype(np.float32) for draws in blocks)
-    _looked_at(sets, chosen, tables, again, share, bounds)
+    same = list(_rows(kept, looks.second))
+    worst = _looked_at(sets, _highest(bounds, _PROBED), same, looks.second, share, bounds)
+    chosen = _highest(bounds, looks.wide, worst)
+    worst = max(worst, _looked_at(sets, chosen, same, looks.second, share, bounds))
+    chosen = _highest(bounds, looks.narrow, worst)
+    tables = (single_posteriors(mixture, each) for each in mixture.draws(looks.third, generator))
+    _looked_at(sets, chosen, tables, looks.third, share, bounds)
     return float(bounds.max())
 
 
-def second_look(m: int, n_draws: int, n_chosen: int, products: int = PRODUCTS) -> int:
+def second_look(m: int, n_draws: int, n_sets: int, products: int = PRODUCTS) -> int:
     """Draws of the last look at some sets of ``m`` candidates."""
-    cells = min(max(_LAST // m, 8 * n_draws), products // (m * max(n_chosen, 1)))
+    cells = min(max(_LAST // m, 8 * n_draws), products // (m * max(n_sets, 1)))
     return int(min(64 * n_draws, max(n_draws, cells)))
+
+
+def _highest(bounds: Floats, most: int, least: float = 0.0) -> NDArray[np.intp]:
+    """Where the largest bounds stand, those of at least so much."""
+    above = np.flatnonzero(bounds >= least)
+    if above.size <= most:
+        return above
+    return above[np.argpartition(bounds[above], above.size - most)[above.size - most :]]
 
 
 def spread(
@@ -108,6 +155,7 @@ def spread(
     sets: NDArray[np.bool_],
     blocks: Iterable[MixtureDraws],
     kept: list[Singles] | None = None,
+    n_kept: int = 0,
 ) -> tuple[Floats, Floats]:
     """Mean squared change of the probability of each set of candidates, and its prior.
 
@@ -117,32 +165,48 @@ def spread(
     sets : ndarray of bool, shape (t, m)
     blocks : iterable of MixtureDraws
     kept : list, optional
-        Gets the posteriors of each block, of shape (n, m), in single precision.
+        Gets posteriors of the first blocks, of shape (n, m), in single precision.
+    n_kept : int
+        Draws of these at least.
 
     Returns
     -------
     variances : ndarray of shape (t,)
-        Means over the draws of ``(P(set | y) - P(set))^2``.
+        Means over the draws of ``(P(set | y) - P(set))^2``, or up to ``2^-9`` of the variance of
+        all candidates more.
     rates : ndarray of shape (t,)
         ``P(set)``.
+
+    Notes
+    -----
+    A set ``a`` has the variance ``a' S a``, with ``S`` the second moments of the candidates'
+    posteriors. Of ``S`` the wide eigenvectors are multiplied with each set; the rest, with
+    eigenvalues up to ``e``, add at most ``e |a|^2``.
     """
     m = mixture.weights.size
     second, n = np.zeros((m, m)), 0
     for draws in blocks:
-        change = posteriors(mixture, draws)
-        if kept is not None:
-            kept.append(change.astype(np.float32))
+        single = single_posteriors(mixture, draws)
+        if kept is not None and n < n_kept:
+            kept.append(single)
+        change = single.astype(np.float64)
         change -= mixture.weights
         second += change.T @ change
         n += len(change)
-    second /= n
+    values, vectors = np.linalg.eigh(second / n)
+    wide = values > values.sum() * _LEAST_SHARE / m
+    rest = float(np.max(values[~wide], initial=0.0))
+    factors = np.column_stack(
+        [vectors[:, wide] * np.sqrt(values[wide]), np.ones(m), mixture.weights]
+    )
     variances, rates = np.empty(len(sets)), np.empty(len(sets))
-    step = MOST_CELLS // m
+    step = max(1, _CELLS // m)
     for start in range(0, len(sets), step):
-        part = sets[start : start + step].astype(np.float64)
-        variances[start : start + step] = np.einsum("ij,ij->i", part @ second, part)
-        rates[start : start + step] = part @ mixture.weights
-    return np.maximum(variances, 0.0), np.clip(rates, 0.0, 1.0)
+        some = slice(start, start + step)
+        part = sets[some].astype(np.float64) @ factors
+        variances[some] = np.einsum("ij,ij->i", part[:, :-2], part[:, :-2]) + rest * part[:, -2]
+        rates[some] = part[:, -1]
+    return variances, np.clip(rates, 0.0, 1.0)
 
 
 def _looked_at(
@@ -168,7 +232,7 @@ def _looked_at(
                 np.abs(success, out=success)
                 total[some] += ones[: len(success)] @ success
                 squares[some] += np.einsum("ij,ij->j", success, success)
-    error = (m + 2 + _SUMMED) * 2.0**-23
+    error = m * 2.0**-24 + single_rounding(m) + (_SUMMED + 1) * 2.0**-23
     # Rounding may not make the sum of squares less than it is, nor than the sum allows.
     squares = np.maximum(squares * (1 + (_SUMMED + 2) * 2.0**-23), total**2 / n)
     closer = upper_mean_bounds(total, squares, n, 0.0, 0.5 + error, share) + 0.5 + error
@@ -176,19 +240,17 @@ def _looked_at(
     return 0.5 + float(total.max()) / n
 
 
+def _rows(tables: list[Singles], n: int) -> Iterator[Singles]:
+    """The first ``n`` rows of the tables."""
+    for table in tables:
+        yield table[:n]
+        n -= len(table[:n])
+
+
 def _rounded_up(shares: Floats) -> Floats:
     """To eight bits, so that few of them differ; at most one."""
     mantissa, exponent = np.frexp(shares)
     return np.asarray(np.minimum(np.ldexp(np.ceil(mantissa * 256) / 256, exponent), 1.0))
-
-
-def _rows(tables: list[Singles], n: int) -> Iterator[Singles]:
-    """The first ``n`` rows of the tables."""
-    for table in tables:
-        if n <= 0:
-            return
-        yield table[:n]
-        n -= len(table)
 
 
 Targets = NDArray[np.intp]
@@ -239,7 +301,7 @@ def certified_success(
         Chosen without looking at the draws of this generator.
     criterion : Criterion
     n_draws : int
-        Of the first look, at all targets. The second has more, at the targets that stand out.
+        Of the first look, at all targets. The second has more, at targets that stand out.
     gamma : float
         Over all targets and both looks.
     generator : numpy Generator
@@ -254,8 +316,8 @@ def certified_success(
     Notes
     -----
     Success lies in ``[criterion.lowest, 1]``. Each look spends half of ``gamma``, split evenly
-    over *all* targets, so which of them get the second look may depend on the first. Targets that
-    are the same set of candidates are one target.
+    over *all* targets, so which of them get the second look may depend on the first; how many draws
+    it has does not. Targets that are the same set of candidates are one target.
 
     Where a target asks whether the secret is in a set of candidates, see
     :func:`~pacsklearn.kernel.bounds.criterion_success.screened_success`.
@@ -269,11 +331,9 @@ def certified_success(
     sums = success_sums(mixture, criterion, mixture.draws(n_draws, generator), everything)
     bounds = upper_mean_bounds(*sums, n_draws, criterion.lowest, 1.0, share)
     # Below the worst mean there is nothing to win by looking again.
-    chosen = np.flatnonzero(bounds >= np.max(sums[0]) / n_draws)
-    if chosen.size > _MOST_LOOKED_AT:
-        order = np.argpartition(bounds[chosen], chosen.size - _MOST_LOOKED_AT)
-        chosen = chosen[order[chosen.size - _MOST_LOOKED_AT :]]
-    again = second_look(mixture.weights.size, n_draws, chosen.size, products)
+    chosen = _highest(bounds, _MOST_LOOKED_AT, float(np.max(sums[0])) / n_draws)
+    most = min(everything.size, _MOST_LOOKED_AT)
+    again = second_look(mixture.weights.size, n_draws, most, products)
     sums = success_sums(mixture, criterion, mixture.draws(again, generator), everything[chosen])
     closer = upper_mean_bounds(*sums, again, criterion.lowest, 1.0, share)
     bounds[chosen] = np.minimum(bounds[chosen], closer)

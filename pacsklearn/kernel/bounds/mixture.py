@@ -149,6 +149,30 @@ def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     return table
 
 
+def single_posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> NDArray[np.float32]:
+    """As :func:`posteriors`, with exponentials and sums in single precision; shape (n, m)."""
+    table = _log_joint(mixture, draws).astype(np.float32)
+    np.exp(table, out=table)
+    table /= table.sum(axis=1, keepdims=True)
+    return table
+
+
+def single_rounding(m: int) -> float:
+    """Largest error of the sum of any of the ``m`` entries of a row of :func:`single_posteriors`.
+
+    Notes
+    -----
+    Let ``u = 2^-24`` and ``l_j = ln(p_j / max p) <= 0``. Rounding ``l_j`` changes its exponential
+    by ``u |l_j|`` at most, relatively, and NumPy's exponential is off by less than four units in
+    the last place, ``8 u``; what is too small for single precision adds less than ``m 2^-126``.
+    Sums of ``m`` positive numbers are off by ``(m - 1) u``, the quotient by ``u``. A sum of
+    posteriors and their normaliser are so each off by ``sum_j p_j (u |l_j| + 8 u)`` at most, and
+    ``sum_j p_j |l_j| = H(p) + ln(max p) <= ln m``. Together: ``u (2 ln m + 16 + m)``; four units
+    more cover products of errors and the doubles that ``l_j`` come from.
+    """
+    return (2 * math.log(m) + 20 + m) * 2.0**-24
+
+
 def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     """What is no longer unknown after every draw: ``ln(n_possible) - H(S | Y = y)``; shape (n,).
 
