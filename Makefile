@@ -104,7 +104,7 @@ bench: $(VENV)/.plot
 		$(PY) "$$program"; \
 	done
 
-# Wheel and sdist of the last commit, the same bytes wherever they are built.
+# Wheels and sdists of the last commit, the same bytes wherever they are built.
 dist:
 	scripts/dist.sh $(DIST_PYTHONS)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: dist.sh PYTHON...
-# dist/: wheel and sdist of the last commit, the same bytes whenever and wherever they are built; then
-# the wheel alone in a clean environment of every PYTHON. Tools and environments are thrown away.
+# dist/: wheels and sdists of the last commit, of this package and of each distribution in plugins/, the
+# same bytes whenever and wherever they are built; then the wheel of this package alone in a clean
+# environment of every PYTHON (make test-alone tries the others). Tools and environments are thrown away.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -20,21 +21,24 @@ pip() { "$1" -m pip install --quiet --no-input --disable-pip-version-check "${@:
 
 "$1" -m venv "$work/tools"
 tools=$work/tools/bin
-pip "$tools/python" build twine check-wheel-contents
+pip "$tools/python" build "hatchling>=1.27" twine check-wheel-contents
 
 # Twice, from two folders: what depends on the clock, the place or the order of files differs.
 for copy in one another; do
   mkdir -p "$work/$copy/source"
   git archive HEAD | tar -x -C "$work/$copy/source"
-  (cd "$work/$copy/source" && "$tools/python" -m build --outdir "$work/$copy/dist" . > "$work/$copy/log" 2>&1) ||
-    { cat "$work/$copy/log" >&2; exit 1; }
+  rm -rf "$work/$copy/source/plugins/pacsklearn-template" # copied by authors of plugins, never uploaded
+  for folder in . "$work/$copy"/source/plugins/pacsklearn-*; do
+    (cd "$work/$copy/source" && "$tools/python" -m build --no-isolation --outdir "$work/$copy/dist" "$folder" \
+      > "$work/$copy/log" 2>&1) || { cat "$work/$copy/log" >&2; exit 1; }
+  done
 done
 (cd "$work/one/dist" && sha256sum -- *) > "$work/sums"
 (cd "$work/another/dist" && sha256sum --check --quiet "$work/sums")
-wheel=$(echo "$work"/one/dist/*.whl)
+wheel=$(echo "$work"/one/dist/pacsklearn-*.whl)
 
 "$tools/twine" check --strict "$work"/one/dist/*
-"$tools/check-wheel-contents" "$wheel"
+"$tools/check-wheel-contents" "$work"/one/dist/*.whl
 # Nothing is missing (the migrations of ledgers are found by a path, not imported), nothing is extra.
 diff <(git ls-files pacsklearn | LC_ALL=C sort) \
   <("$tools/python" -m zipfile --list "$wheel" | awk '/^pacsklearn\// {print $1}' | LC_ALL=C sort)
