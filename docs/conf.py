@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +30,20 @@ extensions = [
     "sphinx_codeautolink",
     "sphinx_gallery.gen_gallery",
 ]
-# The style of the gallery is a function; guarantee_ is an attribute of two documented classes.
-suppress_warnings = ["config.cache", "ref.python"]
+# The style of the gallery is a function; guarantee_ is an attribute of two documented classes;
+# Sphinx-Gallery links the code of its examples itself, and doctests stand in docstrings.
+suppress_warnings = [
+    "codeautolink.match_block",
+    "codeautolink.match_name",
+    "config.cache",
+    "ref.python",
+]
 exclude_patterns = ["_build", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = False
 
 # The blocks of a page run in one namespace: names are resolved to their page of the reference.
 codeautolink_concat_default = True
-codeautolink_search_css_classes: list[str] = []
-codeautolink_warn_on_missing_inventory = False
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -46,6 +51,16 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
+
+
+def defined_as(name: str) -> str:
+    """Name that code of pages is resolved to: that of the module in which a class is written."""
+    module, _, attribute = name.rpartition(".")
+    found = getattr(import_module(module), attribute)
+    return f"{found.__module__}.{found.__qualname__}" if isinstance(found, type) else name
+
+
+autosummary_context = {"defined_as": defined_as}
 
 
 def one_style(*event: Any) -> None:
@@ -72,6 +87,8 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
+pygments_style = "tango"
+pygments_dark_style = "github-dark"
 html_title = f"pacsklearn {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
