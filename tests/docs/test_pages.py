@@ -22,7 +22,9 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "guarantees").glob("*.md")),
 ]
-FIRST_PAGES = [ROOT / "README.md", ROOT / "docs" / "quickstart.md"]
+# Figures of attacks, plugins and descent change with every run, or fill a screen.
+SHOWN_IN_PART = {"attacks", "audits", "choosing_models", "diffprivlib", "exporting"}
+SHOWN_IN_PART |= {"extending", "responses", "srpp", "srpp_sgd"}
 BLOCK = re.compile(
     r"^(?P<indent>[ ]*)```python[ ]*\n(?P<code>.*?)^(?P=indent)```[ ]*$"
     r"(\n\n?(?P=indent)```output\n(?P<shown>.*?)^(?P=indent)```[ ]*$)?",
@@ -97,10 +99,12 @@ def test_a_page_runs(page, namespace, monkeypatch, request):
             assert agree(shown, told), f"{page.name}:{line} shows something else than\n{told}"
 
 
-def test_every_block_of_the_first_pages_that_prints_shows_what():
-    for page in FIRST_PAGES:
-        for line, code, shown in blocks(page):
-            assert shown or "print(" not in code, f"{page.name}:{line} shows no output"
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_every_block_that_prints_shows_what(page):
+    if page.stem in SHOWN_IN_PART:
+        return
+    for line, code, shown in blocks(page):
+        assert shown or "print(" not in code, f"{page.name}:{line} shows no output"
 
 
 @pytest.mark.parametrize(
