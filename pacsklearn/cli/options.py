@@ -30,7 +30,11 @@ Identifier: TypeAlias = Annotated[
 ]
 SchemaFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--schema", help="Public codebook of the columns: Table Schema, JSON or YAML."),
+    typer.Option(
+        "--schema",
+        help="Public codebook of the columns: Table Schema, JSON or YAML. 'from table' looks "
+        "categories and ranges up in the rows, and publishes them exactly.",
+    ),
 ]
 Subsets: TypeAlias = Annotated[int, typer.Option(help="Candidate subsets.")]
 Rate: TypeAlias = Annotated[float, typer.Option(help="Share of the subsets each row is in.")]

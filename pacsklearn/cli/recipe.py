@@ -10,6 +10,7 @@ from typing import Any
 from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
 from pacsklearn.cli.table import Table, read_table
+from pacsklearn.estimators.codebook import FROM_TABLE
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import Subsets
@@ -18,8 +19,9 @@ from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.privacy_statement import SCHEMA
 from pacsklearn.priors import Expected
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
-from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.schema.schema import Schema, read_document
 
+_ROLES = frozenset({"target", "groups", "id"})
 _RELEASES: Mapping[str, Any] = {"auto": "auto", "parameters": Parameters()}
 
 
@@ -47,11 +49,6 @@ def auto_model(
     recipe: dict[str, Any], *, regression: bool, constant: float | None, **options: Any
 ) -> Any:
     """Unfitted estimator that chooses its model; as :func:`model_of`."""
-    if regression and constant is None:
-        raise ValueError(
-            "--regression needs --constant, a number that targets are publicly expected to lie "
-            "around: models are drawn toward it, and compared with it."
-        )
     kind = AutoPrivateRegressor if regression else AutoPrivateClassifier
     return kind(
         budget_of(recipe),
@@ -60,6 +57,41 @@ def auto_model(
         secret=Subsets(**recipe["secret"]),
         **options,
     )
+
+
+def codebook_of(path: Path | None) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """Codebook in a file, and which columns it says are target, groups and id.
+
+    Raises
+    ------
+    ValueError
+    """
+    if path is None or str(path) == FROM_TABLE:
+        return None, {}
+    document = read_document(path)
+    schema = Schema.from_table_schema(document)
+    roles = document.get("pacsklearn", {})
+    unknown = sorted(roles.keys() - _ROLES) if isinstance(roles, Mapping) else ["no object"]
+    if unknown:
+        raise ValueError(
+            f"{path.name}: pacsklearn must say which columns are {', '.join(sorted(_ROLES))}, got "
+            f"{unknown[0]!r}."
+        )
+    return schema.to_table_schema(), dict(roles)
+
+
+def with_codebook(recipe: dict[str, Any], path: Path | None, table: Table) -> dict[str, Any]:
+    """The recipe with a codebook of the features alone, looked up in the table on request."""
+    if path is None:
+        return recipe
+    if str(path) == FROM_TABLE:
+        schema = Schema.from_table(table.X, table.groups)
+    else:
+        known = schema_of(recipe)
+        assert known is not None
+        used = (recipe["target"], recipe["groups"], recipe["id"], *recipe["drop"])
+        schema = known.drop(*(name for name in used if name in known))
+    return {**recipe, "schema": schema.to_table_schema()}
 
 
 def budget_of(recipe: dict[str, Any]) -> Budget:

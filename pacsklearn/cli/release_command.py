@@ -18,16 +18,15 @@ def release(
     data: options.Data,
     *,
     estimator: options.OptionalEstimatorName = None,
-    auto: Annotated[
-        bool, typer.Option("--auto", help="Choose the model from a short list; no --estimator.")
-    ] = False,
     regression: Annotated[
-        bool, typer.Option("--regression", help="With --auto: the target is a number.")
+        bool, typer.Option("--regression", help="Choose among models of a target that is a number.")
     ] = False,
     constant: Annotated[
         float | None, typer.Option(help="With --regression: public answer if nothing beats it.")
     ] = None,
-    output: Annotated[Path, typer.Option(help="Where the model goes; a bundle with --key.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where the model goes; a bundle with --key.")
+    ],
     target: options.Target = None,
     groups: options.Groups = None,
     identifier: options.Identifier = None,
@@ -60,25 +59,27 @@ def release(
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
     from joblib import parallel_config
 
-    from pacsklearn.cli.mixed_columns import texts_of
     from pacsklearn.cli.recipe import (
         auto_model,
         chosen_recipe,
+        codebook_of,
         model_of,
         table_of,
+        with_codebook,
         with_columns,
         words_of_columns,
     )
     from pacsklearn.kernel.release.rehearsal import rehearsed
     from pacsklearn.plots.report import privacy_report
-    from pacsklearn.tabular.schema.schema import Schema
 
-    if (estimator is None) != auto:
-        raise ValueError("Give either --estimator, or --auto to have the model chosen.")
-    if (regression or constant is not None) and not (auto and regression):
-        raise ValueError("--regression goes with --auto, and --constant with both.")
-    if auto and (params is not None or noise != "auto" or allow_exact):
-        raise ValueError("--auto chooses the model: leave --params, --noise and --allow-exact out.")
+    chooses = estimator is None
+    modelled = params is not None or noise != "auto" or allow_exact
+    _check_choice(chooses=chooses, modelled=modelled, regression=regression, constant=constant)
+    codebook, roles = codebook_of(schema)
+    target, groups, identifier = (
+        stated or roles.get(role)
+        for role, stated in (("target", target), ("groups", groups), ("id", identifier))
+    )
     recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
@@ -97,22 +98,23 @@ def release(
         "groups": groups,
         "id": identifier,
         "drop": options.listed(drop),
-        "schema": None if schema is None else Schema.read(schema).to_table_schema(),
+        "schema": codebook,
     }
     account = charged_ledger(ledger, dataset, user, project)
-    if auto:
-        model: Any = auto_model(recipe, regression=regression, constant=constant, ledger=account)
-        table = table_of(recipe, data)
-        if schema is None and (texts := texts_of(table.X)):
-            raise ValueError(
-                f"--auto needs --schema where columns are no numbers: {', '.join(texts)}. "
-                f"'pacsklearn schema {data.name}' drafts a codebook; or name an --estimator."
-            )
-    else:
+    if not chooses:
         model_of(recipe)  # what is wrong with it is said before the rows are read
-        table = table_of(recipe, data)
+    elif target is None:
+        raise ValueError(
+            "A model is chosen for a target: name its column by --target, or in the codebook "
+            '("pacsklearn": {"target": ...}). Or name an --estimator that needs none.'
+        )
+    table = table_of(recipe, data)
+    recipe = with_codebook(recipe, schema, table)
+    if chooses:
+        model: Any = auto_model(recipe, regression=regression, constant=constant, ledger=account)
+    else:
         recipe = with_columns(recipe, table.X)
-        model = model_of(recipe, ledger=account)
+        model = model_of(recipe, ledger=account, verbose=0 if as_json else 1)
         if words := words_of_columns(recipe):
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}
@@ -126,12 +128,36 @@ def release(
             model.fit(table.X, table.y, **given)
         document = {
             **privacy_report(model).statement,
-            "recipe": chosen_recipe(recipe, model) if auto else recipe,
+            "recipe": chosen_recipe(recipe, model) if chooses else recipe,
             "model": place.model.name,
         }
         place.write(model.released_estimator_, document)
-    say(
-        document,
-        f"{model.guarantee_}\n\nmodel      {place.model}\nstatement  {place.statement}",
-        as_json=as_json,
-    )
+    if chooses:
+        # A function of all rows: on the curator's terminal, and in no file.
+        note(f"For the curator alone: {model.verdict_.why}.")
+    file = f"{place.model}{', a verified bundle' * (key is not None)}"
+    text = f"{model.guarantee_}\n\nmodel      {file}\nstatement  {place.statement}"
+    say(document, text, as_json=as_json)
+
+
+def _check_choice(
+    *, chooses: bool, modelled: bool, regression: bool, constant: float | None
+) -> None:
+    """Refuse options of a model that is chosen where one is named, and the other way round.
+
+    Raises
+    ------
+    ValueError
+    """
+    if regression and not chooses:
+        raise ValueError("--regression chooses a model, and --estimator names one: give one.")
+    if regression != (constant is not None):
+        raise ValueError(
+            "--regression goes with --constant, a number that targets are publicly expected to lie "
+            "around: models are drawn toward it, and compared with it."
+        )
+    if chooses and modelled:
+        raise ValueError(
+            "Without --estimator the model is chosen: leave --params, --noise and --allow-exact "
+            "out."
+        )

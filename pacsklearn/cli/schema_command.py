@@ -24,12 +24,14 @@ def schema(
 ) -> None:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
     from pacsklearn.cli.table import read_table
-    from pacsklearn.tabular.schema.schema import Schema
+    from pacsklearn.tabular.schema.schema import Schema, write_document
 
     options.checked_output(output, force=force)
     table = read_table(data, target, drop=options.listed(drop), identifier=identifier)
     draft = Schema.template(table.X)
-    draft.write(output)
+    given = {"target": target, "id": identifier}
+    roles = {role: name for role, name in given.items() if name is not None}
+    write_document(output, draft.to_table_schema() | ({"pacsklearn": roles} if roles else {}))
     note(
         f"{len(draft.open_columns)} of {len(draft)} columns have facts that were looked up in the "
         "rows ('looked_up'). Replace them by what a codebook says and take the mark away, or add "

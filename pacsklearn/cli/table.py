@@ -131,9 +131,10 @@ def _frame(path: Path) -> Any:
             separator, decimal = _separator(head := file.read(_HEAD)), "."
             if separator != "," and _has_decimal_commas(head, separator):
                 decimal = ","
-        return pd.read_csv(
+        frame = pd.read_csv(
             io.BytesIO(data), encoding=encoding, sep=separator, decimal=decimal, na_values=_MISSING
         )
+        names = next(csv.reader(head.splitlines(), delimiter=separator))
     except ImportError:
         raise ValueError("Parquet files need pyarrow: pip install pyarrow.") from None
     except Exception as error:  # noqa: BLE001 - whatever a parser says may quote cells
@@ -141,6 +142,15 @@ def _frame(path: Path) -> Any:
             f"{path.name} cannot be read as a table ({type(error).__name__}; the message is "
             "withheld, since it may quote cells)."
         ) from None
+    # pandas gives the second one a name of its own.
+    twice = sorted({name for name in names if name and names.count(name) > 1})
+    if twice:
+        which = "" if any(map(_is_cell, names)) else f" ({', '.join(twice[:5])})"
+        raise ValueError(
+            f"{path.name} has several columns of one name{which}, so nothing tells which is meant; "
+            "the first line must name each column apart."
+        )
+    return frame
 
 
 def _encoding(data: bytes) -> str:

@@ -4,6 +4,7 @@ import json
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -170,7 +171,7 @@ def test_a_release_is_charged_to_who_asked_for_it(call, folder):
 
 def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
     call(
-        "release", "rows.csv", "--target", "kind", "--auto", "--subsets", 8, "--nats", 1,
+        "release", "rows.csv", "--target", "kind", "--subsets", 8, "--nats", 1,
         "--subset-seed", 0, "--output", "m.joblib",
     )  # fmt: skip
     statement = json.loads((folder / "m.statement.json").read_text())
@@ -186,7 +187,7 @@ def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
 
 def test_a_chosen_constant_and_a_number(call, folder, table):
     call(
-        "release", "rows.csv", "--target", "d", "--drop", "kind", "--auto", "--regression",
+        "release", "rows.csv", "--target", "d", "--drop", "kind", "--regression",
         "--constant", 1.5, "--nats", 1e-9, "--subsets", 16, "--output", "m.joblib",
     )  # fmt: skip
     statement = json.loads((folder / "m.statement.json").read_text())
@@ -197,14 +198,17 @@ def test_a_chosen_constant_and_a_number(call, folder, table):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "either --estimator, or --auto"),
-        (("--auto", "--estimator", "Ridge"), "either --estimator, or --auto"),
-        (("--estimator", "Ridge", "--regression"), "goes with --auto"),
-        (("--auto", "--params", "{}"), "chooses the model"),
+        ((), "name its column by --target"),
+        (("--target", "kind", "--estimator", "Ridge", "--regression"), "give one"),
+        (("--target", "kind", "--constant", 1), "goes with --constant"),
+        (("--target", "kind", "--regression"), "goes with --constant"),
+        (("--target", "kind", "--params", "{}"), "the model is chosen"),
+        (("--target", "kind", "--schema", "twice.json"), "target"),
     ],
 )
-def test_auto_and_an_estimator_exclude_each_other(call, words, message):
-    result = call(*BASE, "--target", "kind", *words, code=2)
+def test_a_model_is_named_or_chosen(call, folder, words, message):
+    (folder / "twice.json").write_text('{"fields": [], "pacsklearn": {"aim": "kind"}}')
+    result = call(*BASE, *words, code=2)
     assert message in " ".join(result.output.split())
 
 
@@ -235,3 +239,47 @@ def test_a_budget_that_cannot_be_read_is_refused(call, words, expected):
     release = ("release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
     done = call(*release, *words, "--output", "m.joblib", code=2)
     assert expected in done.stderr
+
+
+def test_one_command_from_a_table_and_its_codebook(call, folder):
+    rng = np.random.default_rng(0)
+    ill = np.arange(160) % 2
+    people = pd.DataFrame(
+        {
+            "": range(160),
+            "age": np.where(ill == 1, 60, 30) + rng.integers(0, 15, 160),
+            "ward": np.where(ill == 1, "north", "south"),
+            "ill": ill,
+        }
+    )
+    people.to_csv(folder / "p.csv", index=False)
+    call("schema", "p.csv", "--target", "ill", "--output", "codebook.json")
+    draft = json.loads((folder / "codebook.json").read_text())
+    assert draft["pacsklearn"] == {"target": "ill"}
+    for field in draft["fields"]:
+        field.get("pacsklearn", {}).pop("looked_up", None)
+    draft["fields"] = [*draft["fields"][1:], {"name": "ill", "type": "integer"}]
+    (folder / "codebook.json").write_text(json.dumps(draft))
+    words = ("release", "p.csv", "--membership", "75%", "--subsets", 16, "--json")
+    result = call(*words, "--schema", "codebook.json", "-o", "y.joblib")
+    assert "For the curator alone" in result.stderr
+    statement = json.loads(result.stdout)
+    assert "neg_log_loss" not in result.stdout
+    assert "looked up" not in result.stdout
+    model = joblib.load(folder / "y.joblib")
+    assert np.mean(model.predict(people) == ill) > 0.7
+    result = call(
+        *words, "--schema", "from table", "--target", "ill", "--estimator", "LogisticRegression",
+        "-o", "t.joblib",
+    )  # fmt: skip
+    statement = json.loads(result.stdout)["guarantee"]
+    assert "published exactly" in statement["headline"]
+    assert any("Unnamed: 0 is left out" in fact for fact in statement["public"])
+
+
+def test_columns_of_one_name_are_refused_as_in_python(call, folder):
+    (folder / "twice.csv").write_text("a,a,kind\n1,2,0\n2,1,1\n")
+    words = ("--target", "kind", "--estimator", "Ridge", "-o", "m.joblib")
+    assert "several columns of one name (a)" in call("release", "twice.csv", *words, code=2).stderr
+    (folder / "none.csv").write_text("Smith,Smith,7\nJones,2,0\n")
+    assert "Smith" not in call("release", "none.csv", *words, code=2).stderr

@@ -210,27 +210,42 @@ class Schema:
         ValueError
             When it is neither, or no schema.
         """
-        place = Path(path)
-        text = place.read_text(encoding="utf-8")
-        if place.suffix.lower() in {".yaml", ".yml"}:
-            return cls.from_table_schema(_yaml().safe_load(text))
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"{place.name} is no JSON: {error.msg} in line {error.lineno}. A schema in YAML "
-                "has a name that ends in .yaml."
-            ) from None
-        return cls.from_table_schema(document)
+        return cls.from_table_schema(read_document(path))
 
     def write(self, path: str | Path) -> None:
         """Write the schema for a person to read and edit: JSON, or YAML by the file's name."""
-        place, document = Path(path), self.to_table_schema()
-        if place.suffix.lower() in {".yaml", ".yml"}:
-            text = _yaml().safe_dump(document, sort_keys=False, allow_unicode=True)
-        else:
-            text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        place.write_text(text, encoding="utf-8")
+        write_document(path, self.to_table_schema())
+
+
+def read_document(path: str | Path) -> Any:
+    """What a file in JSON, or in YAML by its name, holds.
+
+    Raises
+    ------
+    ValueError
+        When it is neither.
+    """
+    place = Path(path)
+    text = place.read_text(encoding="utf-8")
+    if place.suffix.lower() in {".yaml", ".yml"}:
+        return _yaml().safe_load(text)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{place.name} is no JSON: {error.msg} in line {error.lineno}. A schema in YAML "
+            "has a name that ends in .yaml."
+        ) from None
+
+
+def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
+    """Write JSON, or YAML by the file's name."""
+    place = Path(path)
+    if place.suffix.lower() in {".yaml", ".yml"}:
+        text = _yaml().safe_dump(document, sort_keys=False, allow_unicode=True)
+    else:
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    place.write_text(text, encoding="utf-8")
 
 
 def _yaml() -> Any:

@@ -66,7 +66,7 @@ def test_a_released_model_is_written_as_a_signed_bundle(folder, keys, call):
     about.write_text(json.dumps({"title": "Irises"}))
     words = ["release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
              "--output", folder / "m.pac", "--key", keys[0], "--about", about]  # fmt: skip
-    call(*words)
+    assert "a verified bundle" in call(*words).output
     bundle = load_bundle(folder / "m.pac", key=keys[1])
     assert "# Irises" in bundle.card
     stated = json.loads((folder / "m.statement.json").read_text())

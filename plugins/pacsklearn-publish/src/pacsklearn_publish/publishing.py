@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_di
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.plugins.public_path import public_path
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
-from pacsklearn_publish.bundle import SCHEMA, Names
+from pacsklearn_publish.bundle import SCHEMA, Names, load_bundle
 from pacsklearn_publish.card import checked_about, model_card
 from pacsklearn_publish.environment import bill_of_materials
 from pacsklearn_publish.inputs import model_inputs
@@ -135,7 +135,7 @@ def bundle_content(
 def bundle_writer(
     key: str | os.PathLike[str], about: Mapping[str, str] | None = None
 ) -> Callable[[Any], bytes]:
-    """Function from a released model to its bundle, for ``pacsklearn release --key``.
+    """Function from a released model to its bundle, verified, for ``pacsklearn release --key``.
 
     Raises
     ------
@@ -143,7 +143,17 @@ def bundle_writer(
         When the key cannot sign, or the card cannot be written: before anything is charged.
     """
     private_key(key)
-    return functools.partial(bundle_content, key=key, about=checked_about(about))
+    description = checked_about(about)
+
+    def written(model: Any) -> bytes:
+        content = bundle_content(model, key=key, about=description)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bundle.pac"
+            path.write_bytes(content)
+            load_bundle(path, key=key).model()
+        return content
+
+    return written
 
 
 def _released(source: Any) -> tuple[Any, Guarantee | PufferfishGuarantee]:
