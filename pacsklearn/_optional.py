@@ -1,9 +1,10 @@
-"""Libraries that an extra installs, imported when they are needed."""
+"""Libraries that an extra installs, and names that other distributions bring: how to get them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 
 def install_command(extra: str, home: str = ".") -> str:
@@ -38,3 +39,40 @@ def optional(module: str, *, extra: str, purpose: str, home: str = ".") -> Any:
             f"{purpose} needs {library}, which is not installed: {install_command(extra, home)}.",
             name=library,
         ) from error
+
+
+_DISTRIBUTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "pacsklearn-attacks": {
+        "attack": (
+            "attribute",
+            "canaries",
+            "existence",
+            "figures",
+            "known_rows",
+            "label_only",
+            "loss_threshold",
+            "low_order_bits",
+            "poisoning",
+            "prices",
+            "property",
+            "quantile",
+            "reconstruction",
+            "record",
+            "rmia",
+            "robust_lira",
+        ),
+    },
+    "pacsklearn-papers": {"noise_backend": ("residual", "stackelberg")},
+    "pacsklearn-postgres": {"ledger_scheme": ("postgresql",)},
+}
+
+
+def install_hint(kind: str, name: object) -> str:
+    """Sentence that says how to install what brings ``name``; empty when nothing here does."""
+    for distribution, brings in _DISTRIBUTIONS.items():
+        if name in brings.get(kind, ()):
+            return (
+                f" {name!r} comes with {distribution}: in a clone of the repository, "
+                f"pip install ./plugins/{distribution}."
+            )
+    return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.public_prior import PublicPrior, checked_range
+from pacsklearn.kernel.outputs.public_prior import SPREADS_IN_A_RANGE, PublicPrior
 
 __all__ = ["Constant", "Expected", "Prior", "Range"]
 
@@ -43,7 +44,7 @@ class Prior(BaseEstimator, ABC):
         ValueError
             When a number is out of range.
         """
-        expected = PublicPrior.of(self.mean, self.bounds)
+        expected = normal_prior(self.mean, self.bounds)
         assert expected is not None  # one of the two is stated
         return expected
 
@@ -146,3 +147,52 @@ class Constant(BaseEstimator):
                 "stated without looking at y: a dict by class, or a list in their sorted order."
             )
         return np.asarray(stated / stated.sum())
+
+
+def normal_prior(mean: Any, bounds: Any) -> PublicPrior | None:
+    """Normal expectation of predictions, from what a user states; None where nothing is.
+
+    A range spans six standard deviations around its middle; a mean without a range stands in the
+    middle of zero and twice itself.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of range.
+    """
+    if bounds is not None:
+        low, high = checked_range(bounds)
+        middle = (low + high) / 2 if mean is None else _mean(mean)
+        return PublicPrior(middle, (high - low) / SPREADS_IN_A_RANGE, is_stated=mean is not None)
+    if mean is None:
+        return None
+    middle = _mean(mean)
+    if middle == 0:
+        raise ValueError(
+            "Expected(0) says nothing about how far targets lie from it; give its range as "
+            "well, Expected(0, Range(low, high)), chosen without looking at y."
+        )
+    return PublicPrior(middle, 2 * abs(middle) / SPREADS_IN_A_RANGE, is_stated=True)
+
+
+def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
+    """Two finite numbers in their order."""
+    try:
+        low, high = (float(bound) for bound in value_range)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"Range must have two numbers, got {value_range!r}{advice}.") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"Range must be finite and increasing, got {value_range!r}.")
+    return low, high
+
+
+def _mean(given: Any) -> float:
+    try:
+        mean = float(given)
+    except (TypeError, ValueError, OverflowError):
+        mean = math.nan
+    if not math.isfinite(mean):
+        raise ValueError(
+            f"mean must be a finite number, chosen without looking at y, got {given!r}."
+        )
+    return mean

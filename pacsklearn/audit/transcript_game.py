@@ -140,7 +140,7 @@ class TranscriptGame(CandidateGame):
         if self._predictions.ndim == 2:
             self._kind: AnswerKind = LabelKind(np.arange(int(self._predictions.max()) + 1))
         else:
-            # So wide that no answer is clipped or drawn toward its middle.
+            # So wide that no answer is clipped.
             reach = 1e6 * (1 + float(np.abs(self._predictions).max()))
             self._kind = ValueKind((-reach, reach), self._predictions.shape[-1])
         self._adversary = adversary

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
+from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates
@@ -66,6 +67,16 @@ class Advice(ABC):
     @abstractmethod
     def plan(self, kind: Any, estimator: Any, request: PlanRequest) -> FitPlan:
         """Say what a fit would release, how good it would be, and what it would cost."""
+
+
+def advised(kind: ReleaseKind, fit: OpenFit) -> dict[str, Any]:
+    """Plan a release and take it, with advice before and after; the attributes of the model."""
+    advice, candidates = advice_on(kind), fit.rows.candidates
+    plan = kind.prepare(fit)
+    advice.before(plan, candidates)
+    learned = kind.take(fit, plan)
+    advice.after(learned, candidates)
+    return learned
 
 
 def advice_on(kind: ReleaseKind) -> Advice:

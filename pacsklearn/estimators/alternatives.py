@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar, final
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
@@ -55,13 +55,16 @@ class Alternatives(MetaEstimatorMixin, BaseEstimator, ABC):
         Why a sampled secret does not serve.
     scoring : None, str or callable
         What they are compared by.
+    is_choice : bool
+        Whether there is more than one.
     """
 
     scoring: Any
     needs_list: ClassVar[str]
+    is_choice: ClassVar[bool] = True
 
     @abstractmethod
-    def through(self, reading: Callable[[Any], Any]) -> Self:
+    def through(self, reading: Callable[[Any], Any]) -> Any:
         """The same models, each as ``reading`` makes it of the one stated."""
 
     @property
@@ -100,6 +103,32 @@ class Alternatives(MetaEstimatorMixin, BaseEstimator, ABC):
         return get_tags(self.template)
 
 
-def template_of(estimator: Any) -> Any:
-    """What rows are checked, and subsets drawn, for."""
-    return estimator.template if isinstance(estimator, Alternatives) else estimator
+@final
+class OneEstimator(Alternatives):
+    """The estimator that a fit releases where there is nothing to choose."""
+
+    scoring = None
+    needs_list: ClassVar[str] = ""
+    is_choice: ClassVar[bool] = False
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def through(self, reading: Callable[[Any], Any]) -> Any:
+        return reading(self.estimator)
+
+    @property
+    def template(self) -> Any:
+        return self.estimator
+
+    def check(self, canonicalizer_of: Callable[[Any], Canonicalizer]) -> None:
+        del canonicalizer_of
+
+    def choose(self, prepare: Prepare, candidates: Candidates) -> ChosenPlan[ParameterPlan]:
+        del candidates
+        return ChosenPlan(estimator=self.estimator, plan=prepare(self.estimator))
+
+
+def options_of(estimator: Any) -> Alternatives:
+    """What a fit of a given estimator chooses among: itself, where it is one."""
+    return estimator if isinstance(estimator, Alternatives) else OneEstimator(estimator)

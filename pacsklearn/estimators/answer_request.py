@@ -14,8 +14,8 @@ from pacsklearn.kernel.answers.answer_kind import (
     ProbabilityKind,
     ValueKind,
 )
-from pacsklearn.kernel.outputs.public_prior import checked_range
 from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.priors import checked_range, normal_prior
 
 _KINDS = (LabelKind, ProbabilityKind, ValueKind)
 
@@ -38,7 +38,8 @@ def answer_kind(
         if answers not in ("auto", "values"):
             raise ValueError(f"answers={answers!r} needs a classifier; {name} answers values.")
         width = 1 if np.ndim(y) == 1 else int(np.shape(y)[1])
-        return ValueKind(_range(value_range, name), width, prior_mean)
+        ends = _range(value_range, name)
+        return ValueKind(ends, width, normal_prior(prior_mean, ends))
     if answers == "values":
         raise ValueError(f"answers='values' needs a regressor; {name} is a classifier.")
     if np.ndim(y) != 1:

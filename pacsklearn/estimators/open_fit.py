@@ -1,18 +1,132 @@
-"""One fit while it is open: its rows, and how what it releases is taken."""
+"""One fit while it is open: how it begins, its rows, and how what it releases is taken."""
 
 from __future__ import annotations
 
 import os
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+import threading
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
-from pacsklearn.estimators.prepared_rows import PreparedRows
+from pacsklearn._sklearn_compat import features_of
+from pacsklearn.estimators.alternatives import options_of
+from pacsklearn.estimators.released_tables import announce_release
 from pacsklearn.estimators.responders import Responders, answer_table
+from pacsklearn.estimators.subsets import design_of
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.release.account import Account, Secret, open_shared, sampler_for
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.release.terms import Terms
+from pacsklearn.kernel.secret.space import Space
+from pacsklearn.universe.codebook_reader import published_facts
 from pacsklearn.universe.design import Fits
+from pacsklearn.universe.row_rules import check_names
 
 if TYPE_CHECKING:
     from pacsklearn.estimators.pac_private import PACPrivate
+    from pacsklearn.estimators.release_kind import ReleaseKind
+
+
+@final
+@dataclass(frozen=True)
+class Opening:
+    """Budget, ledger and randomness of a session, or of one fit.
+
+    Parameters
+    ----------
+    budget : Budget
+    ledger, random_state
+        As for :class:`~pacsklearn.PrivacySession`.
+    """
+
+    budget: Budget
+    ledger: Any = None
+    random_state: Any = None
+
+    def procedure(
+        self, space: Space, table: Any = None, looked_up: tuple[str, ...] = ()
+    ) -> ReleaseProcedure:
+        """Releases about one secret of a space.
+
+        Parameters
+        ----------
+        space : Space
+        table : array-like, optional
+            What the secret is about, to warn of its second release.
+        looked_up : tuple of str, default=()
+            Facts of the table that are published exactly.
+
+        Raises
+        ------
+        BudgetError
+        """
+        terms = Terms(space, self.budget.criterion(space), looked_up)
+        own = MemoryLedger(self.budget.amount, terms.unit)
+        announce = None if table is None else partial(announce_release, table)
+        account = Account(own, open_shared(self.ledger), announce=announce)
+        secret = Secret(space, sampler_for(self.random_state))
+        return ReleaseProcedure(terms, secret, account, threading.RLock(), self.budget.allow_exact)
+
+
+@final
+class PreparedRows(NamedTuple):
+    """What a fit and its plan begin with: checked rows, their candidates, and the public seed.
+
+    ``stated`` is what is fitted: an estimator, or several to choose from.
+    """
+
+    stated: Any
+    candidates: Any
+    features: dict[str, Any]
+    seed: Any
+    routed: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, model: PACPrivate, kind: ReleaseKind, X: Any, y: Any, groups: Any, fit_params: Any
+    ) -> Self:
+        """Check the rows by the parameters of :class:`~pacsklearn.PACPrivate`.
+
+        Raises
+        ------
+        ValueError
+            Where the kind of release needs a list of candidates, and there is none.
+        """
+        routed = model._routed(fit_params)
+        check_names(X)
+        # Kept aside so that a failing fit leaves the last one whole.
+        features = features_of(X)
+        options = FitOptions(routed, model.n_jobs, model.verbose)
+        design = design_of(model.secret, groups, model.random_state)
+        candidates = design.candidates(options_of(model.estimator).template, X, y, options)
+        needs_list = kind.needs_list(model.estimator)
+        if needs_list and not candidates.space.has_members:
+            raise ValueError(needs_list)
+        return cls(model.estimator, candidates, features, design.seed, routed)
+
+    def target(self, budget: Budget) -> Target:
+        """What a planned release may reveal.
+
+        Raises
+        ------
+        ValueError
+            Where candidates cannot be listed.
+        """
+        space = self.candidates.space
+        if not space.has_members:
+            raise ValueError(
+                "secret must be Subsets() for a plan: it simulates releases over a list of "
+                "candidates. With SampledSubsets() expect somewhat more noise than it says."
+            )
+        return Target(budget.amount, budget.criterion(space))
+
+
+def opening_of(model: PACPrivate, budget: Budget) -> Opening:
+    """Terms of a fit, by the parameters of :class:`~pacsklearn.PACPrivate`."""
+    return Opening(budget, model.ledger, model.random_state)
 
 
 @final
@@ -23,7 +137,7 @@ class OpenFit:
     ----------
     model : PACPrivate
     rows : PreparedRows
-    procedure : ReleaseProcedure
+    budget : Budget
     store : {"memory", "ledger"}, default="memory"
         Where answers are stored.
     """
@@ -32,14 +146,17 @@ class OpenFit:
         self,
         model: PACPrivate,
         rows: PreparedRows,
-        procedure: ReleaseProcedure,
+        budget: Budget,
         store: str = "memory",
     ) -> None:
-        self.model, self.rows, self.procedure = model, rows, procedure
-        # Seals what is stored: without it nobody can write an answer, or find a row's own.
-        self._answers = answer_table(procedure, os.urandom(32) if store == "ledger" else None)
-        if self._answers is not None:
-            self._answers.begin(procedure.secret.log_belief)
+        self.model, self.rows, self._answers = model, rows, None
+        known = rows.candidates
+        facts = published_facts(known.estimator)
+        self.procedure = opening_of(model, budget).procedure(known.space, known.X, facts)
+        if store == "ledger":
+            # Seals what is stored: without it nobody can write an answer, or find a row's own.
+            self._answers = answer_table(self.procedure, os.urandom(32))
+            self._answers.begin(self.procedure.secret.log_belief)
 
     @property
     def estimator(self) -> Any:

@@ -51,7 +51,8 @@ class OpenSession:
         self._procedure, self._budget, self._fitting = procedure, budget, fitting
         self._account, self._secret = procedure.account, procedure.secret
         self._one_at_a_time = procedure.lock
-        self._answers_key, self._answer_table = answers_key, answer_table(procedure, answers_key)
+        self._answers_key = answers_key
+        self._answer_table = None if answers_key is None else answer_table(procedure, answers_key)
 
     @property
     def ledger(self) -> Ledger:

@@ -9,32 +9,31 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils import Tags
 
-from pacsklearn._validation import check_integer, warn_user
-from pacsklearn.estimators.advice import PlanRequest, advice_on
-from pacsklearn.estimators.alternatives import Alternatives, template_of
+from pacsklearn._validation import check_integer
+from pacsklearn.estimators.advice import PlanRequest, advice_on, advised
+from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import through_codebook
 from pacsklearn.estimators.failed_fit import explained
-from pacsklearn.estimators.open_fit import OpenFit
-from pacsklearn.estimators.prepared_rows import PreparedRows, opening_of
+from pacsklearn.estimators.open_fit import OpenFit, PreparedRows
 from pacsklearn.estimators.private_estimator import (
     PrivateEstimator,
+    check_nested,
     unfitted,
+    warn_of_steps_before,
 )
 from pacsklearn.estimators.release_kind import ReleaseKind
-from pacsklearn.estimators.released_answers import Answers
+from pacsklearn.estimators.released_answers import Answers, warn_of_answers
 from pacsklearn.estimators.released_parameters import Parameters, answers_queries
-from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.estimators.subsets import Subsets, stated_secret
 from pacsklearn.estimators.table_release import table_release
-from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UnknownNameError
+from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import check_is_estimator
 from pacsklearn.kernel.outputs.fit_report import recorded
-from pacsklearn.kernel.outputs.wrapped_estimator import check_is_estimator
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.universe.row_rules import check_readable
@@ -222,14 +221,7 @@ SubsetFitError, NonDeterministicError
         ValueError
             Where a nested name has no object to reach into.
         """
-        for name in params:
-            head, nested, _ = name.partition("__")
-            given = params.get(head, getattr(self, head, None))
-            if nested and head in _INSTEAD and not hasattr(given, "get_params"):
-                raise ValueError(
-                    f"{name} reaches into {head}, which is {given!r}: give the object first, "
-                    f"{head}={_INSTEAD[head]}."
-                )
+        check_nested(self, params, _INSTEAD)
         return super().set_params(**params)
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> Self:
@@ -257,25 +249,13 @@ SubsetFitError, NonDeterministicError
             spaces, budget = registry().space_for(X), as_budget(self.budget)
             if spaces is not None:
                 self._check_parameters()
-                opening = opening_of(self, budget)
-                learned = table_release(self, opening, spaces, X, y, groups, fit_params)
+                learned = table_release(self, budget, spaces, X, y, groups, fit_params)
             else:
                 kind, why, rows = self._prepared(X, y, groups, fit_params)
                 watched.append(rows.candidates)
-                fit = OpenFit(self, rows, rows.procedure(self, budget), kind.store)
-                advice = advice_on(kind)
                 if why is not None:
-                    warn_user(
-                        "release='auto' releases private answers of "
-                        f"{type(self.estimator).__name__}, one by one until the budget is spent, "
-                        f"and no model. {why} Say release=Answers() where answers are meant.",
-                        AnswersWarning,
-                    )
-                plan = kind.prepare(fit)
-                if rows.candidates.space.has_members:  # advice simulates over a list of candidates
-                    advice.before(plan, rows.candidates)
-                learned = kind.take(fit, plan)
-                advice.after(learned, rows.candidates)
+                    warn_of_answers(self.estimator, why)
+                learned = advised(kind, OpenFit(self, rows, budget, kind.store))
                 learned |= {**rows.features, "_subset_seed": rows.seed, "release_": kind}
         if "released_estimator_" in learned:
             self._pass_output_config(learned["released_estimator_"])
@@ -327,15 +307,9 @@ SubsetFitError, NonDeterministicError
         with recorded() as report:
             budget = as_budget(self.budget)
             kind, why, rows = self._prepared(X, y, groups, fit_params)
-            if not rows.candidates.space.has_members:
-                raise ValueError(
-                    "secret must be Subsets() for a plan: it simulates releases over a list of "
-                    "candidates. With SampledSubsets() expect somewhat more noise than it says."
-                )
-            target = Target(budget.amount, budget.criterion(rows.candidates.space))
             request = PlanRequest(
                 rows.candidates,
-                target,
+                rows.target(budget),
                 report,
                 scoring,
                 n_releases,
@@ -405,7 +379,7 @@ SubsetFitError, NonDeterministicError
         try:
             parameters.canonicalizer_of(self.estimator)
         except NoCanonicalizerError as error:
-            if isinstance(self.estimator, Alternatives) or not answers_queries(self.estimator):
+            if options_of(self.estimator).is_choice or not answers_queries(self.estimator):
                 return parameters, None
             return Answers(), error
         return parameters, None
@@ -418,12 +392,11 @@ SubsetFitError, NonDeterministicError
         reading = through_codebook(self, X, groups)
         kind, why = reading._kind()
         kind.check(reading)
-        needs_list = kind.needs_list(reading.estimator)
-        return kind, why, PreparedRows.of(reading, needs_list, X, y, groups, fit_params)
+        return kind, why, PreparedRows.of(reading, kind, X, y, groups, fit_params)
 
     def _check_parameters(self) -> None:
         check_is_estimator(self.estimator)
-        check_readable(template_of(self.estimator))
+        check_readable(options_of(self.estimator).template)
         is_auto = isinstance(self.release, str) and self.release == "auto"
         if not (is_auto or isinstance(self.release, ReleaseKind)):
             given = self.release

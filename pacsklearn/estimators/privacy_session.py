@@ -10,7 +10,7 @@ import numpy as np
 
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.joint_labels import answer_together
-from pacsklearn.estimators.opening import Opening
+from pacsklearn.estimators.open_fit import Opening
 from pacsklearn.estimators.released_answers import kind_of_answers
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession

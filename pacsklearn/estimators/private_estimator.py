@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -19,8 +21,10 @@ from pacsklearn._sklearn_compat import (
     routing_enabled,
     set_output_config,
 )
-from pacsklearn.estimators.alternatives import template_of
-from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn._validation import warn_user
+from pacsklearn.estimators.alternatives import options_of
+from pacsklearn.exceptions import NoCanonicalizerError, PrivacyLeakWarning
+from pacsklearn.kernel.plugins.registry import registry
 
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
@@ -32,11 +36,11 @@ def _can(method: str) -> Any:
 
 
 def _can_score(self: PrivateEstimator) -> bool:
-    return hasattr(self, "predict") and hasattr(template_of(self.estimator), "score")
+    return hasattr(self, "predict") and hasattr(options_of(self.estimator).template, "score")
 
 
 def _can_fit_predict(self: PrivateEstimator) -> bool:
-    return hasattr(template_of(self.estimator), "fit_predict") and hasattr(self, "predict")
+    return hasattr(options_of(self.estimator).template, "fit_predict") and hasattr(self, "predict")
 
 
 class JudgedByBudget:
@@ -112,7 +116,7 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
         """Whether the method can be asked of what was, or will be, released."""
         if self.__sklearn_is_fitted__():
             return method in self.released_methods_ and hasattr(self._released(), method)
-        if not hasattr(template_of(self.estimator), method):
+        if not hasattr(options_of(self.estimator).template, method):
             return False
         try:
             return method in self._offered()
@@ -138,7 +142,7 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(
-                estimator=template_of(self.estimator),
+                estimator=options_of(self.estimator).template,
                 method_mapping=MethodMapping().add(caller="fit", callee="fit"),
             )
         )
@@ -251,6 +255,23 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
             released.set_output(**config)
 
 
+def check_nested(estimator: Any, params: Mapping[str, Any], instead: Mapping[str, str]) -> None:
+    """Refuse nested names that have no object to reach into; ``instead`` is given before.
+
+    Raises
+    ------
+    ValueError
+    """
+    for name in params:
+        head, nested, _ = name.partition("__")
+        given = params.get(head, getattr(estimator, head, None))
+        if nested and head in instead and not hasattr(given, "get_params"):
+            raise ValueError(
+                f"{name} reaches into {head}, which is {given!r}: give the object first, "
+                f"{head}={instead[head]}."
+            )
+
+
 def unfitted(value: Any) -> Any:
     """Copy of estimators in lists and dicts that keeps nothing of what they were fitted on."""
     if isinstance(value, Mapping):
@@ -258,3 +279,37 @@ def unfitted(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(unfitted(one) for one in value)
     return clone(value) if hasattr(value, "get_params") else value
+
+
+def warn_of_steps_before(estimator: Any, inside: str = "PACPrivate(make_pipeline(...))") -> None:
+    """Warn when a pipeline that is being fitted ends with ``estimator`` and learned before it.
+
+    ``inside`` shows how the steps are put inside. A step is told nothing of the pipeline it stands
+    in: who calls is looked up.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, Pipeline) and caller.steps[-1][1] is estimator:
+            learned = [name for name, step in caller.steps[:-1] if _learns(step)]
+            if learned:
+                warn_user(
+                    f"Pipeline steps before {type(estimator).__name__} were fitted on all rows and "
+                    f"are covered by no guarantee: {', '.join(learned)}. Do not release them; put "
+                    f"the whole pipeline inside: {inside}.",
+                    PrivacyLeakWarning,
+                )
+            return
+        if frame.f_back is None:
+            return
+        frame = frame.f_back
+
+
+def _learns(step: Any) -> bool:
+    """Whether a step takes anything from rows that is not noised."""
+    if step is None or isinstance(step, str) or hasattr(step, "guarantee_"):
+        return False
+    try:
+        return bool(registry().canonicalizer_for(step).noised)
+    except NoCanonicalizerError:
+        return True

@@ -11,8 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
-from pacsklearn.estimators.private_estimator import JudgedByBudget
-from pacsklearn.estimators.steps_before import warn_of_steps_before
+from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation

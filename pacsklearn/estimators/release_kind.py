@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.base import BaseEstimator, is_regressor
 
 from pacsklearn._sklearn_compat import check_parameters
-from pacsklearn.estimators.alternatives import Alternatives
+from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.priors import Prior
 
@@ -60,7 +60,7 @@ class ReleaseKind(BaseEstimator, ABC):
                 f"noise is about released parameters, and {name} would be released: it would be "
                 "ignored; leave noise out."
             )
-        if isinstance(model.estimator, Alternatives):
+        if options_of(model.estimator).is_choice:
             raise ValueError(
                 f"release must be 'auto' or Parameters() for a {type(model.estimator).__name__}, "
                 f"got {name}: answers hold what all candidates agree on, so choosing by "

@@ -7,11 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, final
 
 from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn._validation import warn_user
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.priors import Prior
@@ -134,6 +136,15 @@ class Answers(AnsweringKind):
             "released_methods_": answering.kind.methods,
             **({} if classes is None else {"classes_": classes}),
         }
+
+
+def warn_of_answers(estimator: Any, why: NoCanonicalizerError) -> None:
+    """Say that ``release="auto"`` releases answers, and why no model."""
+    warn_user(
+        f"release='auto' releases private answers of {type(estimator).__name__}, one by one until "
+        f"the budget is spent, and no model. {why} Say release=Answers() where answers are meant.",
+        AnswersWarning,
+    )
 
 
 def kind_of_answers(estimator: Any, y: Any, of: str, prior: Prior | None) -> AnswerKind:

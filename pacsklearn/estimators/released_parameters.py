@@ -9,11 +9,10 @@ from typing import Any, ClassVar, final
 
 from sklearn.base import is_classifier, is_regressor
 
-from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare, template_of
+from pacsklearn.estimators.alternatives import ChosenPlan, options_of
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind, classes_of
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
@@ -69,8 +68,7 @@ class Parameters(ReleaseKind):
     def check(self, model: Any) -> None:
         if not (isinstance(model.noise, str) and model.noise == "auto"):
             registry().noise_backend(model.noise)
-        if isinstance(model.estimator, Alternatives):
-            model.estimator.check(self.canonicalizer_of)
+        options_of(model.estimator).check(self.canonicalizer_of)
         try:
             self.canonicalizer_of(model.estimator)
         except NoCanonicalizerError as error:
@@ -82,7 +80,7 @@ class Parameters(ReleaseKind):
         super().check(model)
 
     def needs_list(self, estimator: Any) -> str:
-        return estimator.needs_list if isinstance(estimator, Alternatives) else ""
+        return options_of(estimator).needs_list
 
     def canonicalizer_of(self, estimator: Any) -> Canonicalizer:
         """Canonicalizer of an estimator.
@@ -91,7 +89,7 @@ class Parameters(ReleaseKind):
         ------
         NoCanonicalizerError
         """
-        return registry().canonicalizer(self.canonicalizer, template_of(estimator))
+        return registry().canonicalizer(self.canonicalizer, options_of(estimator).template)
 
     def offered(self, estimator: Any) -> Iterable[str]:
         """Methods of a released model."""
@@ -102,14 +100,6 @@ class Parameters(ReleaseKind):
         prior = None if self.prior is None else self.prior.normal()
         return ReleaseChoices(noise, self.metric, self.canonicalizer, prior)
 
-    def choose(
-        self, estimator: Any, prepare: Prepare, candidates: Candidates
-    ) -> ChosenPlan[ParameterPlan]:
-        """Plan of the release; of one of several, which are compared over the candidates."""
-        if isinstance(estimator, Alternatives):
-            return estimator.choose(prepare, candidates)
-        return ChosenPlan(estimator=estimator, plan=prepare(estimator))
-
     def prepare(self, fit: OpenFit) -> ChosenPlan[Any]:
         """Plan of the release."""
         rows, procedure = fit.rows, fit.procedure
@@ -119,7 +109,7 @@ class Parameters(ReleaseKind):
             target = procedure.check(None)
             return ParameterPlan.of(one, partial(fit.candidates, one), target, choices)
 
-        return self.choose(rows.stated, prepare, rows.candidates)
+        return options_of(rows.stated).choose(prepare, rows.candidates)
 
     def take(self, fit: OpenFit, plan: ChosenPlan[Any]) -> dict[str, Any]:
         """Release the planned parameters."""

@@ -125,8 +125,8 @@ class Responders:
         return self._account.check(None) / count * (1 - 1e-12)
 
 
-def answer_table(procedure: ReleaseProcedure, key: bytes | None) -> AnswerTable | None:
-    """Where answers are stored in the ledger's database, sealed with a key; None without one.
+def answer_table(procedure: ReleaseProcedure, key: bytes) -> AnswerTable:
+    """Where answers are stored in the ledger's database, sealed with a key.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def answer_table(procedure: ReleaseProcedure, key: bytes | None) -> AnswerTable 
         When the ledger is in no database.
     """
     account = procedure.account
-    return None if key is None else AnswerTable(account.shared, account.session, key)
+    return AnswerTable(account.shared, account.session, key)
 
 
 def _name_of(estimator: Any, fit_params: Mapping[str, Any]) -> str:

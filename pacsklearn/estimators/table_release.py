@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pacsklearn._sklearn_compat import features_of
-from pacsklearn.estimators.alternatives import Alternatives
-from pacsklearn.estimators.opening import Opening
+from pacsklearn.estimators.alternatives import options_of
+from pacsklearn.estimators.open_fit import opening_of
 from pacsklearn.estimators.released_parameters import Parameters, learned_of
 from pacsklearn.estimators.subsets import listed_design
+from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan
-from pacsklearn.kernel.secret.space import Space
+from pacsklearn.kernel.secret.space import TableSpace
 from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Fits
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 def table_release(
     model: PACPrivate,
-    opening: Opening,
-    spaces: type[Space],
+    budget: Budget,
+    spaces: type[TableSpace],
     table: Any,
     y: Any,
     groups: Any,
@@ -41,7 +42,7 @@ def table_release(
     kind = model.release
     if isinstance(kind, str):
         kind = Parameters()
-    if kind.is_black_box or isinstance(model.estimator, Alternatives):
+    if kind.is_black_box or options_of(model.estimator).is_choice:
         raise ValueError(
             f"release must be Parameters() of one estimator for a {type(table).__name__}, got "
             f"{type(kind).__name__} of {type(model.estimator).__name__}."
@@ -56,7 +57,7 @@ def table_release(
     design = listed_design(model.secret, groups, model.random_state, f"a {type(table).__name__}")
     options = FitOptions(fit_params, model.n_jobs, model.verbose)
     space = spaces.over(table, y, design)
-    procedure = opening.procedure(space, table)
+    procedure = opening_of(model, budget).procedure(space, table)
     plan = ParameterPlan.of(
         model.estimator,
         lambda: space.outputs(Fits(model.estimator, table, y, options)),

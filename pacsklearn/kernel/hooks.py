@@ -86,13 +86,13 @@ def pacsklearn_budgets() -> Iterable[type | str]:
     )
 
 
-@kind("secret_space", "pacsklearn.kernel.secret.space:Space")
+@kind("secret_space", "pacsklearn.kernel.secret.space:TableSpace")
 def pacsklearn_secret_spaces() -> Iterable[type | str]:
     """Draw candidates from a kind of table that is given as ``X``, which it claims by class.
 
     Returns
     -------
-    iterable of subclasses of Space, or of their names
+    iterable of subclasses of TableSpace, or of their names
     """
     return ()
 

@@ -11,8 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from pacsklearn._sklearn_compat import features_of
-from pacsklearn.estimators.private_estimator import PrivateEstimator
-from pacsklearn.estimators.steps_before import warn_of_steps_before
+from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions

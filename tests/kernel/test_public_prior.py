@@ -13,14 +13,15 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric, MatrixMetric
 from pacsklearn.kernel.outputs.public_prior import Constant, PublicPrior
+from pacsklearn.priors import normal_prior
 
 
 def test_what_a_user_states() -> None:
-    assert PublicPrior.of(None, None) is None
-    assert PublicPrior.of(None, (10, 40)) == PublicPrior(25.0, 5.0)
-    assert PublicPrior.of(20, (10, 40)) == PublicPrior(20.0, 5.0)
-    assert PublicPrior.of(150, None) == PublicPrior(150.0, 50.0)
-    assert PublicPrior.of(-3, None) == PublicPrior(-3.0, 1.0)
+    assert normal_prior(None, None) is None
+    assert normal_prior(None, (10, 40)) == PublicPrior(25.0, 5.0)
+    assert normal_prior(20, (10, 40)) == PublicPrior(20.0, 5.0)
+    assert normal_prior(150, None) == PublicPrior(150.0, 50.0)
+    assert normal_prior(-3, None) == PublicPrior(-3.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_what_a_user_states() -> None:
 )
 def test_what_cannot_be_meant(mean: object, ends: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        PublicPrior.of(mean, ends)
+        normal_prior(mean, ends)
 
 
 def test_a_number_is_drawn_as_far_as_its_noise_asks_for() -> None:
@@ -112,8 +113,8 @@ def test_each_of_several_vectors_is_drawn_by_itself() -> None:
 
 
 def test_predictions_are_expected_within_half_the_range() -> None:
-    assert PublicPrior.of(None, (10, 40)).reach == 15.0
-    assert not PublicPrior.of(None, (10, 40)).is_stated
-    assert PublicPrior.of(20, (10, 40)).is_stated
-    assert PublicPrior.of(20, None).is_stated
+    assert normal_prior(None, (10, 40)).reach == 15.0
+    assert not normal_prior(None, (10, 40)).is_stated
+    assert normal_prior(20, (10, 40)).is_stated
+    assert normal_prior(20, None).is_stated
     assert not PublicPrior(20.0, 5.0).is_stated

@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import Answers, PACPrivate, PrivacySession, SampledSubsets, Subsets
-from pacsklearn.kernel.secret.space import Space, Work
+from pacsklearn.kernel.secret.space import Space, TableSpace, Work
 from pacsklearn.plugins import register, unregister
 from pacsklearn.secrets import CandidateSpace, SecretSpace
 
@@ -29,7 +29,7 @@ class Diary:
     values: Any
 
 
-class DiarySpace(Space):
+class DiarySpace(TableSpace):
     """Balanced subsets of a diary's rows."""
 
     name, estimators = "diary", (Diary,)

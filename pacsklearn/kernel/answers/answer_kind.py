@@ -127,20 +127,18 @@ class ValueKind(AnswerKind):
     value_range : (float, float)
     width : int
         Targets.
-    prior_mean : float, optional
-        The middle of the range when not given.
+    prior : PublicPrior, optional
+        What answers are drawn toward.
     """
 
     answers: ClassVar[str] = "values"
     value_range: tuple[float, float]
 
     def __init__(
-        self, value_range: tuple[float, float], width: int, prior_mean: float | None = None
+        self, value_range: tuple[float, float], width: int, prior: PublicPrior | None = None
     ) -> None:
         self.classes, self.value_range, self.width = None, value_range, width
-        # Without ends, as games play it, there is no middle to draw answers toward.
-        bounded = bool(np.all(np.isfinite(value_range)))
-        self.prior = PublicPrior.of(prior_mean, value_range) if bounded else None
+        self.prior = prior
 
     def given(self, step: StepAnswers) -> NDArray[Any]:
         if self.prior is None:

@@ -195,7 +195,7 @@ class Responder:
         Returns
         -------
         int
-            Rows charged, for :meth:`draw`.
+            Rows charged.
 
         Raises
         ------
@@ -215,21 +215,19 @@ class Responder:
                 self._charged(plan, self.procedure.charge)
         return plan.law.n_noisy
 
-    def draw(self, predictions: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
+    def draw(self, predictions: NDArray[Any]) -> tuple[list[Any], list[float]]:
         """Answers and margins of rows that were charged: each charge is good for one call.
 
         Parameters
         ----------
         predictions : ndarray
-            From :meth:`predictions`, the rows that were charged.
-        contested : int
-            From :meth:`charge`, nothing having been drawn since.
+            From :meth:`predictions`, the rows that were charged, nothing having been drawn since.
         """
         self._account.home.check()
         with self.procedure.lock:
             plan = self._plan(predictions, self._learn)
             drawn = self.procedure.draw(plan, plan.law)
-            self.n_contested += contested
+            self.n_contested += plan.law.n_noisy
             self.n_answered += len(predictions)
         return drawn.values, drawn.margins
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from pacsklearn.kernel.guarantee.statement import Statement
-from pacsklearn.kernel.plugins.public_path import public_path
+from pacsklearn.kernel.plugins.kinds import public_path
 
 GUARANTEE: Final = "pacsklearn_guarantee_"
 """Attribute of a released model with what was promised about it, as JSON text."""

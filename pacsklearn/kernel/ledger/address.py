@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from pacsklearn._optional import install_hint
 from pacsklearn.exceptions import LedgerError, UnknownNameError
-from pacsklearn.kernel.plugins.elsewhere import install_hint
 
 if TYPE_CHECKING:  # whose messages print addresses
     from pacsklearn.kernel.ledger.log import Log

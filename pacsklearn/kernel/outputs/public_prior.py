@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self, final
+from typing import final
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from pacsklearn.kernel.bounds.vector_distances import vector_distances
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.outputs.metric import Metric
 
-# Predictions are taken to lie within three standard deviations of their mean.
-_SPREADS_IN_A_RANGE = 6.0
+SPREADS_IN_A_RANGE = 6.0
+"""Predictions are taken to lie within three standard deviations of their mean."""
 
 
 @final
@@ -56,35 +56,10 @@ class PublicPrior:
     spread: float
     is_stated: bool = field(default=False, compare=False)
 
-    @classmethod
-    def of(cls, prior_mean: Any, value_range: Any) -> Self | None:
-        """From a user's arguments; None where neither is given.
-
-        A range spans six standard deviations around its middle; a mean without a range stands in
-        the middle of zero and twice itself.
-        """
-        if value_range is not None:
-            low, high = checked_range(value_range)
-            middle = (low + high) / 2
-            return cls(
-                middle if prior_mean is None else _mean(prior_mean),
-                (high - low) / _SPREADS_IN_A_RANGE,
-                is_stated=prior_mean is not None,
-            )
-        if prior_mean is None:
-            return None
-        mean = _mean(prior_mean)
-        if mean == 0:
-            raise ValueError(
-                "Expected(0) says nothing about how far targets lie from it; give its range as "
-                "well, Expected(0, Range(low, high)), chosen without looking at y."
-            )
-        return cls(mean, 2 * abs(mean) / _SPREADS_IN_A_RANGE, is_stated=True)
-
     @property
     def reach(self) -> float:
         """How far from the mean predictions are expected to lie."""
-        return self.spread * _SPREADS_IN_A_RANGE / 2
+        return self.spread * SPREADS_IN_A_RANGE / 2
 
     def drawn(self, values: Floats, deviations: Floats) -> Floats:
         """Posterior mean of numbers with normal noise of known standard deviations."""
@@ -125,26 +100,3 @@ class PublicPrior:
             lost = np.where(counts, 1 / (1 + (prior / noise) ** 2), 0.0)
         moved = ((lost * along) @ law.axes).reshape(vector.shape)
         return np.asarray(vector - np.where(held, 0.0, moved))
-
-
-def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
-    """Two finite numbers in their order."""
-    try:
-        low, high = (float(bound) for bound in value_range)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"Range must have two numbers, got {value_range!r}{advice}.") from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"Range must be finite and increasing, got {value_range!r}.")
-    return low, high
-
-
-def _mean(prior_mean: Any) -> float:
-    try:
-        mean = float(prior_mean)
-    except (TypeError, ValueError, OverflowError):
-        mean = math.nan
-    if not math.isfinite(mean):
-        raise ValueError(
-            f"mean must be a finite number, chosen without looking at y, got {prior_mean!r}."
-        )
-    return mean

@@ -13,8 +13,13 @@ from typing import Any, Final, final
 
 from pacsklearn.exceptions import PluginClashError
 from pacsklearn.kernel.ledger.event import Provenance
-from pacsklearn.kernel.plugins.kinds import Kind, is_dotted_name, public_name, public_names
-from pacsklearn.kernel.plugins.public_path import public_path
+from pacsklearn.kernel.plugins.kinds import (
+    Kind,
+    is_dotted_name,
+    public_name,
+    public_names,
+    public_path,
+)
 
 
 @final

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, TypeVar, final
 
 import pluggy
-
-from pacsklearn.kernel.plugins.public_path import public_path
 
 API: Final = 1
 """Number of the hook specification, which a module of hooks states as ``pacsklearn_api``."""
@@ -135,3 +134,41 @@ def public_names(cls: type) -> tuple[str, ...]:
     if private and private[0] > 0:
         names.append(public_name(".".join([*path[: private[0]], qualname])))
     return tuple(dict.fromkeys(names))
+
+
+def public_path(thing: Any) -> tuple[str, str]:
+    """Shortest package or module that a class or function is imported from, and its name there.
+
+    Files name things this way: a module that moves inside its package changes none of them.
+
+    Parameters
+    ----------
+    thing : class or function
+
+    Returns
+    -------
+    module, name : str
+        The module it was defined in where no public one holds it.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> public_path(LinearSVC)
+    ('sklearn.svm', 'LinearSVC')
+    """
+    module = str(getattr(thing, "__module__", None) or "")
+    name = str(getattr(thing, "__qualname__", None) or getattr(thing, "__name__", ""))
+    parts = module.split(".")
+    for i, part in enumerate(parts):
+        if part.startswith("_") and part != "__main__":
+            break
+        shorter = ".".join(parts[: i + 1])
+        if _named(sys.modules.get(shorter), name) is thing:
+            return shorter, name
+    return module, name
+
+
+def _named(module: Any, name: str) -> Any:
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module

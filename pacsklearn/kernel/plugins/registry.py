@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, TypeVar, final
 
+from pacsklearn._optional import install_hint
 from pacsklearn.exceptions import NoCanonicalizerError, PluginError, UnknownNameError
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
@@ -22,9 +23,8 @@ from pacsklearn.kernel.plugins.discovery import (
     kinds,
     public_kinds,
 )
-from pacsklearn.kernel.plugins.elsewhere import install_hint
 from pacsklearn.kernel.plugins.kinds import Kind
-from pacsklearn.kernel.secret.space import Space
+from pacsklearn.kernel.secret.space import TableSpace
 
 MadeT = TypeVar("MadeT")
 
@@ -186,7 +186,7 @@ class Registry:
         fitter: SubsetFitter | None = claimer.made.for_estimator(estimator, self.subset_fitter_for)
         return fitter
 
-    def space_for(self, X: Any) -> type[Space] | None:
+    def space_for(self, X: Any) -> type[TableSpace] | None:
         """Kind of secret space that claims the class of ``X``; None for rows in memory."""
         claimer = self._claiming("secret_space", type(X))
         return None if claimer is None else claimer.made

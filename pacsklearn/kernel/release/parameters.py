@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
-from pacsklearn.kernel.outputs.candidates import Fittable
+from pacsklearn.kernel.outputs.candidates import Fittable, check_is_estimator, check_wrapped
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
-from pacsklearn.kernel.outputs.wrapped_estimator import check_is_estimator, check_wrapped
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.caps import chosen_backend
 from pacsklearn.kernel.release.plan import Part, Plan

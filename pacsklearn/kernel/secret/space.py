@@ -45,16 +45,10 @@ class Work(ABC):
 class Space(ABC):
     """Candidates, one of which is the secret: the kinds differ in what a candidate is.
 
-    One that claims a class of tables is a plugin: whoever gives such a table as ``X`` gets it.
-
     Attributes
     ----------
     weights : ndarray of shape (m,)
         Prior probabilities.
-    name, description : str
-        Of a plugin.
-    estimators : tuple of str or type
-        Classes of ``X`` that a plugin claims.
     public : tuple of str
         What releases about such a secret show as it is.
     has_members : bool
@@ -64,23 +58,9 @@ class Space(ABC):
     """
 
     weights: NDArray[np.float64]
-    name: ClassVar[str] = ""
-    description: ClassVar[str] = ""
-    estimators: ClassVar[tuple[str | type, ...]] = ()
     public: ClassVar[tuple[str, ...]] = ("hyper-parameters", "public seeds", "classes_")
     has_members: ClassVar[bool] = False
     once: ClassVar[str] = ""
-
-    @classmethod
-    def over(cls, X: Any, y: Any, design: Any) -> Self:
-        """Space of a table that the kind claims, by a :class:`Design`.
-
-        Raises
-        ------
-        DesignError
-            When the design asks for what such a table cannot give.
-        """
-        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -216,6 +196,33 @@ class RowSpace(Space):
             known_errors=errors,
             is_listed=self.is_listed,
         )
+
+
+class TableSpace(Space):
+    """Candidates of a kind of table: whoever gives such a table as ``X`` gets its space.
+
+    Attributes
+    ----------
+    name, description : str
+        Of the plugin.
+    estimators : tuple of str or type
+        Classes of ``X`` that it claims.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str] = ""
+    estimators: ClassVar[tuple[str | type, ...]]
+
+    @classmethod
+    @abstractmethod
+    def over(cls, X: Any, y: Any, design: Any) -> Self:
+        """Space of a table that the kind claims, by a :class:`Design`.
+
+        Raises
+        ------
+        DesignError
+            When the design asks for what such a table cannot give.
+        """
 
 
 _Known = tuple[tuple[tuple[float, float], ...], tuple[float, ...]]

@@ -17,8 +17,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.released_tables import RELEASED
-from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.srpp.descent.clipped_gradient import clipped_sum

@@ -20,9 +20,9 @@ from pacsklearn.estimators.private_estimator import (
     JudgedByBudget,
     ShowsItsGuarantee,
     unfitted,
+    warn_of_steps_before,
 )
 from pacsklearn.estimators.released_parameters import Parameters
-from pacsklearn.estimators.steps_before import warn_of_steps_before
 from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget

@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
-from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan
+from pacsklearn.estimators.alternatives import ChosenPlan, options_of
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
@@ -38,6 +38,8 @@ class ParametersAdvice(Advice):
 
     def before(self, plan: ChosenPlan[ParameterPlan], candidates: Candidates) -> None:
         """Warn of a release that is expected to be no better than a constant."""
+        if not candidates.space.has_members:
+            return  # releases are simulated over a list of candidates
         estimator, one = plan.estimator, plan.plan
         verdict = plan.verdict
         if verdict is None:
@@ -58,13 +60,14 @@ class ParametersAdvice(Advice):
         def prepare(one: Any, choices: ReleaseChoices = choices) -> ParameterPlan:
             return _planned(one, candidates, request.target, choices)
 
-        chosen = kind.choose(estimator, prepare, candidates)
+        options = options_of(estimator)
+        chosen = options.choose(prepare, candidates)
         plan, title = chosen.plan, title_of(chosen.estimator)
         outputs, space = plan.outputs, plan.space.row_subsets()
         law = plan.calibrate(opening_belief(space.weights))
         seconds = sum(request.report.wall.values())
-        stated = estimator.scoring if isinstance(estimator, Alternatives) else None
-        judge = Judge(candidates, stated if request.scoring is None else request.scoring)
+        stated = options.scoring if request.scoring is None else request.scoring
+        judge = Judge(candidates, stated)
         verdict, is_chosen = chosen.verdict, chosen.verdict is not None
         if verdict is None or request.scoring is not None:
             verdict = judge.verdict(title, plan, n_releases)

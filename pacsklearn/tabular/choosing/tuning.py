@@ -18,9 +18,8 @@ from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.candidates import Candidates, check_is_estimator
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.outputs.wrapped_estimator import check_is_estimator
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.release import Release

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, final
 
-from pacsklearn.estimators.alternatives import Alternatives
+from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import FROM_TABLE, Codebook
 from pacsklearn.tabular.schema.apply_schema import read_by
 from pacsklearn.tabular.schema.schema import Schema
@@ -21,9 +21,7 @@ class SchemaArgument(Codebook):
 
     def read(self, given: Any, estimator: Any, X: Any, groups: Any) -> Any:
         schema, names = stated_schema(given, X, groups), column_names(X)
-        if isinstance(estimator, Alternatives):
-            return estimator.through(lambda one: read_by(one, schema, names))
-        return read_by(estimator, schema, names)
+        return options_of(estimator).through(lambda one: read_by(one, schema, names))
 
 
 def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:

@@ -15,6 +15,7 @@ from pacsklearn import PACPrivate, Subsets
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.kernel.answers.answer_kind import LabelKind, ProbabilityKind, ValueKind
 from pacsklearn.plugins import registry
+from pacsklearn.priors import normal_prior
 
 X, y = load_iris(return_X_y=True)
 
@@ -106,20 +107,17 @@ def test_methods_classes_and_widths_of_each_kind():
 
 
 def test_numbers_are_clipped_to_their_range_and_drawn_to_the_middle_by_their_noise():
-    kind = ValueKind((-1.0, 3.0), 1)
+    kind = ValueKind((-1.0, 3.0), 1, normal_prior(None, (-1.0, 3.0)))
     assert kind.decoded([[-2.0], [0.5], [9.0]]).tolist() == [-1.0, 0.5, 3.0]
     values, belief = np.array([[[0.0], [2.0]]]), np.log([0.5, 0.5])
     step = (1, belief, 0.1, np.array([2**20]))
     noisy = kind.engine.answer(values, *step)
-    drawn, own = kind.given(noisy), ValueKind((-1.0, 3.0), 1, 2.5).given(noisy)
+    expected = normal_prior(2.5, (-1.0, 3.0))
+    drawn, own = kind.given(noisy), ValueKind((-1.0, 3.0), 1, expected).given(noisy)
     assert noisy.deviations[0, 0] > 1
     assert 1.0 < drawn[0, 0] < noisy.answers[0, 0]
     assert 2.5 < own[0, 0] < noisy.answers[0, 0]
-    open_ended = ValueKind((-np.inf, np.inf), 1)
-    assert open_ended.prior is None
-    assert open_ended.given(noisy) is noisy.answers
-    half = ValueKind((0.0, np.inf), 1)
-    assert half.prior is None
+    assert ValueKind((-1.0, 3.0), 1).given(noisy) is noisy.answers
 
 
 def test_scores_are_those_of_scikit_learn():

@@ -104,7 +104,7 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     assert isinstance(event, QueryAnswers)
     assert (event.answers, event.step_budget, event.is_adaptive) == ("labels", 1 / 50, True)
     before = responder.log_belief
-    values, margins = responder.draw(predictions, n_contested)
+    values, margins = responder.draw(predictions)
     assert (len(values), len(margins)) == (30, 30)
     assert np.isfinite(margins).sum() <= n_contested
     assert not np.array_equal(before, responder.log_belief)
@@ -113,7 +113,7 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     # Rows on which all agree are charged nothing, and need no noise.
     agreed = predictions[~contested]
     assert responder.charge(agreed) == 0
-    assert responder.draw(agreed, 0)[1] == [math.inf] * len(agreed)
+    assert responder.draw(agreed)[1] == [math.inf] * len(agreed)
     assert responder.procedure.account.n_charged == 1
 
 

@@ -26,6 +26,7 @@ from pacsklearn.kernel.release.parameters import (
     ReleaseChoices,
 )
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.priors import normal_prior
 from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.universe.design import Design
 
@@ -135,8 +136,8 @@ def test_the_default_backend_is_that_of_what_is_capped() -> None:
 
 def test_a_mean_is_for_numbers_it_says_something_of() -> None:
     with pytest.raises(ValueError, match="prior says"):
-        plan_of(StandardScaler(), prior=PublicPrior.of(5.0, None))
-    plan_of(StandardScaler(), prior=PublicPrior.of(None, (0, 9)))
+        plan_of(StandardScaler(), prior=normal_prior(5.0, None))
+    plan_of(StandardScaler(), prior=normal_prior(None, (0, 9)))
 
 
 def test_a_regressor_is_drawn_to_its_prior_and_its_spread_is_stated() -> None:

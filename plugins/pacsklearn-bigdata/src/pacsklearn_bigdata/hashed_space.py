@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.kernel.secret.space import RowSpace, Work
+from pacsklearn.kernel.secret.space import RowSpace, TableSpace, Work
 from pacsklearn.universe.design import Design
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import BatchMembers, HashedDesign
@@ -21,7 +21,7 @@ from pacsklearn_bigdata.table_candidates import TableCandidates
 
 @final
 @dataclass(frozen=True, eq=False)
-class HashedSpace(RowSpace):
+class HashedSpace(RowSpace, TableSpace):
     """Candidate subsets of a table's units, one of which is the secret.
 
     As :class:`~pacsklearn.secrets.SecretSpace`, for units that are nowhere listed. Sizes, and a

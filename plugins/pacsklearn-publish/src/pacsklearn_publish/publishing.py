@@ -17,7 +17,7 @@ from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
-from pacsklearn.kernel.plugins.public_path import public_path
+from pacsklearn.kernel.plugins.kinds import public_path
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 from pacsklearn_publish.bundle import SCHEMA, Names, load_bundle
 from pacsklearn_publish.card import checked_about, model_card

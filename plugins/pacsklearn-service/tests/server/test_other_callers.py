@@ -32,8 +32,8 @@ def keyed_draws() -> Any:
     """Answers that are a keyed function of the row, whatever the belief; the belief is learned."""
     draw = Responder.draw
 
-    def keyed(self: Responder, predictions: Any, contested: int) -> Any:
-        values, margins = draw(self, predictions, contested)
+    def keyed(self: Responder, predictions: Any) -> Any:
+        values, margins = draw(self, predictions)
         for i, row in enumerate(predictions):
             digest = hashlib.blake2b(np.ascontiguousarray(row).tobytes(), key=b"key").digest()
             values[i] = type(values[i])(row[digest[0] % len(row)])

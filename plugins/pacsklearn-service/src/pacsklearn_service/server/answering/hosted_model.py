@@ -290,7 +290,8 @@ class HostedModel:
         borne = set(paid) if is_whole else evaluated.borne(self._responder, paid)
         if len(borne) == len(paid):
             try:
-                fresh = self._drawn(batch, rows, self._charge(rows))
+                self._charge(rows)
+                fresh = self._drawn(batch, rows)
             except BudgetExhaustedError:  # only where quotas exceed the budget
                 borne = evaluated.borne(self._responder, paid)
                 borne = borne if len(borne) < len(paid) else set()
@@ -353,8 +354,6 @@ class HostedModel:
             return
         rows = self.signature.rows(self.signature.unpacked(batch.rows))
         predictions = self._responder.predictions(self._responder.models.checked(rows))
-        engine, belief = self._responder.kind.engine, self._responder.log_belief
-        contested = engine.contested(predictions, belief)
         asked: dict[str, list[bytes]] = {}
         for share in batch.shares:
             asked.setdefault(share.user, []).extend(share.names)
@@ -362,22 +361,20 @@ class HostedModel:
             known = self.book.look_up(connection, asked)
         self._charged += 1
         # Under their keys the requests get the reply that they have paid for, when they come again.
-        self._store(self._drawn(batch, predictions, int(contested.sum())), batch.shares, known)
+        self._store(self._drawn(batch, predictions), batch.shares, known)
 
-    def _charge(self, predictions: NDArray[Any]) -> int:
+    def _charge(self, predictions: NDArray[Any]) -> None:
         before = self._responder.procedure.account.n_charged
-        contested = self._responder.charge(predictions) if len(predictions) else 0
+        if len(predictions):
+            self._responder.charge(predictions)
         self._charged += self._responder.procedure.account.n_charged - before
-        return contested
 
-    def _drawn(
-        self, batch: Batch, predictions: NDArray[Any], contested: int
-    ) -> dict[bytes, Answer]:
+    def _drawn(self, batch: Batch, predictions: NDArray[Any]) -> dict[bytes, Answer]:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
         if not self._database.is_held:
             raise FencedError(_NOT_IN_CHARGE)
-        values = self._responder.draw(predictions, contested)[0] if batch.names else []
+        values = self._responder.draw(predictions)[0] if batch.names else []
         return {
             name: Answer(value.tolist() if hasattr(value, "tolist") else value, flag)
             for name, value, flag in zip(batch.names, values, batch.flags, strict=True)
