@@ -149,6 +149,7 @@ class ValueKind(AnswerKind):
         return np.clip(models.values(X, "predict", self.width), *self.value_range)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:
+        # Post-processing of released numbers, by a public range.
         clipped = np.clip(_as_table(values, self.width), *self.value_range)
         return clipped[:, 0] if self.width == 1 else clipped
 

@@ -175,6 +175,7 @@ class Engine(ABC):
         table = self.table(predictions)
         possible = _checked_belief(log_belief, table.shape[1]) > -np.inf
         first = int(np.argmax(possible))
+        # Impossible candidates have no say: among the others equal answers reveal nothing.
         differ = table != table[:, first : first + 1]
         differ = np.any(differ, axis=tuple(range(2, table.ndim)))
         contested: NDArray[np.bool_] = np.any(differ & possible, axis=1)

@@ -211,6 +211,7 @@ class Responder:
             )
         with self.procedure.lock:
             plan = self._plan(predictions, self._learn)
+            # The worst case of Algorithm 1: rows contested under the belief that it starts from.
             if plan.law.n_noisy:
                 self._charged(plan, self.procedure.charge)
         return plan.law.n_noisy

@@ -177,6 +177,7 @@ def linear_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
     0.125
     """
     z, p, sigma = _check(centres, weights, sigma)
+    # E KL(law given s || Q) with Q around an integer: each term is that of a shift by an integer.
     distances = _centred(z, p) / sigma
     distances *= distances
     return float(0.5 * np.sum(p * np.sum(distances, axis=1))) * OUTWARD
@@ -238,13 +239,16 @@ def logdet_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
     offsets -= p @ offsets
     offsets /= sigma
     offsets *= offsets
+    # Step 1: coordinates on which all possible candidates agree are independent of everything.
     differs = np.any(z[p > 0.0] != z[np.argmax(p)], axis=0)
     variances = np.sum(p[:, None] * offsets, axis=0)[differs]
+    # Steps 2 to 4: entropy of the Gaussian at variance v + 1/12, less that of the noise.
     return float(0.5 * np.sum(np.log1p(variances + 1.0 / (12.0 * sigma**2)))) * OUTWARD
 
 
 def _centred(z: NDArray[np.int64], p: Floats) -> Floats:
     """Distances from the integer nearest the weighted mean, subtracted exactly."""
+    # Subtracted as integers: centres beyond 2**53 would lose close candidates as doubles.
     offsets = z - z[np.argmax(p)]
     nearest = np.rint(p @ offsets.astype(np.float64)).astype(np.int64)
     distances: Floats = (offsets - nearest).astype(np.float64)

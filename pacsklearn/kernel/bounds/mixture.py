@@ -183,6 +183,7 @@ def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     joint = np.exp(table)
     np.copyto(table, 0.0, where=joint == 0)
     total = joint.sum(axis=1)
+    # -H(S | Y = y) = sum q ln q of the posterior q = joint / total, without dividing.
     known = np.einsum("ij,ij->i", joint, table) / total - np.log(total)
     highest = math.log(mixture.n_possible)
     return np.asarray(np.clip(highest + known, 0.0, highest))
@@ -194,6 +195,8 @@ def _log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     places = home[draws.secrets]
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
+    # |y - c_j|^2 / 2 less what all j share: y . c_j - |c_j|^2 / 2, seen from a candidate nearby, so
+    # that no difference of large squares cancels.
     if leaders.size == 1 and mixture.n_possible == mixture.weights.size:
         signals, halves = mixture.local
         released = signals[draws.secrets]
@@ -205,6 +208,7 @@ def _log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
         table = np.full((places.size, mixture.weights.size), -np.inf)
         for place in np.unique(places):
             rows = np.flatnonzero(places == place)
+            # Triangle inequality: whoever is farther from the leader is out of every draw's reach.
             radius = distances[place][home == place].max() + reach
             near = np.flatnonzero(distances[place] <= radius)
             part = MixtureDraws(draws.secrets[rows], draws.noise[rows])

@@ -57,10 +57,12 @@ def posterior_success(mutual_information: float, prior: float = 0.5) -> float:
     q = as_probability("prior", prior)
     if budget == 0.0 or q in {0.0, 1.0}:
         return q
+    # d(1 || q) = -ln q: from there on the bound allows certainty.
     if budget >= -math.log(q):
         return 1.0
     target = max(budget, _LEAST_NATS) * (1.0 + _SLACK)
     success = min(max(q + _advantage(target, q), math.nextafter(q, 1.0)), 1.0)
+    # Outward: the first double whose divergence is not below the information.
     while success < 1.0 and binary_kl(success, q) < target:
         success = math.nextafter(success, 1.0)
     return success

@@ -55,6 +55,7 @@ def least_log_factor(
             return at
         if ratio > 0:
             low, over = at, ratio
+            # Illinois: an end that stays twice counts half, or false position would crawl.
             if side > 0:
                 under /= 2
             side = 1
@@ -74,4 +75,5 @@ def least_log_factor(
         if high - low < tolerance:
             break
         at = low + (high - low) * min(max(over / (over - under), 0.05), 0.95)
+    # The upper end: there the value was seen at or below the cap.
     return farthest if math.isnan(high) else high

@@ -60,6 +60,7 @@ class JointLaw:
     @property
     def bound(self) -> float:
         """Upper bound on the mutual information of all releases together, in nats."""
+        # Independent given the secret: I(S; Y_1, ..., Y_k) <= sum_i I(S; Y_i) (chain rule).
         return math.fsum(law.bound for law in self.laws)
 
     @property
@@ -70,6 +71,7 @@ class JointLaw:
     @property
     def confidence(self) -> float:
         """Probability that all bounds hold, by the sum of those that they do not."""
+        # Union bound over the events in which one of the bounds fails.
         return max(1 - math.fsum(1 - law.confidence for law in self.laws), 0.0)
 
     @property

@@ -339,4 +339,5 @@ class NoiseLaw(LatticeLaw):
 
     def observe(self, index: int, noise: Integers) -> Integers:
         """Integer vector released for candidate ``index`` with this integer noise."""
+        # Integers alone leave (rule 8): there is no floating-point channel.
         return np.asarray(self.centres[index] + noise)

@@ -104,6 +104,8 @@ class Candidates:
     rules: Callable[[Any], Rules]
 
     def __post_init__(self) -> None:
+        # S-only (guarantees.md, rule 1): nothing that was fitted elsewhere, and no entries of other
+        # subsets' rows, come in by the estimator or by the parameters of its fit.
         check_wrapped(self.estimator)
         check_fit_params(self.estimator, self.options.fit_params, self.X.shape[0])
 
@@ -117,6 +119,7 @@ class Candidates:
         """
         estimator, X, y = self.estimator, self.X, self.y
         space, options, run = self.space, self.options, SubsetRun(estimator)
+        # Public integers for every seed: the mechanism is a function of the subset alone (rule 6).
         template = seeded_clone(estimator)
         params = dict(options.fit_params)
         encoder = SubsetEncoder(template, canonicalizer, X, y, params)
@@ -138,9 +141,11 @@ class Candidates:
             if encodings is None:
                 outcomes = over_subsets(encoder.encoded, space=space, options=options, each=known)
                 encodings = run.values(outcomes)
+        # What is beside the vector is published as it is: the same for every subset (rule 3).
         for index, encoding in enumerate(encodings):
             check_structure(estimator, index, first.layout, encoding.layout)
             vectors.append(encoding.vector)
+        # Randomness of the fit's own is in no candidate's vector: noise would not cover it.
         check_repeated(
             estimator,
             joint,
@@ -148,10 +153,13 @@ class Candidates:
             agree=equal_but_for_rounding(vectors[0], first.vector),
         )
         rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
+        # Other candidates may choose among representations that predict the same, and nothing else
+        # (gauge, rule 2); what was changed is decoded and compared.
         form = CanonicalForm(template, canonicalizer)
         align = partial(form.align, np.stack(vectors), first.layout, rows)
         with stage("canonical form"):
             aligned = run.value(attempt(align, "align", fits=True))
+        # Equal vectors are released without noise: a model that remembers earlier fits would pass.
         if aligned.size and not np.ptp(aligned, axis=0).any():
 
             def is_the_same(model: Any, own: Any) -> bool:

@@ -135,6 +135,7 @@ def warn_of_cache(function: Callable[..., Any]) -> None:
 
 def function_value(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Floats:
     """One value as an array of finite floats."""
+    # Real, finite, and exact as doubles: what noise is calibrated to is what is released.
     value = np.asarray(function(*arguments))
     if value.dtype.kind not in "biuf" or value.size == 0:
         raise TypeError("no real numbers")

@@ -61,6 +61,7 @@ class CanonicalForm:
         if encoding is None:
             stage.name = "encode"
             encoding = self.canonicalizer.encode(model, own)
+        # Bounds hold for finite real vectors; anything else has no distance that noise could cover.
         if np.iscomplexobj(encoding.vector):
             raise StageFailure("real")
         if not np.all(np.isfinite(encoding.vector)):
@@ -72,6 +73,8 @@ class CanonicalForm:
 
     def check_behaviour(self, encoding: Encoding, model: Any, rows: Any) -> None:
         """Refuse an encoding that decodes into what behaves unlike ``model``."""
+        # decode(encode(model)) predicts what the model does: else what is released is another
+        # mechanism than the one whose outputs were measured (rule 2).
         behaviour = self.canonicalizer.behaviour
         decoded = self.decode(encoding.vector, encoding.layout)
         if not same_behaviour(behaviour(model, rows), behaviour(decoded, rows)):
@@ -156,6 +159,7 @@ class CandidateOutputs:
 
     def read(self, law: NoiseLaw, observed: NDArray[np.int64]) -> Floats:
         """Released vector, drawn toward the public prior where there is one."""
+        # Post-processing: a public function of the released integers, the law and a stated prior.
         vector = law.decode(observed)
         if self.prior is None or self.constant is None:
             return vector

@@ -70,6 +70,7 @@ class Space(ABC):
     @property
     def entropy(self) -> float:
         """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
+        # Of distinct candidates of positive weight (rule 12): kinds merge those that are equal.
         return float(-np.sum(self.weights * np.log(self.weights)))
 
     @property
