@@ -34,9 +34,8 @@ def say(data: Any, text: str, *, as_json: bool) -> None:
     typer.echo(json.dumps(data, indent=1, allow_nan=False) if as_json else text)
 
 
-def note(text: str) -> None:
-    """Print what is no result to standard error."""
-    typer.echo(text, err=True)
+note = functools.partial(typer.echo, err=True)
+"""Print on standard error."""
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
