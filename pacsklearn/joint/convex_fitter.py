@@ -40,6 +40,8 @@ _VALID = 1.0
 # Rows of the largest Hessian that Newton's method may need for each candidate: of one output, and
 # of several, where it costs as many products as there are pairs of them.
 _MOST_CURVATURE, _MOST_OF_SEVERAL = 2048, 768
+# Curvatures of so many rows are cheap; larger ones pay where rows are so many times as many.
+_CHEAP_CURVATURE, _ROWS_A_PARAMETER = 128, 4
 SLACK = 10.0
 """Of a solver's tolerance, within which its ordinary fit is believed to have stopped."""
 
@@ -131,6 +133,8 @@ class ConvexFitter(TableFitter):
             targets = targets if classes is not None else np.where(usable, targets, _VALID)
         scaling = scaling or Scaling.none(m, rows.shape[1])
         problems = self._problems(estimator, rows, targets, classes, space, counted[:, 1:], scaling)
+        if problems and not _pays(*rows.shape, problems[0].loss.n_outputs):
+            return [None] * m
         fit = (counted[:, 0] == 0) & np.all(counted[:, 1:] > 0, axis=1)
         return self._filled(estimator, problems, fit, scaling, features_of(X), classes)
 
@@ -280,6 +284,17 @@ class ConvexFitter(TableFitter):
         if targets.dtype.kind not in "iuf" or targets.dtype == np.float32:
             return None
         return targets.astype(np.float64), None
+
+
+def _pays(n: int, p: int, outputs: int) -> bool:
+    """Whether a joint fit costs less than fits one by one, by the sizes of the table alone.
+
+    A candidate that converges slowly is solved by curvatures of its own, on half of the rows. Where
+    columns are many for the rows candidates are separable, and an ordinary solver that is content
+    with less accuracy is sooner done.
+    """
+    own = outputs * min(p + 1, n // 2)
+    return own <= _CHEAP_CURVATURE or _ROWS_A_PARAMETER * outputs * (p + 1) <= n
 
 
 def _counts(targets: Any, classes: Any) -> Floats:

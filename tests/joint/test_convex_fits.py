@@ -289,13 +289,25 @@ def test_what_is_fitted_one_by_one(estimator: Any) -> None:
     assert registry().subset_fitter_for(estimator) is None
 
 
-@pytest.mark.parametrize(("n_classes", "p"), [(10, 76), (10, 75), (2, 2048)])
-def test_hessians_that_cost_too_much_are_a_public_fact(n_classes: int, p: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "n_classes", "p", "joint"),
+    [
+        (60, 10, 11, True),
+        (60, 10, 12, False),
+        (600, 10, 14, True),
+        (600, 10, 15, False),
+        (60, 2, 2047, True),
+        (60, 2, 2048, False),
+    ],
+)
+def test_hessians_that_cost_too_much_are_a_public_fact(
+    n: int, n_classes: int, p: int, *, joint: bool
+) -> None:
     """Whether candidates are fitted one by one then follows from the sizes alone."""
-    X, y = np.random.default_rng(0).normal(size=(60, p)), np.arange(60) % n_classes
-    space = SecretSpace.balanced(60, n_subsets=2, strata=y)
+    X, y = np.random.default_rng(0).normal(size=(n, p)), np.arange(n) % n_classes
+    space = SecretSpace.balanced(n, n_subsets=2, strata=y)
     models = together(LogisticRegression(), X, y, space)
-    assert [one is None for one in models] == [(n_classes, p) != (10, 75)] * 2
+    assert [one is not None for one in models] == [joint] * 2
 
 
 def test_what_cannot_be_solved_is_left_to_the_ordinary_fit() -> None:
