@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from pacsklearn.kernel.answers.label_engine import LabelEngine
@@ -9,12 +11,15 @@ from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.bounds.mixture import uniform_belief
 from pacsklearn.kernel.noise.sampler import SecureSampler
 
+_ROWS: Final = 2**19
+"""So many that loops are worth compiling (``compiled(worth=...)``)."""
+
 
 def warm_up() -> None:
-    """Answer a row that means nothing, of each kind: the first caller would wait a minute."""
+    """Answer rows that mean nothing, of each kind: the first callers would wait a minute."""
     belief, budget = uniform_belief(2), 1 / 16
     noise = SecureSampler().noise(8)
-    codes, values = np.array([[0, 1]], dtype=np.uint8), np.array([[[0.0], [1.0]]])
+    codes, values = np.zeros((_ROWS, 2), dtype=np.uint8), np.zeros((_ROWS, 2, 1))
     for engine, said in ((LabelEngine(), codes), (ValueEngine(), values)):
         engine.contested(said, belief)
         engine.answer(said, 0, belief, budget, noise)
