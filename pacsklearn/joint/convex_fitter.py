@@ -133,7 +133,8 @@ class ConvexFitter(TableFitter):
             targets = targets if classes is not None else np.where(usable, targets, _VALID)
         scaling = scaling or Scaling.none(m, rows.shape[1])
         problems = self._problems(estimator, rows, targets, classes, space, counted[:, 1:], scaling)
-        if problems and not _pays(*rows.shape, problems[0].loss.n_outputs):
+        n, p = rows.shape
+        if problems and not _pays(n, p, problems[0].loss.n_outputs):
             return [None] * m
         fit = (counted[:, 0] == 0) & np.all(counted[:, 1:] > 0, axis=1)
         return self._filled(estimator, problems, fit, scaling, features_of(X), classes)
