@@ -9,6 +9,7 @@ from typing import Any, Final
 from pacsklearn._optional import optional
 
 SCHEMAS: Final = {
+    "pacsklearn-card/1": "card-1.json",
     "pacsklearn-guarantee/1": "guarantee-1.json",
     "pacsklearn-output-checklist/1": "output-checklist-1.json",
 }
@@ -21,7 +22,8 @@ def published_schema(name: str) -> dict[str, Any]:
     Parameters
     ----------
     name : str
-        ``"pacsklearn-guarantee/1"`` or ``"pacsklearn-output-checklist/1"``.
+        ``"pacsklearn-card/1"``, ``"pacsklearn-guarantee/1"`` or
+        ``"pacsklearn-output-checklist/1"``.
 
     Raises
     ------
@@ -43,8 +45,8 @@ def check_document(document: Any) -> None:
     Parameters
     ----------
     document : dict
-        What :func:`guarantee_document` or ``OutputChecklist.to_dict`` gives, or was read from a
-        file.
+        What :func:`guarantee_document` or ``OutputChecklist.to_dict`` gives, ``card.json`` of a
+        bundle, or what was read from a file.
 
     Raises
     ------

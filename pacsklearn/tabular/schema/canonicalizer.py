@@ -15,8 +15,8 @@ def schema_facts(schema: Schema) -> dict[str, Any]:
     facts: dict[str, Any] = {"schema_": schema}
     confirmed = tuple(column.name for column in schema if column.confirmed and column.looked_up)
     if confirmed:
-        heading = "schema: looked up in the rows and confirmed as public for"
-        facts[f"{heading} {', '.join(confirmed)}_"] = confirmed
+        heading = "looked up in the rows and confirmed as public for"
+        facts[f"{heading} {', '.join(confirmed)}: facts of schema_"] = confirmed
     return facts
 
 

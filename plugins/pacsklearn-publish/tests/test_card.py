@@ -1,20 +1,60 @@
 from __future__ import annotations
 
+import json
+import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
-from pacsklearn_publish.card import ABOUT, checked_about, model_card
+from pacsklearn_publish import load_bundle, publish
+from pacsklearn_publish.card import model_card
+from pacsklearn_publish.card_record import ABOUT, card_record, checked_about
+from pacsklearn_publish.environment import bill_of_materials
 from pacsklearn_publish.inputs import model_inputs
-from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge, RidgeClassifier
 
+from pacsklearn import (
+    Membership,
+    Nats,
+    PACPrivate,
+    Parameters,
+    SampledSubsets,
+    SRPPPrivate,
+    Subsets,
+)
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
+from pacsklearn.plots.published_schema import check_document
+from pacsklearn.priors import Range
+
+NAMES = {
+    "information",
+    "success, implied",
+    "success, certified",
+    "epsilon of equal success",
+    "unit of privacy",
+    "candidates",
+    "rate",
+    "confidence",
+}
+
+
+def record(private, about=None, signer=""):
+    released, guarantee = private.released_estimator_, private.guarantee_
+    return card_record(
+        released,
+        guarantee,
+        inputs=model_inputs(released),
+        about=about or {},
+        published="2026-11-24",
+        signer=signer,
+        software=bill_of_materials("model", guarantee.provenance),
+        files=["model.skops"],
+    )
 
 
 def card(private, about=None):
-    released = private.released_estimator_
-    return model_card(
-        released, private.guarantee_, model_inputs(released), about or {}, has_onnx=True
-    )
+    return model_card(record(private, about))
 
 
 def test_headings_are_those_of_skops(private):
@@ -28,24 +68,81 @@ def test_headings_are_those_of_skops(private):
         assert f">{heading.replace('&', '&amp;')}<" in page
 
 
-def test_the_promise_and_its_limits_are_on_the_card(private):
-    markdown, page = card(private)
-    figure = f"{percent_up(private.guarantee_.posterior_membership)} %"
-    assert figure in markdown
-    assert figure in page
-    assert "150 records; a secret selection of them was used" in markdown
-    assert len(private.guarantee_.not_covered) > 2
-    for sentence in private.guarantee_.not_covered:
-        assert sentence in markdown
+def test_a_bundle_states_everything_once_and_shows_it_in_both_views(bundle, keys, private):
+    found = load_bundle(bundle, key=keys[1])
+    stated = json.loads(found.read("card.json"))
+    check_document(stated)
+    assert stated["signer"] == found.signed_by
+    assert stated["published"] == found.manifest["published"]
+    assert {figure["name"] for figure in stated["figures"]} >= NAMES
+    figures = {figure["name"]: figure["value"] for figure in stated["figures"]}
+    guarantee = private.guarantee_
+    assert figures["information"] == guarantee.information
+    assert figures["success, implied"] == guarantee.posterior_membership
+    assert figures["success, certified"] == guarantee.certified_membership
+    assert (figures["candidates"], figures["rate"], figures["records"]) == (16, 0.5, 150)
+    page = unescape(re.sub("<[^>]+>", " ", found.read("card.html").decode()))
+    texts = [stated["promise"], stated["status"], stated["published"], stated["signer"]]
+    texts += [*stated["not_covered"], *stated["public"], *stated["released"]]
+    for figure in stated["figures"]:
+        texts += [figure["name"], figure["meaning"]]
+    texts += [f"{percent_up(figures['success, implied'])} %"]
+    texts += [f"{one['name']} {one['version']}" for one in stated["software"]]
+    for text in texts:
+        assert text in page
+        assert text in found.card
 
 
-def test_words_that_stand_for_parameters_left_alone_are_not_shown(private):
-    released = LogisticRegression()
-    released.penalty = "deprecated"  # what scikit-learn 1.8's signature says
-    guarantee, inputs = private.guarantee_, model_inputs(private.released_estimator_)
-    for shown in model_card(released, guarantee, inputs, {}, has_onnx=True):
-        assert "deprecated" not in shown
-        assert "fit_intercept" in shown
+CASES = {
+    "cap": lambda X, y: PACPrivate(
+        RidgeClassifier(), budget=Membership(0.6), secret=Subsets(16)
+    ).fit(X, y > 150),
+    "quarter": lambda X, y: PACPrivate(
+        RidgeClassifier(), budget=Nats(0.1), secret=Subsets(16, rate=0.25)
+    ).fit(X, y > 150),
+    "sampled": lambda X, y: PACPrivate(
+        Ridge(), budget=Nats(0.1), secret=SampledSubsets(), release=Parameters(prior=Range(0, 400))
+    ).fit(X, y),
+    "property": lambda X, y: SRPPPrivate(RidgeClassifier(), budget=2.0).fit(
+        X[:, 2:], y > 150, secret=X[:, 1] > 0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cards_of_every_kind_of_promise_follow_the_schema(name):
+    private = CASES[name](*load_diabetes(return_X_y=True))
+    stated = record(private, signer="0" * 64)
+    check_document(stated)
+    markdown, page = model_card(stated)
+    assert private.guarantee_.promise in markdown
+    assert "None" not in re.sub(r"parameters.*", "", page)
+    rate = [figure["value"] for figure in stated["figures"] if figure["name"] == "rate"]
+    assert rate == {"quarter": ["0.25 or 0.75"], "property": []}.get(name, [0.5])
+
+
+def test_a_document_with_a_bound_of_another_kind_does_not_follow_the_schema(private):
+    stated = record(private)
+    stated["figures"][0]["unit"] = "bits"
+    with pytest.raises(ValueError, match="figures/0/unit"):
+        check_document(stated)
+
+
+def test_what_was_looked_up_stands_apart(private):
+    stated = record(private)
+    assert stated["looked_up"] == []
+    assert "Looked up in the rows: nothing." in model_card(stated)[0]
+
+
+def test_a_card_is_short_enough_for_one_page(private, tmp_path):
+    about = dict.fromkeys(
+        ABOUT.keys() - {"license"},
+        "Twelve words about the model, its data, its use and limits. " * 2,
+    )
+    path = publish(private, tmp_path / "model.pac", about=about)
+    page = load_bundle(path, key=None).read("card.html").decode()
+    # 7,800 characters of 7.6 points are an A4 page with its margins; printed and looked at.
+    assert len(re.sub("<style>.*?</style>|<[^>]+>", "", page, flags=re.DOTALL)) < 7800
 
 
 def test_what_the_curator_says_is_text_and_nothing_else(private):

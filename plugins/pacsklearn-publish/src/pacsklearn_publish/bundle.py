@@ -34,8 +34,9 @@ class Names:
     SOFTWARE = "software.cdx.json"
     CARD = "README.md"
     PAGE = "card.html"
+    RECORD = "card.json"
 
-    REQUIRED = frozenset({MODEL, GUARANTEE, INPUTS, SOFTWARE, CARD, PAGE})
+    REQUIRED = frozenset({MODEL, GUARANTEE, INPUTS, SOFTWARE, CARD, PAGE, RECORD})
 
 
 @final

@@ -1,87 +1,60 @@
-"""Model cards: what a model is for, what is promised about it, and where it ends."""
+"""Model cards as Markdown and as HTML that prints on one page."""
 
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
-
-ABOUT: Final = {
-    "title": "name of the model",
-    "description": "what it predicts, in a sentence or two",
-    "data": "whose data, from when, how many",
-    "intended_use": "what it may be used for",
-    "limits": "what it must not be used for, and where it is known to fail",
-    "utility": "how good it is, as far as you choose to state it",
-    "license": "identifier of a licence, such as cc-by-4.0",
-    "authors": "who answers for it",
-    "contact": "where to ask",
-}
-"""What a curator may say about a model. Each is public once it is published."""
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up, rounded_up
 
 _UNSAID: Final = "The curator did not say."
+_MANY: Final = 12
 _STYLE: Final = """
 :root{color-scheme:light dark}
-body{font:16px/1.55 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.7rem;overflow-wrap:anywhere}
-h2{font-size:1.25rem;margin-top:2rem;border-bottom:1px solid #8886}
-h3{font-size:1.05rem}table{border-collapse:collapse;display:block;overflow-x:auto}
-th,td{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0;border-bottom:1px solid #8883}
-pre{overflow-x:auto;padding:.8rem;background:#8882}
-@media print{body{margin:0;max-width:none;font-size:11pt}h2{break-after:avoid}}
+body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.7rem;margin-bottom:.3rem;overflow-wrap:anywhere}
+h2{font-size:1.25rem;margin:1.6rem 0 .4rem;border-bottom:1px solid #8886}
+h3,h4{font-size:1.05rem;margin:1rem 0 .3rem}
+p,ul{margin:.3rem 0;overflow-wrap:anywhere}ul{padding-left:1.2rem}
+table{border-collapse:collapse;display:block;overflow-x:auto}
+th,td{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0;border-bottom:1px solid #8883}
+td:nth-child(-n+2){min-width:6rem}td:first-child{white-space:nowrap}
+pre{overflow-x:auto;padding:.6rem;background:#8882}
+@page{margin:9mm 10mm}
+@media print{
+body{margin:0;padding:0;max-width:none;font-size:7.6pt;line-height:1.27}
+h1{font-size:13pt;margin:0}h2{font-size:9pt;margin:.5em 0 .2em;break-after:avoid}
+h3,h4{font-size:8pt;margin:.4em 0 .1em;break-after:avoid}p,ul{margin:.15em 0}
+table{display:table;width:100%}th,td{padding:.1em .8em .1em 0}td:nth-child(2){min-width:13em}
+.rest{columns:2;column-gap:6mm}pre{white-space:pre-wrap;padding:.3em;margin:.2em 0}}
 """
 # (level, heading, blocks); a block is a paragraph, a list, a table or code.
 _Section = tuple[int, str, list[Any]]
 
 
-def checked_about(about: Mapping[str, Any] | None) -> dict[str, str]:
-    """What a curator says about a model.
+def model_card(card: Mapping[str, Any]) -> tuple[str, str]:
+    """Views of a model card, with the headings that skops gives its cards.
 
-    Raises
-    ------
-    ValueError
-        When a name is not one of :data:`ABOUT`, or its text is none.
-    """
-    description = dict(about or {})
-    for name, text in description.items():
-        if name not in ABOUT:
-            raise ValueError(f"about may say {', '.join(ABOUT)}; got {name!r}.")
-        if not isinstance(text, str):
-            raise ValueError(f"about[{name!r}] must be a text, got {type(text).__name__}.")
-    # It goes into the metadata of the card, where a text could add entries of its own.
-    if "license" in description and not re.fullmatch(
-        r"[A-Za-z0-9.+-]{1,64}", description["license"]
-    ):
-        raise ValueError("about['license'] must be an identifier, such as cc-by-4.0.")
-    return description
-
-
-def model_card(
-    model: Any,
-    guarantee: Guarantee | PufferfishGuarantee,
-    inputs: Mapping[str, Any],
-    about: Mapping[str, str],
-    *,
-    has_onnx: bool,
-) -> tuple[str, str]:
-    """Card of a released model, with the headings that skops gives its cards.
+    Parameters
+    ----------
+    card : mapping
+        What :func:`pacsklearn_publish.card_record.card_record` states.
 
     Returns
     -------
     markdown, html : str
-        The Markdown begins with the metadata that model hubs read.
+        The Markdown begins with the metadata that model hubs read. The HTML prints on one page.
     """
-    title = about.get("title") or type(model).__name__
-    sections = _sections(model, guarantee, inputs, about, has_onnx=has_onnx)
-    head = ["---", "library_name: sklearn", f"license: {about.get('license') or 'unknown'}"]
+    title, sections = card["title"], _sections(card)
+    licence = card["about"].get("license") or "unknown"
+    head = ["---", "library_name: sklearn", f"license: {licence}"]
     head += ["tags:", "- sklearn", "- skops", "- pacsklearn", "- privacy", "model_format: skops"]
-    lines = [*head, "---", "", f"# {_plain(title)}", ""]
-    body = [f"<h1>{html.escape(title)}</h1>"]
-    for level, heading, blocks in sections:
+    lines = [*head, "---", "", f"# {_plain(title)}", "", _origin(card), ""]
+    body = [f"<h1>{html.escape(title)}</h1><p>{html.escape(_origin(card))}</p>"]
+    for place, (level, heading, blocks) in enumerate(sections):
+        if place == 1:  # the promise and its figures stand over both columns of the rest
+            body.append("<div class='rest'>")
         lines += [f"{'#' * level} {heading}", ""]
         body.append(f"<h{level}>{html.escape(heading)}</h{level}>")
         for block in blocks:
@@ -91,80 +64,82 @@ def model_card(
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width,initial-scale=1'>"
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"{''.join(body)}</body></html>"
+        f"{''.join(body)}</div></body></html>"
     )
     return "\n".join(lines), page
 
 
-def _sections(
-    model: Any,
-    guarantee: Guarantee | PufferfishGuarantee,
-    inputs: Mapping[str, Any],
-    about: Mapping[str, str],
-    *,
-    has_onnx: bool,
-) -> list[_Section]:
-    fields = [
-        (field["name"], field.get("type", ""), _limits(field))
-        for field in inputs["columns"]["fields"]
-    ]
-    rows = getattr(getattr(guarantee, "secret", None), "n_rows", 0)
-    data = [about.get("data") or _UNSAID]
-    if rows:
-        data.append(f"{rows:,} records; a secret selection of them was used.")
-    parameters = [
-        (name, repr(value))
-        for name, value in sorted(model.get_params().items())
-        if not (isinstance(value, str) and value in _NOT_GIVEN)
-    ]
-    status = str(guarantee.status)
-    files = "model.skops and model.onnx" if has_onnx else "model.skops"
+def _origin(card: Mapping[str, Any]) -> str:
+    signed = f"signed with the key {card['signer']}" if card["signer"] else "not signed"
+    return f"Model card and statement of privacy. Published {card['published']}, {signed}."
+
+
+def _sections(card: Mapping[str, Any]) -> list[_Section]:
+    about, model, status = card["about"], card["model"], card["status"]
+    figures = [(each["name"], _shown(each), each["meaning"]) for each in card["figures"]]
+    facts = [(fact["name"], "", fact["text"]) for fact in card["facts"]]
+    columns = model["columns"]
+    more = f", and {len(columns) - _MANY} more" if len(columns) > _MANY else ""
     return [
+        (2, "Privacy guarantee", [
+            card["promise"],
+            f"{card['framework']}: {status}.",
+            (("figure", "value", "what it means"), [*figures, *facts]),
+        ]),
+        (3, "What is not covered", [list(card["not_covered"])]),
         (2, "Model description", [about.get("description") or _UNSAID]),
         (3, "Intended uses & limitations", [
             f"Intended use. {about.get('intended_use') or _UNSAID}",
             f"Limits. {about.get('limits') or _UNSAID}",
         ]),
         (3, "Training Procedure", [
-            *data,
-            f"Released with noise: {', '.join(guarantee.released) or 'nothing'}.",
-            f"Public as it is: {', '.join(guarantee.public) or 'nothing'}.",
+            f"Data. {about.get('data') or _UNSAID}",
+            f"Released with noise ({card['noise']}): {_listed(card['released'])}.",
+            f"Public as it is: {_listed(card['public'])}.",
+            f"Looked up in the rows: {_listed(card['looked_up'])}.",
         ]),
-        (4, "Hyperparameters", [(("parameter", "value"), parameters)]),
-        (2, "Privacy guarantee", [f"{status[:1].upper()}{status[1:]}.", guarantee.promise]),
-        (3, "What is not covered", [list(guarantee.not_covered)]),
-        (3, "Evaluation Results", [
-            about.get("utility") or "The curator chose to state none.",
+        (4, "Hyperparameters", [model["parameters"]]),
+        (3, "Evaluation Results", [about.get("utility") or "The curator chose to state none."]),
+        (2, "Inputs", [
+            f"{len(columns)} columns (inputs.json): {', '.join(columns[:_MANY])}{more}.",
+            f"It can be asked: {', '.join(model['methods'])}.",
         ]),
-        (2, "Inputs", [(("column", "type", "values"), fields),
-                       f"It can be asked: {', '.join(inputs['methods'])}."]),
         (2, "How to Get Started with the Model", [
-            f"The model is in {files}. Check the signature before you load it:",
+            f"The model is in {' and '.join(model['files'])}. Check the signature first:",
             _START,
+            "Software: "
+            + ", ".join(f"{one['name']} {one['version']}" for one in card["software"])
+            + "; all of it in software.cdx.json.",
         ]),
         (2, "Model Card Authors", [about.get("authors") or _UNSAID]),
         (2, "Model Card Contact", [about.get("contact") or _UNSAID]),
     ]  # fmt: skip
 
 
-# What scikit-learn's signatures say of parameters that are on their way out and were left alone.
-_NOT_GIVEN: Final = ("deprecated", "warn")
-
 _START: Final = (
     "```python\nfrom pacsklearn_publish import load_bundle\n\n"
-    'bundle = load_bundle("model.pac", key="curator.key.pub")\n'
-    "print(bundle.guarantee)\nmodel = bundle.model()\n```"
+    'model = load_bundle("model.pac", key="curator.key.pub").model()\n```'
 )
 
 
-def _limits(field: Mapping[str, Any]) -> str:
-    if "categories" in field:
-        return ", ".join(map(str, field["categories"]))
-    if "trueValues" in field:
-        return f"{field['falseValues'][0]}, {field['trueValues'][0]}"
-    bounds = field.get("constraints", {})
-    ends = [bounds.get("minimum"), bounds.get("maximum")]
-    return "" if ends == [None, None] else f"{ends[0]} to {ends[1]}"
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+def _shown(figure: Mapping[str, Any]) -> str:
+    """Value of a figure with its unit, rounded so that no bound is stated too small."""
+    value, unit = figure["value"], figure["unit"]
+    if value is None:
+        return "none"
+    if unit == "share":
+        blind = figure.get("blind")
+        without = "" if blind is None else f" ({percent_up(blind)} % blindly)"
+        return f"at most {percent_up(value)} %{without}"
+    if unit in ("nats", "epsilon"):
+        return f"at most {rounded_up(value)} nats" if unit == "nats" else rounded_up(value)
+    return (
+        f"{value:,}" if unit == "count" else f"{value:.8g}" if isinstance(value, float) else value
+    )
 
 
 def _markdown(block: Any) -> list[str]:

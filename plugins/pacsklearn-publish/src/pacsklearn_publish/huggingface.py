@@ -15,7 +15,7 @@ from pacsklearn_publish import load_bundle
 __all__ = ["push", "write_folder"]
 
 _BUNDLE: Final = "model.pac"
-_COPIED: Final = ("README.md", "model.skops", "guarantee.json", "software.cdx.json")
+_COPIED: Final = ("README.md", "card.json", "model.skops", "guarantee.json", "software.cdx.json")
 _LARGE: Final = "filter=lfs diff=lfs merge=lfs -text"
 _NAME: Final = re.compile(r"[\w.-]+/[\w.-]+")
 

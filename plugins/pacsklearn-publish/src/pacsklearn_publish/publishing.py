@@ -20,11 +20,12 @@ from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.plugins.kinds import public_path
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 from pacsklearn_publish.bundle import SCHEMA, Names, load_bundle
-from pacsklearn_publish.card import checked_about, model_card
+from pacsklearn_publish.card import model_card
+from pacsklearn_publish.card_record import card_record, checked_about
 from pacsklearn_publish.environment import bill_of_materials
 from pacsklearn_publish.inputs import model_inputs
 from pacsklearn_publish.onnx_file import OnnxFile, onnx_file
-from pacsklearn_publish.signature import private_key, signature_of
+from pacsklearn_publish.signature import key_name, private_key, signature_of
 
 _ONNX: Final = ("auto", "required", "none")
 
@@ -40,8 +41,8 @@ def publish(
     """Write a released model, its guarantee and its card into one signed file.
 
     The file holds the model as skops writes it (no pickle), in ONNX too where every operator
-    exists and the outputs agree, ``guarantee.json``, a model card in Markdown and HTML, what the
-    model reads, the versions of all software, where the ledger stood, and the hash of each. It
+    exists and the outputs agree, ``guarantee.json``, a model card in Markdown, HTML and JSON, what
+    the model reads, the versions of all software, where the ledger stood, and the hash of each. It
     holds nothing else: neither the noise nor where it was added, which would tell the candidates'
     mean model.
 
@@ -99,15 +100,28 @@ def bundle_content(
         exported = onnx_file(model)
         if onnx == "required" and exported.content is None:
             raise BundleError(f"There is no ONNX file of this model: {exported.note}.")
-    markdown, page = model_card(
-        model, guarantee, inputs, description, has_onnx=exported.content is not None
+    # The day: the second would say when the curator worked.
+    published = datetime.now(UTC).date().isoformat()
+    software = bill_of_materials(
+        description.get("title") or type(model).__name__, guarantee.provenance
     )
-    title = description.get("title") or type(model).__name__
+    card = card_record(
+        model,
+        guarantee,
+        inputs=inputs,
+        about=description,
+        published=published,
+        signer="" if signer is None else key_name(signer.public_key()),
+        software=software,
+        files=[Names.MODEL] if exported.content is None else [Names.MODEL, Names.ONNX],
+    )
+    markdown, page = model_card(card)
     members = {
         Names.MODEL: to_file(model),
         Names.GUARANTEE: canonical_json(_plain(guarantee.to_dict())),
         Names.INPUTS: canonical_json(inputs),
-        Names.SOFTWARE: canonical_json(bill_of_materials(title, guarantee.provenance)),
+        Names.SOFTWARE: canonical_json(software),
+        Names.RECORD: canonical_json(card),
         Names.CARD: markdown.encode(),
         Names.PAGE: page.encode(),
     }
@@ -116,8 +130,7 @@ def bundle_content(
     manifest = canonical_json(
         {
             "schema": SCHEMA,
-            # The day: the second would say when the curator worked.
-            "published": datetime.now(UTC).date().isoformat(),
+            "published": published,
             "model": {
                 "class": ".".join(public_path(type(model))),
                 "digest": model_digest(model),

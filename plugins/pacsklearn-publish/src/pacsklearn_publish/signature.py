@@ -109,7 +109,7 @@ def signature_of(content: bytes, key: Any) -> dict[str, str]:
     signed = key.sign(_PURPOSE + content)
     return {
         "algorithm": ALGORITHM,
-        "key": _name(key.public_key()),
+        "key": key_name(key.public_key()),
         "signature": base64.b64encode(signed).decode("ascii"),
     }
 
@@ -124,7 +124,7 @@ def check_signature(content: bytes, document: Any, key: Any) -> str:
     """
     from cryptography.exceptions import InvalidSignature
 
-    name = _name(key)
+    name = key_name(key)
     try:
         if document["algorithm"] != ALGORITHM:
             raise BundleError(f"The signature is not by {ALGORITHM}.")
@@ -144,5 +144,6 @@ def check_signature(content: bytes, document: Any, key: Any) -> str:
     return name
 
 
-def _name(key: Any) -> str:
+def key_name(key: Any) -> str:
+    """SHA-256 of a public key, by which bundles and cards name it."""
     return hashlib.sha256(key.public_bytes_raw()).hexdigest()
