@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -145,24 +145,30 @@ def run_audit(
     if stop_early:
         # A union bound: the intervals of all attacks hold together at the stated level.
         stopping = Stopping(1 - (1 - level) / max_intervals(len(chosen)))
-    for attack in _watched(chosen):
-        played = game
-        insert: Any = getattr(attack, "insert", None)
-        probe: Any = getattr(attack, "probe", None)
-        if insert is not None and isinstance(source, PACPrivate):
-            played = replay_fit(
-                source,
-                X,
-                y,
-                groups=groups,
-                insert=partial(insert, seed=seed),
-                probe=None if probe is None else partial(probe, seed=seed),
-                **fitting,
-            )
-        result, curve, more = _run(attack, played, count, seed, stopping)
-        results.append(_capped(result, guarantee))
-        curves += [curve] if curve is not None else []
-        points += more
+    with bar("rounds", len(chosen) * count) as at:
+        for number, attack in enumerate(chosen):
+            played = game
+            insert: Any = getattr(attack, "insert", None)
+            probe: Any = getattr(attack, "probe", None)
+            if insert is not None and isinstance(source, PACPrivate):
+                played = replay_fit(
+                    source,
+                    X,
+                    y,
+                    groups=groups,
+                    insert=partial(insert, seed=seed),
+                    probe=None if probe is None else partial(probe, seed=seed),
+                    **fitting,
+                )
+
+            def counted(n_rounds: int, before: int = number * count) -> None:
+                at(before + min(n_rounds, count))
+
+            recorded = RecordingGame(played, stopping, counted)
+            result, curve, more = _run(attack, recorded, count, seed)
+            results.append(_capped(result, guarantee))
+            curves += [curve] if curve is not None else []
+            points += more
     audit = Audit(
         subject=subject,
         results=tuple(results),
@@ -179,13 +185,6 @@ def run_audit(
     if strict:
         audit.raise_if_violated()
     return audit
-
-
-def _watched(work: list[Any]) -> Iterator[Any]:
-    with bar("attacks", len(work)) as at:
-        for number, part in enumerate(work, 1):
-            yield part
-            at(number)
 
 
 def _listed(attacks: Any) -> list[Any]:
@@ -252,15 +251,14 @@ def _title(estimator: Any) -> str:
 
 
 def _run(
-    attack: Attack, game: Game, n_trials: int, seed: int, stopping: Stopping | None
+    attack: Attack, game: RecordingGame, n_trials: int, seed: int
 ) -> tuple[AttackResult, AttackROC | None, tuple[OperatingPoint, ...]]:
-    recorded = RecordingGame(game, stopping)
-    result = attack.run(recorded, n_trials, seed)
+    result = attack.run(game, n_trials, seed)
     unit = dict(result.details).get("unit", "")
-    if not unit.isdigit() or len(recorded.rounds) < result.n_trials:
+    if not unit.isdigit() or len(game.rounds) < result.n_trials:
         return result, None, ()
     assert game.members is not None
-    scores, truth = score_rounds(attack, recorded, int(unit))
+    scores, truth = score_rounds(attack, game, int(unit))
     # The last rounds are the counted ones; on those before them the attack was chosen.
     curve = AttackROC.of(attack.name, scores[-result.n_trials :], truth[-result.n_trials :])
     points = operating_points(

@@ -8,10 +8,6 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.kernel.bounds.arrays import Floats
-
-# Confidences that are kept: 128 MB.
-_MOST_NUMBERS = 2**24
 
 
 @final
@@ -31,13 +27,11 @@ class RememberedGame(Game):
         self._game = game
         self.prior, self.members = game.prior, game.members
         self._rounds: dict[bytes, tuple[Round, Any]] = {}
-        self._confidences: dict[int, Floats] = {}
 
     def __getattr__(self, name: str) -> Any:
         if name == "_game":  # a copy under construction
             raise AttributeError(name)
-        value = getattr(self._game, name)
-        return self._remembering(value) if name == "confidences" else value
+        return getattr(self._game, name)
 
     def bound(self, blind: float) -> float | None:
         return self._game.bound(blind)
@@ -49,15 +43,3 @@ class RememberedGame(Game):
             self._rounds[state] = played, generator.bit_generator.state
         played, generator.bit_generator.state = self._rounds[state]
         return played
-
-    def _remembering(self, confidences: Any) -> Any:
-        def remembered(released: Any) -> Floats:
-            # What was released in a round lives as long as this game, and so does its identity.
-            known = self._confidences.get(id(released))
-            if known is None:
-                known = confidences(released)
-                if (len(self._confidences) + 1) * known.size <= _MOST_NUMBERS:
-                    self._confidences[id(released)] = known
-            return known
-
-        return remembered

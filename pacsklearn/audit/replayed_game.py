@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.game import CandidateGame, Round
@@ -14,6 +15,9 @@ from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.audit.parameter_game import taken
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.release.parameters import ParameterPlan
+
+# Numbers of models and of confidences that are kept: 128 MB.
+_MOST_NUMBERS = 2**24
 
 
 @final
@@ -58,6 +62,9 @@ class ReplayedGame(CandidateGame):
         self._X, self._y = X, y
         self.canaries = tuple(canaries)
         self._candidate_numbers: Floats | None = None
+        size = sum(release.outputs.vectors.shape[1] for release in self._releases)
+        self._known: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self._most = _MOST_NUMBERS // (size + self.space.n_units)
 
     @property
     def plans(self) -> tuple[ParameterPlan, ...]:
@@ -76,8 +83,22 @@ class ReplayedGame(CandidateGame):
 
     def models(self, released: tuple[Floats, ...]) -> tuple[Any, ...]:
         """Models of a round's vectors."""
+        return tuple(self._once(self._models, released))
+
+    def _models(self, released: tuple[Floats, ...]) -> list[Any]:
         pairs = zip(self._releases, released, strict=True)
-        return tuple(release.outputs.decode(vector) for release, vector in pairs)
+        return [release.outputs.decode(vector) for release, vector in pairs]
+
+    def _once(self, work: Callable[[Any], Any], released: Any) -> Any:
+        """Value of ``work(released)``: several attacks look at one round."""
+        key = id(work.__func__), id(released)  # type: ignore[attr-defined]
+        # What was released is kept beside the value, so that its identity is no other's.
+        if key not in self._known:
+            value = released, work(released)
+            if len(self._known) >= self._most:
+                return value[1]
+            self._known[key] = value
+        return self._known[key][1]
 
     def labels(self, released: tuple[Floats, ...], X: Any) -> Any:
         """What the last released model predicts for rows of numbers."""
@@ -115,8 +136,13 @@ class ReplayedGame(CandidateGame):
 
     def confidences(self, released: tuple[Floats, ...]) -> Floats:
         """How sure the released models are of each unit's rows, on average; (n_units,)."""
+        return np.asarray(self._once(self._confidences, released))
+
+    def _confidences(self, released: tuple[Floats, ...]) -> Floats:
         models = self.models(released)
-        rows = np.mean([row_confidences(model, self._X, self._y) for model in models], axis=0)
+        # The rows were checked before the models were fitted.
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            rows = np.mean([row_confidences(model, self._X, self._y) for model in models], axis=0)
         units = self.space.unit_of_row
         if units is None:
             return np.asarray(rows)

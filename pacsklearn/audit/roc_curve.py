@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -56,8 +57,13 @@ class RecordingGame(Game):
         When an attack may stop counting.
     """
 
-    def __init__(self, game: Game, stopping: Stopping | None = None) -> None:
-        self._game, self.stopping = game, stopping
+    def __init__(
+        self,
+        game: Game,
+        stopping: Stopping | None = None,
+        at: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._game, self.stopping, self._at = game, stopping, at
         self.prior, self.members = game.prior, game.members
         self.rounds: list[Round] = []
 
@@ -72,6 +78,7 @@ class RecordingGame(Game):
     def play(self, generator: np.random.Generator) -> Round:
         played = self._game.play(generator)
         self.rounds.append(played)
+        self._at(len(self.rounds))
         return played
 
 

@@ -144,6 +144,7 @@ class TranscriptGame(CandidateGame):
             reach = 1e6 * (1 + float(np.abs(self._predictions).max()))
             self._kind = ValueKind((-reach, reach), self._predictions.shape[-1])
         self._adversary = adversary
+        self._table = PredictionTable(self._predictions)
 
     @classmethod
     def rehearse(
@@ -200,11 +201,11 @@ class TranscriptGame(CandidateGame):
         procedure = game_procedure(self._space, SeededSampler(generator), self._ceiling)
         secret = procedure.secret.index  # drawn before the noise
         responder = Responder(
-            PredictionTable(self._predictions),
+            self._table,
             procedure,
             NoisePool(procedure.secret.sampler),
             self._kind,
-            StoredAnswers(),
+            StoredAnswers(self._table.keys),
             step_budget=self._step_budget,
         )
         queries, answers, left = self._conversation(responder, procedure.secret)

@@ -22,6 +22,11 @@ class PredictionTable(AnsweringModels):
 
     def __init__(self, predictions: NDArray[Any]) -> None:
         self._predictions = predictions
+        self._keys = [number.to_bytes(16, "big") for number in range(len(predictions))]
+
+    def keys(self, X: Any) -> list[bytes]:
+        """Names of queries in a store of answers."""
+        return [self._keys[number] for number in X[:, 0].tolist()]
 
     @property
     def n_models(self) -> int:

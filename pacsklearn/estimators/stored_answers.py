@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, final
 
@@ -85,13 +85,20 @@ class StoredAnswers(AnswerStore):
 
     Recent ones are held in a dictionary; older ones in sorted arrays, each at least twice as long
     as the next, so that there are few and adding is cheap on average.
+
+    Parameters
+    ----------
+    keys : callable, default=row_keys
+        ``keys(X)`` gives 16 bytes for each query, the same for the same query.
     """
 
-    keys = staticmethod(row_keys)
-
-    def __init__(self) -> None:
+    def __init__(self, keys: Callable[[Any], list[bytes]] = row_keys) -> None:
+        self._named = keys
         self._recent: dict[bytes, tuple[Any, float]] = {}
         self._runs: list[AnswerRun] = []
+
+    def keys(self, X: Any) -> list[bytes]:
+        return self._named(X)
 
     def __len__(self) -> int:
         return len(self._recent) + sum(len(run) for run in self._runs)

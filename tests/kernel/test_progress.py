@@ -47,12 +47,12 @@ def test_a_long_fit_counts_its_candidates(monkeypatch, jobs):
     assert drawn[-1] == f"candidates [{'#' * 32}] 8 of 8\n"
 
 
-def test_a_long_audit_counts_its_attacks(monkeypatch):
+def test_a_long_audit_counts_its_rounds(monkeypatch):
     model = PACPrivate(RidgeClassifier(), secret=Subsets(8)).fit(X, Y)
     terminal = watched(monkeypatch, Terminal())
     monkeypatch.setattr(progress, "_PATIENCE", -1.0)
     run_audit(model, X, Y, attacks=["identification", "optimal_membership"], n_trials=10)
-    assert terminal.getvalue().endswith(f"attacks [{'#' * 32}] 2 of 2\n")
+    assert terminal.getvalue().endswith(f"rounds [{'#' * 32}] 20 of 20\n")
 
 
 def test_a_file_gets_no_bar(monkeypatch):

@@ -29,12 +29,13 @@ def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
         To be told how much is done.
     """
     # As it is now: work on private rows has streams replaced while it runs.
-    stream, begun, shown = sys.stderr, time.monotonic(), False
+    stream, begun, shown = sys.stderr, time.monotonic(), -1
 
     def at(done: int) -> None:
         nonlocal shown
-        if stream.isatty() and time.monotonic() - begun > _PATIENCE:
-            shown = True
+        share = 100 * done // total
+        if share != shown and stream.isatty() and time.monotonic() - begun > _PATIENCE:
+            shown = share
             filled = "#" * (_WIDTH * done // total)
             stream.write(f"\r{what} [{filled:<{_WIDTH}}] {done} of {total}")
             stream.flush()
@@ -42,5 +43,5 @@ def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     try:
         yield at
     finally:
-        if shown:
+        if shown >= 0:
             stream.write("\n")

@@ -191,17 +191,18 @@ class SimulatedAnswers(Simulation):
 
     def at(self, law: float) -> Floats:
         queries = np.arange(self.n_queries)[:, None]
+        table = PredictionTable(self._predictions)
 
         def release(index: int, sampler: SeededSampler) -> float:
             # Never refused: a session charges no more than the entropy of its secret.
             procedure = game_procedure(self.space, sampler, self.space.entropy + 1.0)
             procedure.secret.use(index, np.arange(self.space.n_candidates))
             responder = Responder(
-                PredictionTable(self._predictions),
+                table,
                 procedure,
                 NoisePool(sampler),
                 self._kind,
-                StoredAnswers(),
+                StoredAnswers(table.keys),
                 step_budget=law,
             )
             return self._score(responder.answer_checked(queries), index)
