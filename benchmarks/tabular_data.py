@@ -16,7 +16,7 @@ from public_data import adult_schema  # beside this file
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 from pacsklearn.datasets import load_adult, load_cleveland, load_rice, load_student
-from pacsklearn.datasets.storage import find, folders
+from pacsklearn.datasets.loader import first_file, folders
 from pacsklearn.tabular import Schema
 
 __all__ = ["TABLES", "Table"]
@@ -55,7 +55,7 @@ def _adult() -> Table:
 
 
 def _file(name: str, target: Any, *, drop: tuple[str, ...] = (), header: Any = 0) -> pd.DataFrame:
-    path = find(folders(None), [name])
+    path = first_file(folders(), [name])
     if path is None:
         raise SystemExit(f"{name} is in no folder of PACSKLEARN_DATA or ~/pacsklearn_data.")
     frame = pd.read_csv(path, header=header)

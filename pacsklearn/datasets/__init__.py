@@ -6,9 +6,11 @@ folder named by the environment variable ``PACSKLEARN_DATA``, then in
 Repository when none of them has it.
 """
 
-from pacsklearn.datasets.adult import load_adult
-from pacsklearn.datasets.cleveland import load_cleveland
-from pacsklearn.datasets.rice import load_rice
-from pacsklearn.datasets.student import load_student
+from pacsklearn.datasets.loader import loader_of
 
 __all__ = ["load_adult", "load_cleveland", "load_rice", "load_student"]
+
+load_adult = loader_of("adult")
+load_cleveland = loader_of("cleveland")
+load_rice = loader_of("rice")
+load_student = loader_of("student")

@@ -1,150 +1,198 @@
-"""Make the public loader of a data set from its facts."""
+"""Loaders of data sets, each from what its codebook says of it in ``facts``."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import math
 import os
-import textwrap
-from collections.abc import Callable
+import tomllib
+import zipfile
+from collections.abc import Callable, Collection, Iterable
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from sklearn.datasets import fetch_file
 from sklearn.utils import Bunch
 
 from pacsklearn._optional import optional
-from pacsklearn.datasets.dataset import Dataset, fact_file
-from pacsklearn.datasets.download import locate
-from pacsklearn.datasets.storage import read_table
+
+_FOLDER: Final = "PACSKLEARN_DATA"
+_MISSING: Final = ("?", "")
 
 
-def loader(dataset: Dataset) -> Callable[..., Bunch | tuple[Any, Any]]:
-    """Return the documented function ``load_<name>`` of `dataset`.
+def loader_of(name: str) -> Callable[..., Any]:
+    """Return the documented function ``load_<name>``.
 
-    Data of which a feature is text are returned as a frame unless asked otherwise.
+    One function for each data set, so that each is documented with its own facts.
     """
+    facts = tomllib.loads(_fact_file(f"{name}.toml"))
+    features, target, classes = facts["features"], facts["target"], facts.get("classes")
+    numeric = not any(features.values())
 
-    def load_dataset(
+    def load(
         *,
         return_X_y: bool = False,
-        as_frame: bool = not dataset.all_numeric,
+        as_frame: bool = not numeric,
         data_home: str | os.PathLike[str] | None = None,
         download: bool = True,
-    ) -> Bunch | tuple[Any, Any]:
-        # Before the download: a missing package should not cost the user a transfer.
-        pandas = None
-        if as_frame or not dataset.all_numeric:
-            reason = "as_frame=True" if as_frame else "a data set with text columns"
-            purpose = f"load_{dataset.name} for {reason}"
-            pandas = optional("pandas", extra="plot", purpose=purpose)
-        path = locate(dataset, data_home, download=download)
-        bunch = _bunch(dataset, path, pandas, as_frame=as_frame)
-        return (bunch.data, bunch.target) if return_X_y else bunch
-
-    load_dataset.__name__ = load_dataset.__qualname__ = f"load_{dataset.name}"
-    load_dataset.__module__ = f"{__package__}.{dataset.name}"
-    load_dataset.__doc__ = _document(dataset, **dataset.words)
-    return load_dataset
-
-
-def _document(dataset: Dataset, *, data: str, target: str, **words: str) -> str:
-    numeric = dataset.all_numeric
-    n_rows, n_features = dataset.n_rows, len(dataset.features)
-    array, series = (
-        ("ndarray or DataFrame", "ndarray or Series")
-        if numeric
-        else ("DataFrame or ndarray", "Series or ndarray")
-    )
-    accepted = "".join(f"``{name}``, " for name in dataset.file_names).removesuffix(", ")
-    return fact_file("loader.txt").format(
-        **words,
-        needs="" if numeric else "\nNeeds pandas.\n",
-        as_frame=not numeric,
-        frames=_wrapped(
-            "Return `data` as a DataFrame and `target` as a Series. Needs pandas."
-            if numeric
-            else "Return `data` as a DataFrame with nominal features as pandas categoricals, and "
-            "`target` as a Series. If false, `data` is an array of objects."
-        ),
-        data_home=_wrapped(
-            "Folder to look in first and to write a download to. After it come the folder named "
-            "by the environment variable ``PACSKLEARN_DATA`` and ``~/pacsklearn_data``. Accepted "
-            f"there are {accepted} and the original archive."
-        ),
-        data=_wrapped(f"- ``data``, {array} of shape ({n_rows}, {n_features}): {data}", 2),
-        target=_wrapped(f"- ``target``, {series} of shape ({n_rows},): {target}", 2),
-        n_rows=n_rows,
-        n_columns=n_features + 1,
-        imports="" if numeric else "ImportError\n    If pandas is not installed.\n",
-    )
-
-
-def _wrapped(text: str, hanging: int = 0) -> str:
-    return textwrap.fill(
-        text,
-        width=84,
-        initial_indent=" " * 4,
-        subsequent_indent=" " * (4 + hanging),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-MISSING = ("?", "")
-
-
-def _bunch(dataset: Dataset, path: Path, pandas: Any, *, as_frame: bool) -> Bunch:
-    rows = read_table(path, dataset.columns)
-    cells = list(zip(*rows, strict=True)) or [()] * len(dataset.columns)
-    target = _target(dataset, cells[-1], path)
-
-    data: Any
-    frame = None
-    if pandas is None:
-        data = np.column_stack(
-            [
-                _numbers(column, name, path)
-                for name, column in zip(dataset.features, cells, strict=False)
-            ]
+    ) -> Any:
+        pandas: Any = None
+        if as_frame or not numeric:
+            # Before the download: a missing package should not cost the user a transfer.
+            pandas = optional("pandas", extra="plot", purpose=f"load_{name} of frames or texts")
+        path = _located(name, facts, data_home, download=download)
+        cells = _cells(path, facts)
+        columns: dict[str, Any] = {}
+        for feature, categories in features.items():
+            if categories:
+                codes = _codes(cells[feature], categories, feature, path, missing=-1)
+                columns[feature] = pandas.Categorical.from_codes(codes, categories)
+            else:
+                columns[feature] = _numbers(cells[feature], feature, path)
+        goal: Any = (
+            _codes(cells[target], classes, target, path)
+            if classes
+            else _numbers(cells[target], target, path)
         )
-    else:
-        data = _frame(dataset, cells, path, pandas)
-        if as_frame:
-            target = pandas.Series(target, name=dataset.target)
-            frame = pandas.concat([data, target], axis=1)
+        frame = None
+        if pandas is None:
+            data: Any = np.column_stack(list(columns.values()))
+        elif as_frame:
+            data, goal = pandas.DataFrame(columns), pandas.Series(goal, name=target)
+            frame = pandas.concat([data, goal], axis=1)
         else:
-            data = data.to_numpy(dtype=object)
-    return Bunch(
-        data=data,
-        target=target,
-        frame=frame,
-        feature_names=list(dataset.features),
-        target_names=np.array(dataset.classes or [dataset.target]),
-        DESCR=dataset.description,
-        filename=str(path),
+            data = pandas.DataFrame(columns).to_numpy(dtype=object)
+        if return_X_y:
+            return data, goal
+        return Bunch(
+            data=data,
+            target=goal,
+            frame=frame,
+            feature_names=list(features),
+            target_names=np.array(classes or [target]),
+            DESCR=facts["description"],
+            filename=str(path),
+        )
+
+    load.__name__ = load.__qualname__ = f"load_{name}"
+    load.__module__ = __package__
+    load.__doc__ = _fact_file("loader.txt").format(
+        **facts["words"],
+        as_frame=not numeric,
+        accepted=", ".join(f"``{one}``" for one in (*facts["file_names"], _archive(facts))),
+        n_rows=facts["n_rows"],
+        n_features=len(features),
     )
+    return load
 
 
-def _target(dataset: Dataset, column: tuple[str, ...], path: Path) -> Any:
-    if dataset.classes is None:
-        return _numbers(column, dataset.target, path)
-    return _codes(column, dataset.classes, dataset.target, path)
+def _fact_file(name: str) -> str:
+    return resources.files("pacsklearn.datasets").joinpath("facts", name).read_text("utf-8")
 
 
-def _frame(dataset: Dataset, cells: list[tuple[str, ...]], path: Path, pandas: Any) -> Any:
-    columns: dict[str, Any] = {}
-    for (name, categories), column in zip(dataset.features.items(), cells, strict=False):
-        if categories is None:
-            columns[name] = _numbers(column, name, path)
-        else:
-            codes = _codes(column, categories, name, path, missing=-1)
-            columns[name] = pandas.Categorical.from_codes(codes, categories=list(categories))
-    return pandas.DataFrame(columns)
+def _archive(facts: dict[str, Any]) -> str:
+    return str(facts["url"].rpartition("/")[2])
+
+
+def folders(data_home: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Folders to look in, the most specific first."""
+    named = (data_home, os.environ.get(_FOLDER), "~/pacsklearn_data")
+    return [Path(each).expanduser() for each in named if each]
+
+
+def first_file(places: Iterable[Path], names: Collection[str]) -> Path | None:
+    """First file there is of one of these names."""
+    paths = (place / name for place in places for name in names)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _located(name: str, facts: dict[str, Any], data_home: Any, *, download: bool) -> Path:
+    """File of a data set, or its original archive, which is fetched if needed."""
+    places, accepted = folders(data_home), (*facts["file_names"], _archive(facts))
+    if path := first_file(places, accepted):
+        return path
+    advice = (
+        f"Download {facts['url']} by hand and put {_archive(facts)!r} into {places[0]} (or name "
+        f"the folder that has it in the environment variable {_FOLDER}, or pass it as data_home)."
+    )
+    if not download:
+        looked = ", ".join(map(str, places))
+        raise FileNotFoundError(
+            f"load_{name} found none of {', '.join(map(repr, accepted))} in {looked}, and "
+            f"download=False. {advice}"
+        )
+    try:
+        places[0].mkdir(parents=True, exist_ok=True)
+        return Path(fetch_file(facts["url"], places[0], _archive(facts), n_retries=1))
+    except OSError as error:
+        raise OSError(f"load_{name} could not fetch {facts['url']}: {error}. {advice}") from error
+
+
+def _cells(path: Path, facts: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Texts of each column."""
+    names = [*facts["features"], facts["target"]]
+    is_original = path.suffix == ".zip"
+    rows: list[list[str]] = []
+    for text in _texts(path, facts["members"] if is_original else None):
+        lines = [line for line in text.splitlines() if line.strip() and line[0] not in "|%"]
+        rows += csv.reader(lines, delimiter=";" if ";" in lines[0] else ",", skipinitialspace=True)
+    # ARFF lists its columns one in a line.
+    header = [row[0].split()[1].strip("'\"") for row in rows if row[0][:5].lower() == "@attr"]
+    rows = [row for row in rows if not row[0].startswith("@")]
+    if not header and not (is_original and facts.get("bare")):
+        header, rows = (rows[0], rows[1:]) if rows else ([], [])
+    wrong = ""
+    if header and [each.lower() for each in header] != [each.lower() for each in names]:
+        wrong = f"have the columns {names}; got {header}"
+    elif is_original and len(rows) != facts["n_rows"]:
+        wrong = f"hold {facts['n_rows']} rows; got {len(rows)}"
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names) and not wrong:
+            wrong = f"have {len(names)} cells in every row; row {number} has {len(row)}"
+    if wrong:
+        raise ValueError(f"{path} must {wrong}. Remove the file to have it fetched again.")
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    stripped = (tuple(cell.strip(" '\"") for cell in column) for column in columns)
+    cells = dict(zip(names, stripped, strict=True))
+    # One file of Adult ends its classes with a full stop.
+    cells[names[-1]] = tuple(cell.removesuffix(".") for cell in cells[names[-1]])
+    return cells
+
+
+def _texts(path: Path, members: list[str] | None) -> list[str]:
+    """Text of a file, or of these members of an archive."""
+    if members is None:
+        content = path.read_bytes()
+        return [(gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")]
+    try:
+        texts = [_member(path.read_bytes(), each) for each in members]
+    except zipfile.BadZipFile as error:
+        raise ValueError(
+            f"{path} is not a readable zip archive ({error}). Remove it to have it fetched again."
+        ) from error
+    if None in texts:
+        raise ValueError(f"{path} has no file {members[texts.index(None)].lstrip('/')!r}.")
+    return [text for text in texts if text is not None]
+
+
+def _member(archive: bytes, suffix: str) -> str | None:
+    """Text of the file whose name ends so, also in an archive inside."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        for name in opened.namelist():
+            if f"/{name}".lower().endswith(suffix):
+                return opened.read(name).decode("utf-8-sig")
+        inner = [name for name in opened.namelist() if name.lower().endswith(".zip")]
+        texts = (_member(opened.read(name), suffix) for name in inner)
+        return next((text for text in texts if text is not None), None)
 
 
 def _numbers(column: tuple[str, ...], name: str, path: Path) -> np.ndarray:
     try:
-        return np.array([math.nan if cell in MISSING else float(cell) for cell in column])
+        return np.array([math.nan if cell in _MISSING else float(cell) for cell in column])
     except ValueError as error:
         raise ValueError(
             f"{path}: the column {name!r} must hold numbers, or '?' where one is missing; {error}."
@@ -153,18 +201,18 @@ def _numbers(column: tuple[str, ...], name: str, path: Path) -> np.ndarray:
 
 def _codes(
     column: tuple[str, ...],
-    categories: tuple[str, ...],
+    categories: list[str],
     name: str,
     path: Path,
     missing: int | None = None,
 ) -> np.ndarray:
     lookup = {category: code for code, category in enumerate(categories)}
     if missing is not None:
-        lookup |= dict.fromkeys(MISSING, missing)
+        lookup |= dict.fromkeys(_MISSING, missing)
     unknown = sorted(set(column) - lookup.keys())
     if unknown:
         raise ValueError(
-            f"{path}: the column {name!r} must hold only {list(categories)}; got {unknown}. "
+            f"{path}: the column {name!r} must hold only {categories}; got {unknown}. "
             "Remove the file to have it fetched again, or correct these cells."
         )
     return np.array([lookup[cell] for cell in column], dtype=np.int64)

@@ -16,10 +16,10 @@ def private_home(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.delenv("PACSKLEARN_DATA", raising=False)
 
-    def refuse(request, timeout):
-        raise OSError(f"no network in tests: {request.full_url}")
+    def refuse(url, *_, **__):
+        raise OSError(f"no network in tests: {url}")
 
-    monkeypatch.setattr("pacsklearn.datasets.download.urlopen", refuse)
+    monkeypatch.setattr("pacsklearn.datasets.loader.fetch_file", refuse)
     return home
 
 
