@@ -140,12 +140,11 @@ class Asking:
 
     def asker_reservations(self, caller: Caller, model: str) -> Any:
         with self._quotas(caller, model) as quotas:
-            return [each.facts() for each in quotas.reservations.open(caller.user)]
+            return [each.facts() for each in quotas.reservations(caller.user)]
 
     def asker_release(self, caller: Caller, model: str, reservation: str) -> Facts:
         with self._quotas(caller, model, write=True) as quotas:
-            own = quotas.reservations.find(caller.user, reservation)
-            return {"id": own.id, "returned": quotas.reservations.close(own)}
+            return {"id": reservation, "returned": quotas.close(caller.user, reservation)}
 
     @contextmanager
     def _quotas(self, caller: Caller, model: str, *, write: bool = False) -> Iterator[Quotas]:

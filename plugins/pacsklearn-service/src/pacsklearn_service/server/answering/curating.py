@@ -88,8 +88,7 @@ class Curating:
                 )
             if not connection.delete("service_datasets", name=dataset):
                 raise _no_dataset()
-            for table in ("accounts", "reservations"):
-                connection.delete(f"service_{table}", dataset=dataset)
+            connection.delete("service_accounts", dataset=dataset)
         return {"name": dataset}
 
     def curator_quotas(self, curator: Caller, dataset: str) -> Any:
@@ -125,8 +124,6 @@ class Curating:
         with self._coordinator.at_rest(dataset), self.database.writing() as connection:
             if not connection.delete("service_accounts", dataset=dataset, kind=kind, name=name):
                 raise Problem("not-found", f"This {kind} has no quota for the data set.")
-            if kind == "user":
-                connection.delete("service_reservations", dataset=dataset, user=name)
         return {"name": name}
 
     def curator_members(self, curator: Caller, kind: str) -> Any:
@@ -150,7 +147,7 @@ class Curating:
             connection.delete("service_accounts", kind=kind, name=name)
             if kind == "user":
                 ApiKeys(connection, self._coordinator.vault).delete(name)
-                for table in ("reservations", "paid", "requests", "jobs"):
+                for table in ("paid", "requests", "jobs"):
                     connection.delete(f"service_{table}", user=name)
         self._coordinator.callers.forget()
         return {"name": name}

@@ -2,28 +2,76 @@
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import NamedTuple, final
+from math import inf
+from typing import Any, Final, NamedTuple, final
 
+from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.kernel.ledger.event import ledger_text
 from pacsklearn.kernel.ledger.exact_sum import exact, fits, largest_refund, nearest
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
-from pacsklearn_service.server.store.reservations import Reservations, Reserved
+
+_LONGEST: Final = 7 * 86400.0
+_WHOSE: Final = {
+    "user": "quota of this user for the data set",
+    "project": "quota that this project's users share",
+    "": "reservation",
+}
 
 
 class Quota(NamedTuple):
-    """One account of a user or a project."""
+    """One account of a user or a project, or a part of a user's that is set aside.
+
+    Parameters
+    ----------
+    kind, name : str
+        Whose it is.
+    reservation : str
+        Which part it is; empty for the quota itself.
+    ceiling : float
+    spent : Fraction
+    note : str
+    created, expires : float
+        Seconds since 1970; a reservation pays nothing after its end.
+    """
 
     kind: str
     name: str
+    reservation: str
     ceiling: float
     spent: Fraction
+    note: str
+    created: float
+    expires: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still pays."""
+        return self.expires > time.time()
 
     @property
     def remaining(self) -> float:
         """Nats left, rounded down."""
         return largest_refund(self.ceiling, exact(self.spent))
+
+    @property
+    def unspent(self) -> int:
+        """What is left, in units of 2**-1074; nothing of what pays no more."""
+        return max(exact(self.ceiling) - exact(self.spent), 0) if self.is_open else 0
+
+    def facts(self) -> dict[str, Any]:
+        """What a reservation's owner is told: what the owner did with it, and nothing else."""
+        return {
+            "id": self.reservation,
+            "amount": self.ceiling,
+            "spent": float(self.spent),
+            "remaining": self.remaining,
+            "note": self.note,
+        }
 
 
 class Standing(NamedTuple):
@@ -52,20 +100,44 @@ class Quotas:
     ----------
     connection : Connection
     dataset : str
+
+    Notes
+    -----
+    A reservation holds part of its owner's quota, which is granted out of the data set's budget
+    already: the data set's ledger knows nothing of it. It is debited the prices that its owner
+    pays. Were it charged what the data set is charged, it would tell which rows others have asked.
     """
 
     def __init__(self, connection: Connection, dataset: str) -> None:
         self._connection, self._dataset = connection, dataset
-        self.reservations = Reservations(connection, dataset)
-        self._known: dict[tuple[str, str], Quota | None] = {}
-        self._changed: dict[tuple[str, str], Quota] = {}
+        self._known: dict[tuple[str, str], dict[str, Quota]] = {}
+        self._changed: dict[tuple[str, str, str], Quota] = {}
 
-    def get(self, kind: str, name: str) -> Quota | None:
+    def get(self, kind: str, name: str, reservation: str = "") -> Quota | None:
         """Account as it is now; None where there is none."""
         if (kind, name) not in self._known:
-            own = self._select("AND kind = ? AND name = ?", kind, name)
-            self._known[kind, name] = own[0] if own else None
-        return self._known[kind, name]
+            found = self._select("AND kind = ? AND name = ?", kind, name)
+            self._known[kind, name] = {each.reservation: each for each in found}
+        return self._known[kind, name].get(reservation)
+
+    def reservations(self, user: str) -> list[Quota]:
+        """Those of a user that still pay, in the order they were made."""
+        self._of("user", user)
+        known = self._known["user", user].values()
+        return [each for each in known if each.reservation and each.is_open]
+
+    def reservation(self, user: str, id_: str) -> Quota:
+        """One of a user's, open or not.
+
+        Raises
+        ------
+        Problem
+            When the user has none of this name: another's looks as one that never was.
+        """
+        found = self.get("user", user, id_) if id_ else None
+        if found is None:
+            raise Problem("not-found", "You have no reservation of this name for this model.")
+        return found
 
     def debit(
         self, user: str, project: str | None, price: float, reservation: str | None = None
@@ -83,77 +155,78 @@ class Quotas:
             When there is no account, or too little is left; nothing changes then.
         """
         own = self._of("user", user)
-        paying = None if reservation is None else self.reservations.find(user, reservation)
-        held = self._held(user)
-        if paying is None:
-            # What reservations hold pays for nothing else.
-            covers = fits(exact(own.spent) + held, price, own.ceiling)
-        else:
-            covers = paying.pays(price) and fits(exact(own.spent), price, own.ceiling)
-        if price > 0 and not covers:
-            what = "quota of this user for the data set" if paying is None else "reservation"
-            raise Problem(
-                "quota-exhausted",
-                f"The {what} does not cover the request; nothing was charged. Rows that you have "
-                "asked before are free.",
-            )
-        accounts = [own]
+        # What reservations hold pays for nothing else.
+        held = self._held(user) if reservation is None else 0
+        paying = [(own, held)]
+        if reservation is not None:
+            paying.insert(0, (self.reservation(user, reservation), 0))
         if project is not None:
-            shared = self._of("project", project)
-            if price > 0 and not fits(exact(shared.spent), price, shared.ceiling):
+            paying.append((self._of("project", project), 0))
+        for each, beside in paying if price > 0 else ():
+            if not (each.is_open and fits(exact(each.spent) + beside, price, each.ceiling)):
                 raise Problem(
                     "quota-exhausted",
-                    "The quota that this project's users share does not cover the request; nothing "
-                    "was charged. Rows that you have asked before are free.",
+                    f"The {_WHOSE['' if each.reservation else each.kind]} does not cover the "
+                    "request; nothing was charged. Rows that you have asked before are free.",
                 )
-            accounts.append(shared)
-        for each in accounts:
+        for each, _ in paying:
             self._add(each, price)
-        if paying is not None:
-            held += self.reservations.debit(paying, price).unspent - paying.unspent
-        return largest_refund(own.ceiling, exact(own.spent) + exact(price) + held)
+        return self.standing(user).remaining
 
     def refund(
         self, user: str, project: str | None, price: float, reservation: str | None = None
     ) -> None:
         """Give back what was debited for a request that was refused after all."""
-        for kind, name in (("user", user), ("project", project)):
-            quota = None if name is None else self.get(kind, name)
-            if quota is not None:
-                self._add(quota, -price)
-        if reservation is not None:
-            self.reservations.debit(self.reservations.find(user, reservation), -price)
+        debited = ("user", user, ""), ("user", user, reservation), ("project", project, "")
+        for kind, name, part in debited:
+            own = None if name is None or part is None else self.get(kind, name, part)
+            if own is not None:
+                self._add(own, -price)
 
     def standing(self, user: str) -> Standing:
         """Where a user stands."""
-        own = self._of("user", user)
-        held = self._held(user)
+        own, held = self._of("user", user), self._held(user)
         left = largest_refund(own.ceiling, exact(own.spent) + held)
         return Standing(own.ceiling, float(own.spent), nearest(held), left)
 
-    def reserve(self, user: str, amount: float, seconds: float, note: str) -> Reserved:
+    def reserve(self, user: str, amount: float, seconds: float, note: str) -> Quota:
         """Set part of a user's quota aside."""
-        own = self._of("user", user)
+        own, now = self._of("user", user), time.time()
         if not fits(exact(own.spent) + self._held(user), amount, own.ceiling):
             raise Problem(
                 "quota-exhausted",
                 "amount must be within what your quota leaves beside your other reservations.",
             )
-        return self.reservations.add(user, amount, seconds, note)
+        if not 0 < seconds <= _LONGEST:
+            raise Problem("invalid", f"seconds must be above 0 and at most {_LONGEST:g}.")
+        try:
+            note = ledger_text("note", note)
+        except LedgerMismatchError as error:  # a text that a database cannot hold
+            raise Problem("invalid", str(error)) from None
+        # No request is under way for so long that one of these could still be given back to.
+        self._connection.change(
+            "DELETE FROM service_accounts WHERE name = ? AND expires < ?", user, now - _LONGEST
+        )
+        id_ = secrets.token_hex(16)
+        made = Quota("user", user, id_, amount, Fraction(0), note, now, now + seconds)
+        self._insert(made)
+        return made
+
+    def close(self, user: str, id_: str) -> float:
+        """Let a reservation pay no more; what it gave back, 0 when it was closed before."""
+        own = self.reservation(user, id_)
+        if not own.is_open:
+            return 0.0
+        self._update("expires", time.time(), own)
+        return own.remaining
 
     def set_ceiling(self, kind: str, name: str, ceiling: float) -> None:
         """Open an account, or change its ceiling."""
-        if self.get(kind, name) is None:
-            self._connection.insert(
-                "service_accounts",
-                dataset=self._dataset,
-                kind=kind,
-                name=name,
-                ceiling=ceiling,
-                spent="0",
-            )
+        own = self.get(kind, name)
+        if own is None:
+            self._insert(Quota(kind, name, "", ceiling, Fraction(0), "", time.time(), inf))
         else:
-            self._update("ceiling", ceiling, kind, name)
+            self._update("ceiling", ceiling, own)
         self._known.pop((kind, name), None)
 
     def check_covered(self, budgets: Mapping[str, tuple[float, float]]) -> None:
@@ -176,11 +249,7 @@ class Quotas:
         users may still spend bounds every charge to come, in any order.
         """
         accounts = self.all()
-        open_ = sum(
-            max(exact(each.ceiling) - exact(each.spent), 0)
-            for each in accounts
-            if each.kind == "user"
-        )
+        open_ = sum(each.unspent for each in accounts if each.kind == "user")
         shared = {
             f"the project {each.name!r}": (float(each.spent), each.ceiling)
             for each in accounts
@@ -216,25 +285,26 @@ class Quotas:
     def flush(self) -> None:
         """Write what was debited."""
         for each in self._changed.values():
-            self._update("spent", str(each.spent), each.kind, each.name)
+            self._update("spent", str(each.spent), each)
         self._changed.clear()
 
     def all(self) -> list[Quota]:
-        """Every account of the data set."""
-        return self._select()
+        """Every quota of the data set."""
+        return self._select("AND reservation = ''")
 
     def _held(self, user: str) -> int:
-        return sum(each.unspent for each in self.reservations.open(user))
+        return sum(each.unspent for each in self.reservations(user))
 
     def _add(self, quota: Quota, price: float) -> None:
         # Exact: sums of a million doubles drift from what was charged.
         after = quota._replace(spent=quota.spent + Fraction(price))
-        self._known[quota.kind, quota.name] = self._changed[quota.kind, quota.name] = after
+        self._known[quota.kind, quota.name][quota.reservation] = after
+        self._changed[quota[:3]] = after
 
-    def _select(self, which: str = "", *values: str) -> list[Quota]:
+    def _select(self, which: str, *values: str) -> list[Quota]:
         rows = self._connection.ask(
-            "SELECT kind, name, ceiling, spent FROM service_accounts "  # noqa: S608
-            f"WHERE dataset = ? {which} ORDER BY kind, name",
+            f"SELECT {', '.join(Quota._fields)} FROM service_accounts "  # noqa: S608
+            f"WHERE dataset = ? {which} ORDER BY kind, name, created, reservation",
             self._dataset,
             *values,
         )
@@ -249,12 +319,15 @@ class Quotas:
             )
         return quota
 
-    def _update(self, what: str, value: str | float, kind: str, name: str) -> None:
+    def _insert(self, quota: Quota) -> None:
+        own = quota._asdict() | {"spent": str(quota.spent), "dataset": self._dataset}
+        self._connection.insert("service_accounts", **own)
+
+    def _update(self, what: str, value: str | float, own: Quota) -> None:
         self._connection.change(
             f"UPDATE service_accounts SET {what} = ? "  # noqa: S608
-            "WHERE dataset = ? AND kind = ? AND name = ?",
+            "WHERE dataset = ? AND kind = ? AND name = ? AND reservation = ?",
             value,
             self._dataset,
-            kind,
-            name,
+            *own[:3],
         )

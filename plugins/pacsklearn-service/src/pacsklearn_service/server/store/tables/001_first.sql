@@ -55,27 +55,22 @@ CREATE TABLE service_users (
     facts text NOT NULL,
     PRIMARY KEY (kind, name)
 );
+-- A user's reservations are accounts within the user's own, which has none.
 CREATE TABLE service_accounts (
     dataset text NOT NULL,
     kind text NOT NULL,
     name text NOT NULL,
+    reservation text NOT NULL,
     ceiling double precision NOT NULL,
     spent text NOT NULL,
-    PRIMARY KEY (dataset, kind, name)
+    note text NOT NULL,
+    created double precision NOT NULL,
+    expires double precision NOT NULL,
+    PRIMARY KEY (dataset, kind, name, reservation)
 );
 CREATE TABLE service_keys (
     id text PRIMARY KEY,
     facts bytea NOT NULL
-);
-CREATE TABLE service_reservations (
-    id text PRIMARY KEY,
-    dataset text NOT NULL,
-    "user" text NOT NULL,
-    amount double precision NOT NULL,
-    spent text NOT NULL,
-    note text NOT NULL,
-    expires double precision NOT NULL,
-    created double precision NOT NULL
 );
 CREATE TABLE service_jobs (
     id text PRIMARY KEY,
