@@ -184,52 +184,57 @@ class Responder:
             return False
         return True
 
-    def charge(self, predictions: NDArray[Any]) -> int:
-        """Charge what :meth:`draw` needs for the same rows; for whoever stores answers itself.
+    def plan(self, predictions: NDArray[Any]) -> AnsweredRows:
+        """Rows to be charged and then drawn under the belief of now; for who stores them itself.
 
         Parameters
         ----------
         predictions : ndarray
             From :meth:`predictions`.
+        """
+        with self.procedure.lock:
+            return self._plan(predictions, self._learn)
 
-        Returns
-        -------
-        int
-            Rows charged.
+    def charge(self, plan: AnsweredRows) -> None:
+        """Charge what :meth:`draw` needs for the same rows, where any of them is contested.
 
         Raises
         ------
         BudgetExhaustedError, SessionRolledBackError
             Nothing may be drawn then.
         RuntimeError
-            When the session stores its answers in the ledger's database; nothing is charged.
+            When the session stores its answers in the ledger's database, or has learned something
+            since the plan was made; nothing is charged.
         """
         if self.store.is_durable:
             raise RuntimeError(
                 "This session stores its answers itself, in the ledger's database: ask with "
                 "answer(), or make a session without store='ledger' for a service."
             )
-        with self.procedure.lock:
-            plan = self._plan(predictions, self._learn)
-            # The worst case of Algorithm 1: rows contested under the belief that it starts from.
-            if plan.law.n_noisy:
+        # The worst case of Algorithm 1: rows contested under the belief that it starts from.
+        if plan.law.n_noisy:
+            with self.procedure.lock:
                 self._charged(plan, self.procedure.charge)
-        return plan.law.n_noisy
 
-    def draw(self, predictions: NDArray[Any]) -> tuple[list[Any], list[float]]:
+    def draw(self, plan: AnsweredRows) -> tuple[list[Any], list[float]]:
         """Answers and margins of rows that were charged: each charge is good for one call.
 
         Parameters
         ----------
-        predictions : ndarray
-            From :meth:`predictions`, the rows that were charged, nothing having been drawn since.
+        plan : AnsweredRows
+            That was charged.
+
+        Raises
+        ------
+        RuntimeError
+            When something was learned since the plan was made.
         """
         self._account.home.check()
         with self.procedure.lock:
-            plan = self._plan(predictions, self._learn)
-            drawn = self.procedure.draw(plan, plan.law)
+            # Refused where the belief has moved on: the draw would take it back to that of then.
+            drawn = self.procedure.draw(plan, plan.calibrate(self._secret.belief))
             self.n_contested += plan.law.n_noisy
-            self.n_answered += len(predictions)
+            self.n_answered += plan.n_outputs
         return drawn.values, drawn.margins
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:

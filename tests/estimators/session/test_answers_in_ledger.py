@@ -229,7 +229,7 @@ def test_whoever_stores_answers_itself_is_refused_before_it_pays(ledger: SharedL
     predictions = responder.predictions(responder.models.checked(queries(0)))
     assert responder.kind.engine.contested(predictions, responder.log_belief).any()
     with pytest.raises(RuntimeError, match="stores"):
-        responder.charge(predictions)
+        responder.charge(responder.plan(predictions))
     assert ledger.spent == 0
 
 

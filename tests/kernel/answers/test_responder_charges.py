@@ -93,7 +93,9 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     assert contested.shape == (30,)
     assert responder.preview(X[80:110]).n_contested == n_contested > 5
     assert responder.procedure.account.n_charged == 0
-    assert responder.charge(predictions) == n_contested
+    plan = responder.plan(predictions)
+    assert plan.law.n_noisy == n_contested
+    responder.charge(plan)
     assert (responder.procedure.account.n_charged, responder.n_answered) == (1, 0)
     assert session.ledger.spent == n_contested / 50
     (event,) = session.ledger.events
@@ -104,7 +106,7 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     assert isinstance(event, QueryAnswers)
     assert (event.answers, event.step_budget, event.is_adaptive) == ("labels", 1 / 50, True)
     before = responder.log_belief
-    values, margins = responder.draw(predictions)
+    values, margins = responder.draw(plan)
     assert (len(values), len(margins)) == (30, 30)
     assert np.isfinite(margins).sum() <= n_contested
     assert not np.array_equal(before, responder.log_belief)
@@ -112,9 +114,17 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     assert len(answers_of(responder)) == 0
     # Rows on which all agree are charged nothing, and need no noise.
     agreed = predictions[~contested]
-    assert responder.charge(agreed) == 0
-    assert responder.draw(agreed)[1] == [math.inf] * len(agreed)
+    free = responder.plan(agreed)
+    assert free.law.n_noisy == 0
+    responder.charge(free)
+    assert responder.draw(free)[1] == [math.inf] * len(agreed)
     assert responder.procedure.account.n_charged == 1
+    # A plan of before was learned from since: drawn again it would take the belief back.
+    learned = responder.log_belief
+    for stale in (responder.charge, responder.draw):
+        with pytest.raises(RuntimeError, match="belief has moved on"):
+            stale(plan)
+    assert np.array_equal(learned, responder.log_belief)
 
 
 def test_what_can_be_afforded_is_what_would_be_charged(rows: Any) -> None:
@@ -137,7 +147,7 @@ def test_a_session_that_stores_answers_itself_charges_no_service(rows: Any, tmp_
     responder = session.responder(MODEL, query_budget=1 / 50)
     predictions = responder.predictions(responder.models.checked(X[80:90]))
     with pytest.raises(RuntimeError, match="stores"):
-        responder.charge(predictions)
+        responder.charge(responder.plan(predictions))
     assert ledger.events == ()
 
 

@@ -104,12 +104,31 @@ def test_one_row_on_every_wire_is_one_answer(house: House) -> None:
         {"inputs": {f"x{i}": [0.5] for i in range(4)}},
         {"dataframe_split": {"columns": ["x3", "x2", "x1", "x0"], "data": [[0.5] * 4]}},
         {"dataframe_records": [{f"x{i}": 0.5 for i in range(4)}]},
+        {"instances": [{f"x{i}": 0.5 for i in range(4)}], "params": None},
     ],
 )
 def test_mlflow_forms(house: House, body: dict[str, Any]) -> None:
     told = house.call("POST", "/invocations", user="flow", json=body)
     assert told.status_code == 200, told.text
     assert len(told.json()["predictions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ({}, "one of"),
+        ({"instances": [[0.5] * 4], "inputs": [[0.5] * 4]}, "one of"),
+        ({"instances": [[0.5] * 4, [0.5]]}, "same number"),
+        ({"instances": [[0.5] * 4], "parms": {"max_charge": 0.0}}, "parms"),
+        ({"inputs": {f"x{i}": 0.5 for i in range(4)}}, "inputs"),
+        ({"dataframe_split": {"columns": ["x0", "x0", "x2", "x3"], "data": [[0.5] * 4]}}, "own"),
+        ({"dataframe_split": {"columns": ["x0", "x1", "x2"], "data": [[0.5] * 4]}}, "every column"),
+        ({"dataframe_records": [{"x0": 0.5}]}, "record"),
+    ],
+)
+def test_what_is_no_form_of_mlflows_is_refused(house: House, body: Any, word: str) -> None:
+    told = house.call("POST", "/invocations", user="flow", json=body)
+    assert (told.status_code, word in told.json()["detail"]) == (422, True), told.text
 
 
 def test_binary_tensors(house: House) -> None:
@@ -145,12 +164,12 @@ def test_idempotency_key(house: House) -> None:
 
 HOSTILE: list[tuple[int, Any, dict[str, str]]] = [
     (400, b"", {}),
-    (400, b"[1]", {}),
+    (422, b"[1]", {}),
     (400, b"{" * 100_000, {}),
     (400, b"[" * 100_000, {}),
-    (400, b'{"inputs": [NaN]}', {}),
+    (422, b'{"inputs": [NaN]}', {}),
     (422, b'{"inputs": [1e999]}', {}),
-    (400, b'{"inputs": [' + b"9" * 5000 + b"]}", {}),
+    (422, b'{"inputs": [' + b"9" * 5000 + b"]}", {}),
     (400, b"\xff\xfe", {}),
     (415, b"{}", {"content-type": "text/html"}),
     (415, b"{}", {"content-type": "application/x-python-pickle"}),
@@ -171,6 +190,10 @@ HOSTILE: list[tuple[int, Any, dict[str, str]]] = [
     (422, v2(np.zeros((1, N_COLUMNS))) | {"outputs": [{"name": "prediction"}]}, {}),
     (422, v2(np.zeros((1, N_COLUMNS))) | {"outputs": [{"name": "predict_proba"}]}, {}),
     (404, v2(np.zeros((1, N_COLUMNS)), reservation="none"), {}),
+    (404, v2(np.zeros((1, N_COLUMNS)), reservation=""), {}),
+    (422, {"inputs": [{"name": "X", "datatype": "INT64", "shape": [1, 4], "data": [0.5] * 4}]}, {}),
+    (422, {"inputs": [{"name": "X", "datatype": "FP64", "shape": [2, 4], "data": [[0.0] * 2] * 4}]},
+     {}),
     (400, v2(np.zeros((1, N_COLUMNS))), {"idempotency-key": "x" * 300}),
     (413, v2(np.zeros((10_001, N_COLUMNS))), {}),
     (422, {"inputs": [{"name": "X", "datatype": "FP64", "shape": [2**39, 2**39], "data": []}]}, {}),

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from pacsklearn_service.server.answering import predecessor
-from pacsklearn_service.server.answering.answer_book import Answer, AnswerBook
-from pacsklearn_service.server.answering.batch import Learned, Progress
+from pacsklearn_service.server.answering.batch import Learned
+from pacsklearn_service.server.answering.records import Answer, Records
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.store.database import ServiceDatabase
@@ -36,35 +36,37 @@ def database(address: str) -> Iterator[ServiceDatabase]:
 
 
 def test_answers_are_found_by_the_names_of_rows(database: ServiceDatabase) -> None:
-    book = AnswerBook(VAULT, "risk")
+    records, learned = Records(VAULT, "risk"), Learned([0.0], (0, 0), 0)
     names = [i.to_bytes(16) for i in range(2000)]
     values: list[Any] = [0.1, [1 / 3, 2 / 3], 3, "a"]
     told = {name: Answer(values[i % 4], bool(i % 3)) for i, name in enumerate(names[:1500])}
     with database.writing() as connection:
-        book.add(connection, told, {"ann": names[:1000], "bob": names[500:1500]})
-        AnswerBook(VAULT, "other").add(connection, dict.fromkeys(names, Answer(7, True)), {})
+        paid = {"ann": names[:1000], "bob": names[500:1500]}
+        records.finish(connection, learned, told, paid)
+        other = dict.fromkeys(names, Answer(7, True))
+        Records(VAULT, "other").finish(connection, learned, other, {})
     with database.reading() as connection:
-        known = book.look_up(connection, {"ann": names, "bob": names[::-1], "eve": names[:1]})
+        known = records.look_up(connection, {"ann": names, "bob": names[::-1], "eve": names[:1]})
         assert known.answers == told
         assert known.paid == {"ann": {*names[:1000]}, "bob": {*names[500:1500]}, "eve": set()}
         assert known.new_to("ann", [names[1], names[1200], names[5], names[1200]]) == [names[1200]]
-        assert book.look_up(connection, {}).answers == {}
-        assert book.size(connection) == 1500
+        assert records.look_up(connection, {}).answers == {}
+        assert records.size(connection) == 1500
         # The tables do not tell that two users have asked the same.
-        paid = connection.ask("SELECT name FROM service_paid")
-        assert len({bytes(row["name"]) for row in paid}) == 2000
+        rows = connection.ask("SELECT name FROM service_paid")
+        assert len({bytes(row["name"]) for row in rows}) == 2000
         stored = connection.ask("SELECT answer FROM service_answers WHERE model = 'risk'")
         assert len({bytes(row["answer"]) for row in stored}) == 1500
 
 
 def test_what_was_learned_is_the_same_in_every_bit(database: ServiceDatabase) -> None:
-    progress = Progress(VAULT, "risk")
+    records = Records(VAULT, "risk")
     learned = Learned([float("-inf"), 0.1, -1e-300], (5, 2), 3)
     with database.writing() as connection:
-        progress.begin(connection)
-        assert progress.read(connection) == (None, None)
-        progress.finish(connection, learned)
-        again, batch = progress.read(connection)
+        records.begin(connection)
+        assert records.progress(connection) == (None, None)
+        records.finish(connection, learned, {}, {})
+        again, batch = records.progress(connection)
     assert batch is None
     assert again is not None
     assert (again.belief, again.counts, again.charged) == ([float("-inf"), 0.1, -1e-300], (5, 2), 3)

@@ -118,7 +118,7 @@ class House:
     def n_answered(self) -> int:
         """Rows of the model that were answered, to whomever."""
         with self.coordinator.database.reading() as connection:
-            return self.coordinator.hosted("risk").book.size(connection)
+            return self.coordinator.hosted("risk").records.size(connection)
 
     @property
     def spent(self) -> float:

@@ -89,12 +89,8 @@ class Signature:
                 f"The rows must have shape (n, {len(self.names)}), got "
                 f"{tuple(table.shape)}; the columns are described by the model's metadata.",
             )
-        if table.dtype.kind in "OUS":  # numbers and texts: each column by itself
-            rows = [list(row) for row in values]
-            return {
-                name: np.asarray([row[i] for row in rows], dtype=object)
-                for i, name in enumerate(self.names)
-            }
+        if table.dtype.kind in "OUS":  # numbers beside texts stay what they are
+            table = np.asarray(values, dtype=object)
         return {name: table[:, i] for i, name in enumerate(self.names)}
 
     def checked(self, columns: Mapping[str, Any], *, most: int) -> dict[str, NDArray[Any]]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import Any, Final, Self, final
 
-from pydantic import ConfigDict, TypeAdapter, with_config
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ConfigDict, with_config
 
-from pacsklearn_service.server.answering.answer_book import Known
+from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn_service.server.caller import Ask
-from pacsklearn_service.server.store.connection import Connection
-from pacsklearn_service.server.vault import Vault
+from pacsklearn_service.server.signature import Signature
 
 _AS_JSON: Final = ConfigDict(
     ser_json_bytes="base64", val_json_bytes="base64", ser_json_inf_nan="constants"
@@ -52,42 +53,6 @@ class Share:
     body: bytes = field(default=b"", repr=False)
     reservation: str | None = None
     remaining: float | None = None
-
-
-def shares_of(
-    known: Known, asks: Sequence[Ask], names: Mapping[int, list[bytes]]
-) -> tuple[dict[int, Share], list[int]]:
-    """Parts in a batch; what a caller asks in two requests at once is paid by the first.
-
-    Parameters
-    ----------
-    known : Known
-    asks : sequence of Ask
-    names : mapping of int to list of bytes
-        Of the rows of the requests that are answered, by the request's place.
-
-    Returns
-    -------
-    dict of int to Share
-    list of int
-        Places of requests to be answered after these.
-    """
-    shares: dict[int, Share] = {}
-    later: list[int] = []
-    paying: dict[str, set[bytes]] = {}
-    for i, own in names.items():
-        ask, caller = asks[i], asks[i].caller
-        new = known.new_to(caller.user, own)
-        mine = paying.setdefault(caller.user, set())
-        # A row that the first of two requests pays for is not charged to the second.
-        if not mine.isdisjoint(new):
-            later.append(i)
-            continue
-        mine.update(new)
-        shares[i] = Share(
-            caller.user, caller.project, 0.0, own, new, ask.key, ask.body, ask.reservation
-        )
-    return shares, later
 
 
 @final
@@ -137,55 +102,69 @@ class Learned:
     charged: int
 
 
-_BATCH: Final = TypeAdapter(Batch)
-_LEARNED: Final = TypeAdapter(Learned)
-
-
 @final
-class Progress:
-    """Where a model stands: what it has written down before a charge, and learned by the draws.
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluated:
+    """Some queries, what candidates say of them, and which are contested under the prior.
 
     Parameters
     ----------
-    vault : Vault
-    model : str
+    place : dict of bytes to int
+        Of a query's name in the rest.
+    columns : dict of str to ndarray
+    predictions : ndarray
+    flags : ndarray of bool
     """
 
-    def __init__(self, vault: Vault, model: str) -> None:
-        self._vault, self._model = vault, model
-        self._intent, self._learned = f"intent/{model}", f"learned/{model}"
+    place: dict[bytes, int]
+    columns: dict[str, NDArray[Any]]
+    predictions: NDArray[Any]
+    flags: NDArray[np.bool_]
 
-    def begin(self, connection: Connection) -> None:
-        """Make the row of a new model."""
-        connection.insert("service_progress", model=self._model)
+    @classmethod
+    def of(
+        cls,
+        responder: Responder,
+        signature: Signature,
+        parts: Sequence[tuple[Ask, Share]],
+        log_prior: NDArray[np.float64],
+    ) -> Self:
+        """Evaluate every row that is new to who asks it.
 
-    def read(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
-        """What was learned so far, and a batch that was written down and not finished."""
-        question = "SELECT intent, learned FROM service_progress WHERE model = ?"
-        (row,) = connection.ask(question, self._model)
-        learned, batch = None, None
-        if row["learned"] is not None:
-            content = self._vault.open(row["learned"], self._learned)
-            learned = _LEARNED.validate_json(content)
-        if row["intent"] is not None:
-            batch = _BATCH.validate_json(self._vault.open(row["intent"], self._intent))
-        return learned, batch
+        Also rows that somebody else has asked: their work is the same as a fresh row's.
+        """
+        place: dict[bytes, int] = {}
+        new_rows = []
+        for ask, share in parts:
+            # Reversed, so that of a row that stands twice the first place is kept.
+            at = {name: k for k, name in reversed(list(enumerate(share.names)))}
+            new = [name for name in share.new if name not in place]
+            if new:
+                place |= {name: len(place) + k for k, name in enumerate(new)}
+                new_rows.append(ask.part(np.asarray([at[name] for name in new], dtype=np.intp)))
+        columns = {name: np.concatenate([part[name] for part in new_rows]) for name in new_rows[0]}
+        predictions = responder.predictions(responder.models.checked(signature.rows(columns)))
+        contested = responder.kind.engine.contested(predictions, log_prior)
+        return cls(place, columns, predictions, contested)
 
-    def write(self, connection: Connection, batch: Batch) -> None:
-        """Put down what is about to be charged."""
-        self._set(connection, intent=self._vault.seal(_BATCH.dump_json(batch), self._intent))
+    def contested(self, names: Sequence[bytes]) -> int:
+        """How many of the queries are."""
+        return sum(bool(self.flags[self.place[name]]) for name in names)
 
-    def finish(self, connection: Connection, learned: Learned) -> None:
-        """Put what the draw has left in the batch's place."""
-        # The rows that were asked are not kept longer than a restart could need them.
-        sealed = self._vault.seal(_LEARNED.dump_json(learned), self._learned)
-        self._set(connection, intent=None, learned=sealed)
+    def total(self, shares: Iterable[Share]) -> int:
+        """How many contested rows requests pay for, each those that are new to who sent it."""
+        return sum(self.contested(each.new) for each in shares)
 
-    def remove(self, connection: Connection) -> None:
-        """Undo the batch, which was not charged."""
-        self._set(connection, intent=None)
+    def borne(self, responder: Responder, shares: Mapping[int, Share]) -> set[int]:
+        """Requests that data set and session can bear, in the order they came.
 
-    def _set(self, connection: Connection, **values: bytes | None) -> None:
-        what = ", ".join(f"{name} = ?" for name in values)
-        statement = f"UPDATE service_progress SET {what} WHERE model = ?"  # noqa: S608
-        connection.change(statement, *values.values(), self._model)
+        Counted as if nobody had asked any of the rows: a stored one is refused as a fresh one is.
+        """
+        if responder.affords(self.total(shares.values())):
+            return set(shares)
+        borne, count = set[int](), 0
+        for i, share in shares.items():
+            if responder.affords(count + self.contested(share.new)):
+                count += self.contested(share.new)
+                borne.add(i)
+        return borne

@@ -22,7 +22,7 @@ from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn_service.server.answering.batch import Progress
+from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.model_card import stated_guarantee
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import NAME, Recipe
@@ -257,7 +257,7 @@ class Catalog:
                 state=self._vault.seal(state, f"model/{key}"),
                 created=time_text(),
             )
-            Progress(self._vault, key).begin(connection)
+            Records(self._vault, key).begin(connection)
             if database.token is None:
                 AuditLog(connection).add("the machine's console", "add model", key)
 

@@ -18,6 +18,7 @@ from pacsklearn_service.server.answering.catalog import Catalog
 from pacsklearn_service.server.answering.desk import Desk
 from pacsklearn_service.server.answering.hosted_model import HostedModel
 from pacsklearn_service.server.answering.predecessor import end, own_name
+from pacsklearn_service.server.answering.records import forget_replies
 from pacsklearn_service.server.answering.released_model import ReleasedModel
 from pacsklearn_service.server.answering.warm_up import warm_up
 from pacsklearn_service.server.caller import Ask, Caller
@@ -248,11 +249,8 @@ class Coordinator:
         """Delete replies whose time is over, now and then."""
         if not self.is_ready or time.monotonic() < self._forget_at:
             return
-        # Before the transaction: who loads a model holds the lock, and waits for the database.
-        models = self.answering()
         with self.database.writing() as connection:
-            for model in models:
-                model.replies.forget_old(connection, self.settings.keep_replies)
+            forget_replies(connection, self.settings.keep_replies)
         for work in self._on_forget:
             work()
         self._forget_at = time.monotonic() + _FORGET_SECONDS

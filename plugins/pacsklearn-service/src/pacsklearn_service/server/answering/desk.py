@@ -31,6 +31,8 @@ class Desk:
         self._waiting: queue.Queue[tuple[Ask, Future[dict[str, Any]]] | None] = queue.Queue(
             _MOST_WAITING
         )
+        self._lock = threading.Lock()
+        self._under_way: set[tuple[str, str]] = set()
         # One thread a model: its session answers one batch after the other anyway.
         self._thread = threading.Thread(target=self._run, name=f"desk {model.name}", daemon=True)
         self._thread.start()
@@ -43,13 +45,21 @@ class Desk:
         Problem
             When the same key is being answered, or too many wait.
         """
-        replies, future = self.model.replies, Future[dict[str, Any]]()
-        # Before it waits: a key sent twice at once must not be answered twice.
-        replies.enter(ask)
+        future, own = Future[dict[str, Any]](), (ask.caller.user, ask.key or "")
+        if ask.key is not None:
+            # Before it waits: a key sent twice at once must not be answered twice.
+            with self._lock:
+                if own in self._under_way:
+                    raise Problem(
+                        "in-progress",
+                        "A request with this Idempotency-Key is being answered; try again later.",
+                        retry_after=1,
+                    )
+                self._under_way.add(own)
         try:
             self._waiting.put_nowait((ask, future))
         except queue.Full:
-            replies.leave(ask)
+            self._leave(ask)
             raise Problem(
                 "too-many-requests", "Too many requests wait for this model.", retry_after=5
             ) from None
@@ -86,7 +96,7 @@ class Desk:
         except Exception as error:  # noqa: BLE001 - each caller is told, and the desk goes on
             replies = [error] * len(asks)
         for (ask, future), reply in zip(together, replies, strict=True):
-            self.model.replies.leave(ask)
+            self._leave(ask)
             if isinstance(reply, Exception):
                 future.set_exception(reply)
             else:
@@ -95,5 +105,10 @@ class Desk:
     def _is_wanted(self, ask: Ask, future: Future[dict[str, Any]]) -> bool:
         if future.set_running_or_notify_cancel():
             return True
-        self.model.replies.leave(ask)
+        self._leave(ask)
         return False
+
+    def _leave(self, ask: Ask) -> None:
+        """Give the request's key back."""
+        with self._lock:
+            self._under_way.discard((ask.caller.user, ask.key or ""))

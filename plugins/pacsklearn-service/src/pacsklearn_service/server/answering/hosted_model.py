@@ -20,18 +20,12 @@ from pacsklearn.estimators.row_keys import row_keys
 from pacsklearn.estimators.session_document import document_state
 from pacsklearn.estimators.stored_session import caught_up
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerCorruptedError
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.secret.home_process import HomeProcess
-from pacsklearn_service.server.answering.answer_book import Answer, AnswerBook, Known
-from pacsklearn_service.server.answering.batch import (
-    Batch,
-    Learned,
-    Progress,
-    Share,
-    shares_of,
-)
-from pacsklearn_service.server.answering.evaluated import Evaluated
+from pacsklearn_service.server.answering.batch import Batch, Evaluated, Learned, Share
+from pacsklearn_service.server.answering.records import Answer, Known, Records
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import NOT_READ, Problem
@@ -39,7 +33,6 @@ from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
 from pacsklearn_service.server.store.quotas import Quotas
-from pacsklearn_service.server.store.replies import Replies
 from pacsklearn_service.server.vault import Vault
 
 
@@ -83,8 +76,7 @@ class HostedModel:
         self._lock = threading.Lock()
         self._is_stale = True
         self.debited = 0.0
-        self.replies = Replies(vault, name)
-        self.book, self._progress = AnswerBook(vault, name), Progress(vault, name)
+        self.records = Records(vault, name)
 
     @property
     def responder(self) -> Responder:
@@ -112,7 +104,7 @@ class HostedModel:
             # To resume a session takes it from whoever has it: only the lease's holder may.
             self._database.check_lease(connection)
             (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
-            learned, pending = self._progress.read(connection)
+            learned, pending = self.records.progress(connection)
         self.facts: dict[str, Any] = json.loads(row["facts"])
         self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
         # Sealed by this service: whoever has not its key cannot have put models there.
@@ -143,7 +135,7 @@ class HostedModel:
         """Rows that are new to the caller, and the most that they can cost."""
         names = self._names(ask)
         with self._database.reading() as connection:
-            known = self.book.look_up(connection, {ask.caller.user: names})
+            known = self.records.look_up(connection, {ask.caller.user: names})
         count = len(known.new_to(ask.caller.user, names))
         return count, count * self.step_budget
 
@@ -205,17 +197,17 @@ class HostedModel:
                 replies[i] = problem
         with self._database.reading() as connection:
             self._database.check_lease(connection)
-            known = self.book.look_up(connection, asked)
+            known = self.records.look_up(connection, asked)
             for i, own in names.items():
                 try:
-                    told = self.replies.find(connection, asks[i])
+                    told = self.records.reply(connection, asks[i])
                     told = told or self._refusal(asks[i], known, own)
                     if told is not None:
                         replies[i] = told
                 except Problem as problem:
                     replies[i] = problem
         open_ = {i: own for i, own in names.items() if i not in replies}
-        shares, later = shares_of(known, asks, open_)
+        shares, later = known.shares(asks, open_)
         new = {i: share for i, share in shares.items() if share.new}
         for i, share in shares.items():
             if i not in new:
@@ -234,7 +226,7 @@ class HostedModel:
         reply = self._reply(replace(share, remaining=left), known)
         if share.key is not None:
             with self._database.writing() as connection:
-                self.replies.store(connection, share, reply)
+                self.records.keep(connection, share, reply)
         return reply
 
     def _answer_new(
@@ -280,18 +272,18 @@ class HostedModel:
             batch, rows = self._batch(paid, evaluated, known)
             if paid:
                 # With the debits, in one transaction: whoever takes over finds both, or neither.
-                self._progress.write(connection, batch)
+                self.records.write(connection, batch)
         if not paid:
             return replies
         # Charged while no transaction is open: the ledger has its own, in the same database. It is
         # looked at beforehand only where it would be charged less than the requests' prices.
-        now = self._responder.kind.engine.contested(rows, self._responder.log_belief)
-        is_whole = evaluated.total(paid.values()) == int(now.sum())
+        plan = self._responder.plan(rows)
+        is_whole = evaluated.total(paid.values()) == plan.law.n_noisy
         borne = set(paid) if is_whole else evaluated.borne(self._responder, paid)
         if len(borne) == len(paid):
             try:
-                self._charge(rows)
-                fresh = self._drawn(batch, rows)
+                self._charge(plan)
+                fresh = self._drawn(batch, plan)
             except BudgetExhaustedError:  # only where quotas exceed the budget
                 borne = evaluated.borne(self._responder, paid)
                 borne = borne if len(borne) < len(paid) else set()
@@ -358,23 +350,22 @@ class HostedModel:
         for share in batch.shares:
             asked.setdefault(share.user, []).extend(share.names)
         with self._database.reading() as connection:
-            known = self.book.look_up(connection, asked)
+            known = self.records.look_up(connection, asked)
         self._charged += 1
         # Under their keys the requests get the reply that they have paid for, when they come again.
-        self._store(self._drawn(batch, predictions), batch.shares, known)
+        plan = self._responder.plan(predictions)
+        self._store(self._drawn(batch, plan), batch.shares, known)
 
-    def _charge(self, predictions: NDArray[Any]) -> None:
-        before = self._responder.procedure.account.n_charged
-        if len(predictions):
-            self._responder.charge(predictions)
-        self._charged += self._responder.procedure.account.n_charged - before
+    def _charge(self, plan: AnsweredRows) -> None:
+        self._responder.charge(plan)
+        self._charged += plan.law.n_noisy > 0
 
-    def _drawn(self, batch: Batch, predictions: NDArray[Any]) -> dict[bytes, Answer]:
+    def _drawn(self, batch: Batch, plan: AnsweredRows) -> dict[bytes, Answer]:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
         if not self._database.is_held:
             raise FencedError(_NOT_IN_CHARGE)
-        values = self._responder.draw(predictions)[0] if batch.names else []
+        values = self._responder.draw(plan)[0]
         return {
             name: Answer(value.tolist() if hasattr(value, "tolist") else value, flag)
             for name, value, flag in zip(batch.names, values, batch.flags, strict=True)
@@ -396,10 +387,9 @@ class HostedModel:
             self._charged,
         )
         with self._database.writing() as connection:
-            self._progress.finish(connection, learned)
-            self.book.add(connection, fresh, paid)
+            self.records.finish(connection, learned, fresh, paid)
             for share, reply in zip(shares, made, strict=True):
-                self.replies.store(connection, share, reply)
+                self.records.keep(connection, share, reply)
         return made
 
     def _give_back(self, batch: Batch) -> None:
@@ -409,7 +399,7 @@ class HostedModel:
             for share in batch.shares:
                 quotas.refund(share.user, share.project, share.price, share.reservation)
             quotas.flush()
-            self._progress.remove(connection)
+            self.records.write(connection, None)
 
     def _reply(self, share: Share, known: Known) -> dict[str, Any]:
         kind, answers = self._responder.kind, known.answers

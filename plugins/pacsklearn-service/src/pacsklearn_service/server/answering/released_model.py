@@ -18,7 +18,6 @@ from pacsklearn_service.server.problem import NOT_READ, Problem
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.store.database import ServiceDatabase
 from pacsklearn_service.server.store.quotas import Quotas
-from pacsklearn_service.server.store.replies import Replies
 from pacsklearn_service.server.vault import Vault
 
 
@@ -42,7 +41,6 @@ class ReleasedModel:
 
     def __init__(self, database: ServiceDatabase, vault: Vault, name: str) -> None:
         self._database, self._vault, self.name = database, vault, name
-        self.replies = Replies(vault, name)
 
     def load(self) -> None:
         """Read the model, which was verified when it was added and sealed then."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pacsklearn_service.server.problem import Problem
 
@@ -27,9 +27,24 @@ DTYPES: Final = {
 }
 
 
+Value = bool | int | float | str
+Table = Annotated[list[list[Value]], Field(min_length=1)]
+Records = Annotated[list[dict[str, Value]], Field(min_length=1)]
+
+
 class _Strict(BaseModel):
     # A misspelt max_charge, or parameters, must not be a request without one.
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _said(cls, facts: Any) -> Any:
+        # Clients send null for what they do not say.
+        return (
+            {name: each for name, each in facts.items() if each is not None}
+            if isinstance(facts, dict)
+            else facts
+        )
 
 
 class Parameters(_Strict):
@@ -53,7 +68,7 @@ class Tensor(_Strict):
     name: str
     shape: Annotated[list[Annotated[int, Field(ge=0, lt=2**40)]], Field(min_length=1, max_length=2)]
     datatype: Datatype
-    data: list[Any] | None = None
+    data: list[Value] | list[list[Value]] | None = None
     parameters: TensorParameters = TensorParameters()
 
 
@@ -79,16 +94,40 @@ class V2Body(_Strict):
     parameters: Parameters = Parameters()
 
 
-def checked(kind: type[Body], facts: Any) -> Body:
-    """What a document says.
+class Split(_Strict):
+    """Rows, and the names of their columns."""
+
+    columns: list[str] | None = None
+    index: list[Any] | None = None
+    data: Table
+
+
+class Invocation(_Strict):
+    """Request of MLflow's scoring server: one of four forms of a table."""
+
+    dataframe_split: Split | None = None
+    dataframe_records: Records | None = None
+    instances: Table | Records | None = None
+    inputs: Table | dict[str, list[Value]] | None = None
+    params: Parameters = Parameters()
+
+
+class Columns(_Strict):
+    """A table that the curator registers."""
+
+    columns: dict[str, list[Value]]
+
+
+def parsed(kind: type[Body], body: bytes) -> Body:
+    """What a body of JSON says.
 
     Raises
     ------
     Problem
-        Names fields; the documents' own words are in none of it.
+        Names fields; the body's own words are in none of it.
     """
     try:
-        return kind.model_validate(facts)
+        return kind.model_validate_json(body)
     except ValidationError as error:
         raise invalid(error.errors()) from None
 
@@ -104,7 +143,11 @@ def query(facts: Mapping[str, str]) -> Parameters:
 
 def invalid(errors: Any) -> Problem:
     """Refusal that names fields only: pydantic's own messages quote what was sent."""
-    fields = sorted({".".join(str(part) for part in each["loc"]) for each in errors})
+    if any(each["type"] == "json_invalid" for each in errors):
+        return Problem("bad-request", "The body must be JSON in UTF-8.")
+    # Without the names of the types that a value could have had.
+    parts = [[str(part) for part in each["loc"] if "[" not in str(part)] for each in errors]
+    fields = sorted({".".join(each) or "the body" for each in parts})
     known = [each for each in fields if len(each) < 100 and each.isascii()][:5]
     return Problem(
         "invalid", f"These fields are missing, unknown or not valid: {', '.join(known)}."
@@ -141,28 +184,7 @@ def _body(schema: dict[str, Any], *tables: str, key: bool = False) -> dict[str, 
     return {"requestBody": {"required": True, "content": content}, "parameters": [own] * key}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties}
-
-
 V2_BODY: Final = _body(_described(V2Body), ARROW, key=True)
 ROWS_BODY: Final = _body(_described(V2Body), ARROW, CSV)
-INVOCATION_BODY: Final = _body(
-    _object(
-        dataframe_split={"type": "object"},
-        dataframe_records={"type": "array"},
-        instances={"type": "array"},
-        inputs={},
-        params=_described(Parameters),
-    ),
-    ARROW,
-    CSV,
-    key=True,
-)
-TABLE_BODY: Final = _body(
-    _object(columns={"type": "object", "additionalProperties": {"type": "array"}})
-    | {"required": ["columns"]},
-    ARROW,
-    CSV,
-    PARQUET,
-)
+INVOCATION_BODY: Final = _body(_described(Invocation), ARROW, CSV, key=True)
+TABLE_BODY: Final = _body(_described(Columns), ARROW, CSV, PARQUET)

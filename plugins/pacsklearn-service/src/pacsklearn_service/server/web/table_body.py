@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.json_body import json_object
-from pacsklearn_service.server.web.schemas import ARROW, CSV, JSON, PARQUET, Parameters, checked
+from pacsklearn_service.server.web.schemas import (
+    ARROW,
+    CSV,
+    JSON,
+    PARQUET,
+    Columns,
+    Invocation,
+    Parameters,
+    Split,
+    parsed,
+)
 
 _MOST_COLUMNS: Final = 10_000
 
@@ -49,56 +58,39 @@ def mlflow_table(
     body: bytes, signature: Signature, most: int
 ) -> tuple[dict[str, NDArray[Any]], Parameters]:
     """Columns of a request as MLflow's scoring server takes it, and its parameters."""
-    document = json_object(body)
-    params = checked(Parameters, document.pop("params", None) or {})
-    if len(document) != 1:
+    asked = parsed(Invocation, body)
+    forms = [asked.dataframe_split, asked.dataframe_records, asked.instances, asked.inputs]
+    stated = [each for each in forms if each is not None]
+    if len(stated) != 1:
         raise Problem(
             "invalid",
             "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
         )
-    ((form, content),) = document.items()
-    return signature.checked(_mlflow(form, content, signature), most=most), params
+    return signature.checked(_mlflow(stated[0], signature), most=most), asked.params
 
 
-def _mlflow(form: str, content: Any, signature: Signature) -> dict[str, Any]:
-    records = isinstance(content, list) and bool(content) and isinstance(content[0], dict)
-    if form == "dataframe_split" and isinstance(content, dict):
-        return _split(content, signature)
-    if form == "dataframe_records" or (form == "instances" and records):
-        return _records(content, signature)
-    if form == "inputs" and isinstance(content, dict):
-        if not all(isinstance(each, list) for each in content.values()):
-            raise Problem("invalid", "inputs must be an object of lists.")
+def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
+    if isinstance(content, Split):
+        if content.columns is None:
+            return signature.matrix(content.data)
+        try:
+            columns = zip(content.columns, zip(*content.data, strict=True), strict=True)
+            return _apart([(name, list(values)) for name, values in columns])
+        except ValueError:
+            raise Problem("invalid", "data must hold a value of every column.") from None
+    if isinstance(content, dict):
         return content
-    if form in ("instances", "inputs") and isinstance(content, list):
-        return signature.matrix(_rectangle(content))
-    raise Problem(
-        "invalid",
-        "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
-    )
-
-
-def _split(content: dict[str, Any], signature: Signature) -> dict[str, Any]:
-    rows, names = content.get("data"), content.get("columns")
-    if not isinstance(rows, list):
-        raise Problem("invalid", "dataframe_split must hold columns and data.")
-    if names is None:
-        return signature.matrix(_rectangle(rows))
-    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise Problem("invalid", "columns must be a list of names.")
-    table = _rectangle(rows, len(names))
-    columns = {name: [row[i] for row in table] for i, name in enumerate(names)}
-    if len(columns) != len(names):
-        raise Problem("invalid", "Every column must have a name of its own.")
-    return columns
-
-
-def _records(content: Any, signature: Signature) -> dict[str, Any]:
-    if not isinstance(content, list) or not all(
-        isinstance(row, dict) and set(row) == set(signature.names) for row in content
-    ):
+    if not isinstance(content[0], dict):
+        return signature.matrix(content)
+    if not all(set(row) == set(signature.names) for row in content):
         raise Problem("invalid", "Every record must have the columns of the model's metadata.")
     return {name: [row[name] for row in content] for name in signature.names}
+
+
+def _apart(columns: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(columns)) != len(columns):
+        raise Problem("invalid", "Every column must have a name of its own.")
+    return dict(columns)
 
 
 def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
@@ -113,22 +105,10 @@ def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
     return sink.getvalue()
 
 
-def _rectangle(rows: list[Any], width: int | None = None) -> list[list[Any]]:
-    if not rows or not all(isinstance(row, list) for row in rows):
-        raise Problem("invalid", "The rows must be a list of lists.")
-    if {len(row) for row in rows} != {len(rows[0]) if width is None else width}:
-        raise Problem("invalid", "The rows must all have the same number of values.")
-    if not all(isinstance(each, (bool, int, float, str)) for row in rows for each in row):
-        raise Problem("invalid", "The rows must hold numbers and texts.")
-    return rows
-
-
 def _json(body: bytes, *_: int) -> Any:
     import pyarrow as pa
 
-    columns = json_object(body).get("columns")
-    if not isinstance(columns, dict) or not all(isinstance(c, list) for c in columns.values()):
-        raise Problem("invalid", "columns must be an object of lists.")
+    columns = parsed(Columns, body).columns
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 

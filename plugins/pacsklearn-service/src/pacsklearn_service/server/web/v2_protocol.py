@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.json_body import json_object
-from pacsklearn_service.server.web.schemas import DTYPES, Tensor, V2Body, checked
+from pacsklearn_service.server.web.schemas import DTYPES, Tensor, V2Body, parsed
 from pacsklearn_service.tensors import packed_texts
 
 
@@ -41,15 +40,12 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
         if int(header_length) > len(body):
             raise Problem("bad-request", "Inference-Header-Content-Length passes the body's end.")
         header, rest = body[: int(header_length)], body[int(header_length) :]
-    # Clients send null for what they do not say.
-    parsed = checked(
-        V2Body, {name: each for name, each in json_object(header).items() if each is not None}
-    )
+    said = parsed(V2Body, header)
     offered = output_kinds(model)
-    if any(each.name not in offered for each in parsed.outputs):
+    if any(each.name not in offered for each in said.outputs):
         raise Problem("invalid", f"outputs must be some of: {', '.join(offered)}.")
     tensors: dict[str, Any] = {}
-    for each in parsed.inputs:
+    for each in said.inputs:
         size = each.parameters.binary_data_size
         if size is None:
             values = _flat(each)
@@ -64,20 +60,20 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
     if rest:
         raise Problem("bad-request", "The body is longer than its tensors.")
     signature = Signature.from_facts(model["signature"])
-    return V2Request(signature.checked(_columns(tensors, signature), most=most), parsed)
+    return V2Request(signature.checked(_columns(tensors, signature), most=most), said)
 
 
 def written_v2(
-    model: dict[str, Any], parsed: V2Request, reply: dict[str, Any]
+    model: dict[str, Any], asked: V2Request, reply: dict[str, Any]
 ) -> tuple[bytes, int | None]:
     """Body of a response, and the length of its JSON where tensors follow."""
-    wanted = {each.name: each.parameters.binary_data for each in parsed.body.outputs}
+    wanted = {each.name: each.parameters.binary_data for each in asked.body.outputs}
     outputs, tensors = [], []
     for name, values in reply["outputs"].items():
         if wanted and name not in wanted:
             continue
         binary = wanted.get(name, False) or (
-            not wanted and parsed.body.parameters.binary_data_output
+            not wanted and asked.body.parameters.binary_data_output
         )
         output = {"name": name, **_described(values)}
         if binary:
@@ -89,7 +85,7 @@ def written_v2(
     document = {
         "model_name": model["name"],
         "model_version": str(model["version"]),
-        **({"id": parsed.body.id} if parsed.body.id else {}),
+        **({"id": asked.body.id} if asked.body.id else {}),
         "parameters": parameters,
         "outputs": outputs,
     }
@@ -121,27 +117,29 @@ def metadata(model: dict[str, Any]) -> dict[str, Any]:
 
 def output_kinds(model: dict[str, Any]) -> dict[str, str]:
     """Data type of each output that a model has."""
-    kinds = {"predict": "FP64" if model["classes"] is None else _datatype(model["classes"])}
+    kinds = {
+        "predict": "FP64" if model["classes"] is None else _described(model["classes"])["datatype"]
+    }
     return kinds | ({"predict_proba": "FP64"} if model["answers"] == "probabilities" else {})
 
 
 def _flat(tensor: Tensor) -> NDArray[Any]:
-    data, shape, datatype = tensor.data, tensor.shape, tensor.datatype
-    if data is None:
-        raise Problem("invalid", "data must be a list of values.")
-    if len(shape) == 2 and data and isinstance(data[0], list):
-        if not all(isinstance(row, list) and len(row) == shape[1] for row in data):
-            raise Problem("invalid", "data must hold as many values as shape says.")
-        data = [value for row in data for value in row]
-    if not all(isinstance(each, str if datatype == "BYTES" else (int, float)) for each in data):
-        raise Problem("invalid", f"data of {datatype} must hold texts (BYTES) or numbers.")
-    if datatype == "BYTES":
-        return np.asarray(data, dtype=object)
+    wrong = f"data of {tensor.datatype} must hold values of this type, as many as shape says."
     try:
-        exact = np.asarray(data, dtype=np.float64 if datatype[0] == "F" else object)
-        return exact.astype(DTYPES[datatype]).astype(np.float64)
+        given = np.asarray(tensor.data, dtype=object)
+        if given.ndim == 0 or (given.ndim > 1 and list(given.shape) != tensor.shape):
+            raise ValueError
+        if any(isinstance(each, str) != (tensor.datatype == "BYTES") for each in given.flat):
+            raise ValueError
+        if tensor.datatype == "BYTES":
+            return given.ravel()
+        typed = given.astype(DTYPES[tensor.datatype])
+        # What is rounded to be a single is meant so; what is cut off to be an integer is not.
+        if tensor.datatype[0] != "F" and not (typed == given).all():
+            raise ValueError
     except (OverflowError, ValueError, TypeError):
-        raise Problem("invalid", f"data of {datatype} must hold numbers of this type.") from None
+        raise Problem("invalid", wrong) from None
+    return typed.astype(np.float64).ravel()
 
 
 def _from_bytes(content: bytes, tensor: Tensor) -> NDArray[Any]:
@@ -178,21 +176,10 @@ def _columns(tensors: dict[str, Any], signature: Signature) -> dict[str, NDArray
     }
 
 
-def _datatype(values: list[Any]) -> str:
-    flat = values[0] if values and isinstance(values[0], list) else values
-    if all(isinstance(each, bool) for each in flat):
-        return "BOOL"
-    if all(isinstance(each, int) for each in flat):
-        return "INT64"
-    return "FP64" if all(isinstance(each, (int, float)) for each in flat) else "BYTES"
-
-
 def _described(values: list[Any]) -> dict[str, Any]:
-    shape, flat = [len(values)], values
-    if values and isinstance(values[0], list):
-        shape.append(len(values[0]))
-        flat = [each for row in values for each in row]
-    return {"datatype": _datatype(values), "shape": shape, "data": flat}
+    array = np.asarray(values)
+    datatype = {"b": "BOOL", "i": "INT64", "f": "FP64"}.get(array.dtype.kind, "BYTES")
+    return {"datatype": datatype, "shape": list(array.shape), "data": array.ravel().tolist()}
 
 
 def _bytes(datatype: str, values: list[Any]) -> bytes:

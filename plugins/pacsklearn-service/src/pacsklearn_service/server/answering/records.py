@@ -1,0 +1,260 @@
+"""What is stored of one model: answers by the name of the query, who has paid, replies by key."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, final
+
+from pydantic import TypeAdapter
+
+from pacsklearn_service.server.answering.batch import Batch, Learned, Share
+from pacsklearn_service.server.caller import Ask
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.store.connection import Connection
+from pacsklearn_service.server.vault import Vault
+
+_AT_ONCE: Final = 900
+_BATCH: Final = TypeAdapter(Batch)
+_LEARNED: Final = TypeAdapter(Learned)
+
+
+class Answer(NamedTuple):
+    """What was told of one query.
+
+    Parameters
+    ----------
+    value : object
+        A label's code, or numbers, as JSON holds them.
+    contested : bool
+        Whether candidates disagree under the prior; the same for every caller at all times.
+    """
+
+    value: Any
+    contested: bool
+
+
+@final
+@dataclass
+class Known:
+    """What was answered before of the queries that some requests ask.
+
+    Parameters
+    ----------
+    answers : dict of bytes to Answer
+        By name; queries that nobody has asked are not in it.
+    paid : dict of str to set of bytes
+        Names of those that each user has paid for.
+    """
+
+    answers: dict[bytes, Answer] = field(repr=False)
+    paid: dict[str, set[bytes]] = field(repr=False)
+
+    def new_to(self, user: str, names: Sequence[bytes]) -> list[bytes]:
+        """Names that the user has not paid for, each once, in the order asked."""
+        return [name for name in dict.fromkeys(names) if name not in self.paid[user]]
+
+    def shares(
+        self, asks: Sequence[Ask], names: Mapping[int, list[bytes]]
+    ) -> tuple[dict[int, Share], list[int]]:
+        """Parts in a batch; what a caller asks in two requests at once is paid by the first.
+
+        Parameters
+        ----------
+        asks : sequence of Ask
+        names : mapping of int to list of bytes
+            Of the rows of the requests that are answered, by the request's place.
+
+        Returns
+        -------
+        dict of int to Share
+        list of int
+            Places of requests to be answered after these.
+        """
+        shares: dict[int, Share] = {}
+        paying: dict[str, set[bytes]] = {}
+        for i, own in names.items():
+            ask, caller = asks[i], asks[i].caller
+            new, mine = self.new_to(caller.user, own), paying.setdefault(caller.user, set())
+            # A row that the first of two requests pays for is not charged to the second.
+            if mine.isdisjoint(new):
+                mine.update(new)
+                shares[i] = Share(
+                    caller.user, caller.project, 0.0, own, new, ask.key, ask.body, ask.reservation
+                )
+        return shares, [i for i in names if i not in shares]
+
+
+@final
+class Records:
+    """Everything that the service's database holds of what one model was asked.
+
+    Parameters
+    ----------
+    vault : Vault
+    model : str
+
+    Notes
+    -----
+    A row belongs to a user once the user has paid for it, and is free for this user from then on.
+    Whether anybody else has asked it shows in nothing that another user is told. Answers are
+    looked up and never loaded; they are sealed, and users' rows have names of their own: the
+    database says how many rows a user has asked, and neither which nor whether two users have asked
+    the same.
+    """
+
+    def __init__(self, vault: Vault, model: str) -> None:
+        self._vault, self._model = vault, model
+
+    def begin(self, connection: Connection) -> None:
+        """Make the row of a new model."""
+        connection.insert("service_progress", model=self._model)
+
+    def progress(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
+        """What was learned so far, and a batch that was written down and not finished."""
+        question = "SELECT intent, learned FROM service_progress WHERE model = ?"
+        (row,) = connection.ask(question, self._model)
+        intent, learned = (
+            None if row[name] is None else self._vault.open(row[name], self._place(name))
+            for name in ("intent", "learned")
+        )
+        return (
+            None if learned is None else _LEARNED.validate_json(learned),
+            None if intent is None else _BATCH.validate_json(intent),
+        )
+
+    def write(self, connection: Connection, batch: Batch | None) -> None:
+        """Put down what is about to be charged; None where it was not, and is undone."""
+        intent = batch and self._vault.seal(_BATCH.dump_json(batch), self._place("intent"))
+        statement = "UPDATE service_progress SET intent = ? WHERE model = ?"
+        connection.change(statement, intent, self._model)
+
+    def finish(
+        self,
+        connection: Connection,
+        learned: Learned,
+        answers: Mapping[bytes, Answer],
+        paid: Mapping[str, Sequence[bytes]],
+    ) -> None:
+        """Put answers, who has paid for them and what the draw has left in the batch's place."""
+        # The rows that were asked are not kept longer than a restart could need them.
+        sealed = self._vault.seal(_LEARNED.dump_json(learned), self._place("learned"))
+        statement = "UPDATE service_progress SET intent = NULL, learned = ? WHERE model = ?"
+        connection.change(statement, sealed, self._model)
+        # An answer that is there already is an error of the database: two answers to a query say
+        # more than the one that was charged.
+        connection.insert_all(
+            "service_answers",
+            ("model", "name", "answer"),
+            [
+                (self._model, name, self._sealed(each, "answer", name.hex()))
+                for name, each in answers.items()
+            ],
+        )
+        connection.insert_all(
+            "service_paid",
+            ("model", "user", "name"),
+            [
+                (self._model, user, self._own(user, name))
+                for user, names in paid.items()
+                for name in names
+            ],
+        )
+
+    def look_up(self, connection: Connection, asked: Mapping[str, Sequence[bytes]]) -> Known:
+        """What is known of the queries that users ask, by their names."""
+        names = list(dict.fromkeys(name for own in asked.values() for name in own))
+        question = "SELECT name, answer FROM service_answers WHERE model = ? AND name IN"
+        found = self._rows(connection, question, names, self._model)
+        answers = {
+            (name := bytes(row["name"])): Answer(*self._opened(row["answer"], "answer", name.hex()))
+            for row in found
+        }
+        question = 'SELECT name FROM service_paid WHERE model = ? AND "user" = ? AND name IN'
+        paid = {}
+        for user, rows in asked.items():
+            # Nobody has paid for what was never answered.
+            own = {self._own(user, name): name for name in rows if name in answers}
+            found = self._rows(connection, question, list(own), self._model, user)
+            paid[user] = {own[bytes(row["name"])] for row in found}
+        return Known(answers, paid)
+
+    def size(self, connection: Connection) -> int:
+        """How many queries were answered."""
+        question = "SELECT count(*) AS number FROM service_answers WHERE model = ?"
+        return int(connection.ask(question, self._model)[0]["number"])
+
+    def reply(self, connection: Connection, ask: Ask) -> dict[str, Any] | None:
+        """Reply that was given for the key, None for a new one.
+
+        Raises
+        ------
+        Problem
+            When it was given for another body.
+        """
+        if ask.key is None:
+            return None
+        question = (
+            'SELECT body, reply FROM service_requests WHERE model = ? AND "user" = ? AND key = ?'
+        )
+        rows = connection.ask(question, self._model, ask.caller.user, ask.key)
+        if not rows:
+            return None
+        # The body's name under the key, not the body: what was asked is on no disk.
+        if not self._vault.same(rows[0]["body"], self._vault.name(ask.body, self._model)):
+            raise Problem(
+                "key-reused",
+                "This Idempotency-Key was used for a request with another body; use a new one.",
+            )
+        told: dict[str, Any] = self._opened(rows[0]["reply"], "reply", ask.caller.user, ask.key)
+        return told
+
+    def keep(self, connection: Connection, share: Share, reply: dict[str, Any]) -> None:
+        """Keep a reply, inside the transaction that stores its answers."""
+        if share.key is not None:
+            connection.insert(
+                "service_requests",
+                model=self._model,
+                user=share.user,
+                key=share.key,
+                body=self._vault.name(share.body, self._model),
+                reply=self._sealed(reply, "reply", share.user, share.key),
+                created=time.time(),
+            )
+
+    def _own(self, user: str, name: bytes) -> bytes:
+        return self._vault.name(name, f"{self._model} {user}")
+
+    def _sealed(self, document: Any, kind: str, *which: str) -> bytes:
+        return self._vault.seal(json.dumps(document).encode(), self._place(kind, *which))
+
+    def _opened(self, sealed: bytes, kind: str, *which: str) -> Any:
+        return json.loads(self._vault.open(sealed, self._place(kind, *which)))
+
+    def _place(self, kind: str, *which: str) -> str:
+        return "/".join([kind, self._model, *which])
+
+    @staticmethod
+    def _rows(
+        connection: Connection, question: str, names: Sequence[bytes], *first: str
+    ) -> Iterator[dict[str, Any]]:
+        for at in range(0, len(names), _AT_ONCE):
+            some = names[at : at + _AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            yield from connection.ask(f"{question} ({marks})", *first, *some)
+
+
+def forget_replies(connection: Connection, seconds: float) -> None:
+    """Delete replies older than that, but none of a job that is not finished.
+
+    Their rows are still stored, and free for who asked.
+    """
+    # Whoever goes on with the job must find there what its parts have cost.
+    connection.change(
+        "DELETE FROM service_requests WHERE created < ? AND NOT EXISTS ("
+        "SELECT 1 FROM service_jobs WHERE status IN ('queued', 'running') "
+        "AND substr(key, 1, length(id) + 1) = id || '/')",
+        time.time() - seconds,
+    )
