@@ -32,9 +32,9 @@ def keyed_draws() -> Any:
     """Answers that are a keyed function of the row, whatever the belief; the belief is learned."""
     draw = Responder.draw
 
-    def keyed(self: Responder, predictions: Any) -> Any:
-        values, margins = draw(self, predictions)
-        for i, row in enumerate(predictions):
+    def keyed(self: Responder, plan: Any) -> Any:
+        values, margins = draw(self, plan)
+        for i, row in enumerate(plan.predictions):
             digest = hashlib.blake2b(np.ascontiguousarray(row).tobytes(), key=b"key").digest()
             values[i] = type(values[i])(row[digest[0] % len(row)])
         return values, margins

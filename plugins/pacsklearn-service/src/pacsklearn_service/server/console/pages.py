@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -78,6 +78,7 @@ class _Page(APIRoute):
 
 
 router = APIRouter(prefix="/console", include_in_schema=False, route_class=_Page)
+Curator = Annotated[Caller, Depends(sign_in.curator)]
 
 
 async def _form(request: Request) -> dict[str, bytes]:
@@ -132,18 +133,16 @@ async def end(request: Request) -> Response:
 
 
 @router.get("")
-async def home(request: Request) -> Response:
+async def home(request: Request, caller: Curator) -> Response:
     """Data sets, and what is left of each."""
-    caller = await sign_in.curator(request)
     datasets = await ask(request, "datasets")
     models = await ask(request, "all_models")
     return _page("home", who=caller.user, datasets=datasets, models=models)
 
 
 @router.get("/datasets/{dataset}")
-async def dataset_page(request: Request, dataset: str) -> Response:
+async def dataset_page(request: Request, caller: Curator, dataset: str) -> Response:
     """Ceiling, burn-down, and what each user spent."""
-    caller = await sign_in.curator(request)
     facts = await _one(request, "datasets", "dataset", dataset)
     burnt = await ask(request, "burn_down", dataset=dataset, most=_MOST_POINTS)
     models = [m for m in await ask(request, "all_models") if m["dataset"] == dataset]
@@ -158,17 +157,15 @@ async def dataset_page(request: Request, dataset: str) -> Response:
 
 
 @router.get("/models/{model}")
-async def model_page(request: Request, model: str) -> Response:
+async def model_page(request: Request, caller: Curator, model: str) -> Response:
     """What a model is, costs and promises."""
-    caller = await sign_in.curator(request)
     facts = await _one(request, "all_models", "model", model)
     return await _model_page(request, caller, facts, None)
 
 
 @router.post("/models/{model}")
-async def price(request: Request, model: str) -> Response:
+async def price(request: Request, caller: Curator, model: str) -> Response:
     """The most that the rows of a CSV file can cost a user; nothing is asked and nothing paid."""
-    caller = await sign_in.curator(request)
     facts = await _one(request, "all_models", "model", model)
     fields = await _form(request)
     user = fields.get("user", b"").decode("utf-8", "replace")
@@ -192,18 +189,16 @@ async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) 
 
 
 @router.get("/keys")
-async def keys(request: Request) -> Response:
+async def keys(request: Request, caller: Curator) -> Response:
     """Names, scopes and times of keys; never a key."""
-    caller = await sign_in.curator(request)
     issued = await ask(request, "keys")
     return _page("keys", who=caller.user, keys=issued)
 
 
 @router.get("/audit")
 async def audit(
-    request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0
+    request: Request, caller: Curator, after: Annotated[int, Query(ge=0, le=2**53)] = 0
 ) -> Response:  # fmt: skip
     """Who changed what."""
-    caller = await sign_in.curator(request)
     lines = await ask(request, "audit", after=after, limit=_LINES)
     return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)

@@ -20,7 +20,7 @@ from pacsklearn_service.server.web.table_body import (
     mlflow_table,
     written_arrow,
 )
-from pacsklearn_service.server.web.v2_protocol import V2Request, metadata, read_v2, written_v2
+from pacsklearn_service.server.web.v2_protocol import Rows, metadata, read_v2, written_v2
 
 router = APIRouter(tags=["data plane"])
 
@@ -76,21 +76,11 @@ async def model_ready(request: Request, model: str, version: str = "") -> dict[s
 async def infer_v2(request: Request, model: str, version: str = "") -> Response:
     """Private answers to the rows of a batch."""
     facts = await ask(request, "admit", model=_key(model, version))
-    kind = content_kind(request)
-    if kind == ARROW:
-        return await _table(request, facts, kind)
-    parsed = await v2_request(request, facts)
-    reply = await infer(request, facts, parsed.columns, parsed.body.parameters)
-    if "outputs" not in reply:  # a dry run
-        return JSONResponse(
-            {
-                "model_name": model,
-                "model_version": str(facts["version"]),
-                "parameters": reply,
-                "outputs": [],
-            }
-        )
-    content, header = written_v2(facts, parsed, reply)
+    rows = await read_rows(request, facts, ARROW)
+    reply = await infer(request, facts, rows.columns, rows.parameters)
+    if rows.body is None:
+        return _written(request, reply)
+    content, header = written_v2(facts, rows.body, reply)
     if header is None:
         return Response(content, media_type=JSON)
     return Response(
@@ -108,18 +98,18 @@ async def invocations(request: Request, model: str | None = None) -> Response:
         model = names[0]
     facts = await ask(request, "admit", model=model)
     kind = content_kind(request) or JSON
-    if kind in (ARROW, CSV):
-        return await _table(request, facts, kind)
-    if kind != JSON:
+    if kind == JSON:
+        _check_address(request, "model")
+        signature, body = Signature.from_facts(facts["signature"]), await request.body()
+        columns, parameters = await decoded(
+            request, mlflow_table, body, signature, request.app.state.settings.most_rows
+        )
+    elif kind in (CSV, ARROW):
+        rows = await read_rows(request, facts, CSV, ARROW)
+        columns, parameters = rows.columns, rows.parameters
+    else:
         raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
-    check_address(request, "model")
-    signature, body = Signature.from_facts(facts["signature"]), await request.body()
-    columns, parameters = await decoded(
-        request, mlflow_table, body, signature, request.app.state.settings.most_rows
-    )
-    reply = await infer(request, facts, columns, parameters)
-    outputs = reply.pop("outputs", {})
-    return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
+    return _written(request, await infer(request, facts, columns, parameters))
 
 
 async def infer(
@@ -145,13 +135,26 @@ async def infer(
     )
 
 
-async def _table(request: Request, facts: dict[str, Any], kind: str) -> Response:
-    """Answer a table, in the form that it came in or that is asked for."""
-    parameters = query(request.query_params)
-    columns = await table_columns(request, facts, await request.body(), kind)
-    reply = await infer(request, facts, columns, parameters)
+async def read_rows(request: Request, facts: dict[str, Any], *tables: str) -> Rows:
+    """Rows of a request: tensors, or a table of some kind with parameters in its address."""
+    kind = content_kind(request)
+    if kind in tables:
+        columns = await table_columns(request, facts, await request.body(), kind)
+        return Rows(columns, query(request.query_params))
+    if kind not in (JSON, _BINARY, ""):
+        kinds = ", ".join((JSON, *tables))
+        raise Problem("unsupported-media-type", f"Content-Type must be one of {kinds}.")
+    _check_address(request)
+    length = request.headers.get("inference-header-content-length")
+    most = request.app.state.settings.most_rows
+    return await decoded(request, read_v2, await request.body(), length, facts, most)
+
+
+def _written(request: Request, reply: dict[str, Any]) -> Response:
+    """Answers to a table, in the form that it came in or that is asked for."""
     outputs = reply.pop("outputs", {})
-    if ARROW in request.headers.get("accept", "") or (kind != CSV and outputs):
+    is_arrow = content_kind(request) == ARROW and outputs
+    if is_arrow or ARROW in request.headers.get("accept", ""):
         return Response(written_arrow(outputs, reply), media_type=ARROW)
     return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
 
@@ -166,17 +169,7 @@ async def table_columns(
     return signature.checked(table, most=most)
 
 
-async def v2_request(request: Request, facts: dict[str, Any]) -> V2Request:
-    """What a request of tensors asks of a model."""
-    if content_kind(request) not in (JSON, _BINARY, ""):
-        raise Problem("unsupported-media-type", f"Content-Type must be {JSON} or {ARROW}.")
-    check_address(request)
-    length = request.headers.get("inference-header-content-length")
-    most = request.app.state.settings.most_rows
-    return await decoded(request, read_v2, await request.body(), length, facts, most)
-
-
-def check_address(request: Request, *known: str) -> None:
+def _check_address(request: Request, *known: str) -> None:
     """Refuse parameters that stand where nothing reads them: max_charge might be among them."""
     if not set(request.query_params) <= set(known):
         raise Problem("invalid", "The parameters of a JSON request stand in its body.")

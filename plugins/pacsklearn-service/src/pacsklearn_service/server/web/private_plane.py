@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.app import ask, content_kind
-from pacsklearn_service.server.web.data_plane import infer, table_columns, v2_request
+from pacsklearn_service.server.web.app import ask
+from pacsklearn_service.server.web.data_plane import infer, read_rows
 from pacsklearn_service.server.web.routes import forward
-from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters, query
+from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters
 from pacsklearn_service.server.web.table_body import ARROW, CSV
 
 router = APIRouter(prefix="/v1", tags=["private plane"])
@@ -54,8 +54,9 @@ _get("/jobs/{job}/result", "job_result", "Answers of a finished job.")
 @router.post("/models/{model}/preview", openapi_extra=ROWS_BODY)
 async def preview(request: Request, model: str) -> dict[str, Any]:
     """The most that answering a batch can cost the caller; nothing is computed from the rows."""
-    facts, columns, _ = await _rows(request, model)
-    return await infer(request, facts, columns, Parameters(dry_run=True))
+    facts = await ask(request, "admit", model=model)
+    rows = await read_rows(request, facts, ARROW, CSV)
+    return await infer(request, facts, rows.columns, Parameters(dry_run=True))
 
 
 @router.get("/models/{model}/card", response_class=PlainTextResponse)
@@ -68,13 +69,15 @@ async def card(request: Request, model: str) -> Response:
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
 async def begin_job(request: Request, model: str) -> dict[str, Any]:
     """Begin to answer a long batch."""
-    facts, columns, parameters = await _rows(request, model)
+    facts = await ask(request, "admit", model=model)
+    rows = await read_rows(request, facts, ARROW, CSV)
+    parameters = rows.parameters
     if parameters != Parameters(max_charge=parameters.max_charge):
         raise Problem("invalid", "Of the parameters a job takes max_charge alone.")
     return await ask(
         request,
         "answer_job",
-        content=Signature.from_facts(facts["signature"]).packed(columns),
+        content=Signature.from_facts(facts["signature"]).packed(rows.columns),
         model=model,
         max_charge=parameters.max_charge,
     )
@@ -103,13 +106,3 @@ async def job_events(request: Request, job: str) -> Response:
                 return
 
     return StreamingResponse(events(), media_type="text/event-stream")
-
-
-async def _rows(request: Request, model: str) -> tuple[dict[str, Any], dict[str, Any], Parameters]:
-    facts, kind = await ask(request, "admit", model=model), content_kind(request)
-    if kind in (ARROW, CSV):
-        parameters = query(request.query_params)
-        columns = await table_columns(request, facts, await request.body(), kind)
-        return facts, columns, parameters
-    parsed = await v2_request(request, facts)
-    return facts, parsed.columns, parsed.body.parameters

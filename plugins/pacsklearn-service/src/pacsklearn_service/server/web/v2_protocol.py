@@ -12,26 +12,29 @@ from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.schemas import DTYPES, Tensor, V2Body, parsed
+from pacsklearn_service.server.web.schemas import DTYPES, Parameters, Tensor, V2Body, parsed
 from pacsklearn_service.tensors import packed_texts
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class V2Request:
-    """A request and its rows.
+class Rows:
+    """What a request asks about.
 
     Parameters
     ----------
     columns : mapping of str to ndarray
-    body : V2Body
+    parameters : Parameters
+    body : V2Body, optional
+        None for a table.
     """
 
     columns: dict[str, NDArray[Any]] = field(repr=False)
-    body: V2Body = field(repr=False)
+    parameters: Parameters = field(repr=False)
+    body: V2Body | None = field(default=None, repr=False)
 
 
-def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most: int) -> V2Request:
+def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most: int) -> Rows:
     """Read a request; ``header_length`` is that of the JSON when tensors follow it."""
     header, rest = body, b""
     if header_length is not None:
@@ -60,21 +63,20 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
     if rest:
         raise Problem("bad-request", "The body is longer than its tensors.")
     signature = Signature.from_facts(model["signature"])
-    return V2Request(signature.checked(_columns(tensors, signature), most=most), said)
+    columns = signature.checked(_columns(tensors, signature), most=most)
+    return Rows(columns, said.parameters, said)
 
 
 def written_v2(
-    model: dict[str, Any], asked: V2Request, reply: dict[str, Any]
+    model: dict[str, Any], asked: V2Body, reply: dict[str, Any]
 ) -> tuple[bytes, int | None]:
     """Body of a response, and the length of its JSON where tensors follow."""
-    wanted = {each.name: each.parameters.binary_data for each in asked.body.outputs}
+    wanted = {each.name: each.parameters.binary_data for each in asked.outputs}
     outputs, tensors = [], []
-    for name, values in reply["outputs"].items():
+    for name, values in reply.get("outputs", {}).items():  # a dry run has none
         if wanted and name not in wanted:
             continue
-        binary = wanted.get(name, False) or (
-            not wanted and asked.body.parameters.binary_data_output
-        )
+        binary = wanted.get(name, False) or (not wanted and asked.parameters.binary_data_output)
         output = {"name": name, **_described(values)}
         if binary:
             tensor = _bytes(output["datatype"], output.pop("data"))
@@ -85,7 +87,7 @@ def written_v2(
     document = {
         "model_name": model["name"],
         "model_version": str(model["version"]),
-        **({"id": asked.body.id} if asked.body.id else {}),
+        **({"id": asked.id} if asked.id else {}),
         "parameters": parameters,
         "outputs": outputs,
     }
