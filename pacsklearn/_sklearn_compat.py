@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing, estimator_html_repr, get_tags
 from sklearn.utils._param_validation import Interval as Interval  # noqa: PLC0414 - passed on
 from sklearn.utils._param_validation import InvalidParameterError, Options, make_constraint
 from sklearn.utils._param_validation import StrOptions as StrOptions  # noqa: PLC0414 - passed on
+from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
 
 
@@ -304,6 +305,11 @@ def output_config(estimator: Any) -> dict[str, Any]:
 def set_output_config(estimator: Any, transform: str) -> None:
     """Remember what ``set_output`` asked, where scikit-learn looks for it."""
     estimator._sklearn_output_config = {**output_config(estimator), "transform": transform}
+
+
+def in_container(estimator: Any, transformed: Any, X: Any) -> Any:
+    """Transformed rows in the container that ``set_output`` asked of an estimator."""
+    return _wrap_data_with_container("transform", transformed, X, estimator)
 
 
 def initial_raw_prediction(booster: Any) -> Any:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import (
     html_diagram,
-    output_config,
+    in_container,
     routing_enabled,
     set_output_config,
 )
@@ -97,6 +97,8 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
     released_methods_: tuple[str, ...]
     draws_its_own_secret = True
     _learned: ClassVar[tuple[str, ...]]
+    # As scikit-learn marks transformers whose output is put into a container.
+    _sklearn_auto_wrap_output_keys: ClassVar[frozenset[str]] = frozenset({"transform"})
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
@@ -212,7 +214,8 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
     @_can("transform")
     def transform(self, X: Any) -> Any:
         """Rows transformed by the released model."""
-        return self._released().transform(X)
+        # Around the whole: inside it a step that was fitted without names would be given some.
+        return in_container(self, self._released().transform(X), X)
 
     @_can("inverse_transform")
     def inverse_transform(self, X: Any) -> Any:
@@ -245,14 +248,7 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
         """Container of ``transform``'s output: ``"default"``, ``"pandas"`` or ``"polars"``."""
         if transform is not None:
             set_output_config(self, transform)
-            if hasattr(self, "released_estimator_"):
-                self._pass_output_config(self.released_estimator_)
         return self
-
-    def _pass_output_config(self, released: Any) -> None:
-        config = output_config(self)
-        if config and hasattr(released, "set_output"):
-            released.set_output(**config)
 
 
 def check_nested(estimator: Any, params: Mapping[str, Any], instead: Mapping[str, str]) -> None:

@@ -204,7 +204,6 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         if is_function(self.estimator):
             learned["released_value_"] = release.value
         else:
-            self._pass_output_config(release.value)
             learned["released_estimator_"] = release.value
             if hasattr(release.value, "classes_"):
                 learned["classes_"] = release.value.classes_

@@ -105,6 +105,15 @@ def test_transform_gives_the_container_asked_for(
     assert isinstance(estimator.set_output(transform="default").transform(frame), np.ndarray)
 
 
+def test_a_container_is_put_around_a_whole_pipeline(frame: pd.DataFrame) -> None:
+    rows = frame.set_index(frame.index + 7)
+    pipeline = private(make_pipeline(StandardScaler(), PCA(2))).set_output(transform="pandas")
+    # Warnings are errors here: no step is asked with names that it was fitted without.
+    shown = pipeline.fit(rows).transform(rows)
+    assert shown.columns.tolist() == ["pca0", "pca1"]
+    assert shown.index.equals(rows.index)
+
+
 def test_containers_work_inside_other_estimators(frame: pd.DataFrame) -> None:
     columns = ColumnTransformer([("pca", private(PCA(1)), NAMES[:2])], remainder="passthrough")
     shown = columns.set_output(transform="pandas").fit_transform(frame)
