@@ -69,7 +69,7 @@ def release(
         with_columns,
         words_of_columns,
     )
-    from pacsklearn.kernel.release.rehearsal import rehearsed
+    from pacsklearn.kernel.release.plan import rehearsed
     from pacsklearn.plots.report import privacy_report
 
     chooses = estimator is None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from joblib.externals.loky import ProcessPoolExecutor
@@ -17,23 +15,16 @@ from pacsklearn.kernel.outputs.configuration import get_config
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
 
 
-@contextmanager
-def explained() -> Iterator[list[Candidates]]:
-    """Show the error of a candidate's fit, where that is configured; it is raised all the same.
+def explain(candidates: Candidates, error: SubsetFitError) -> None:
+    """Show why a candidate's fit failed, where that is configured.
 
-    What is fitted is put into the list that this gives. The words, which may quote rows, go to
-    the terminal and into no exception, log or file.
+    The words, which may quote rows, go to the terminal and into no exception, log or file.
     """
-    watched: list[Candidates] = []
-    try:
-        yield watched
-    except SubsetFitError as error:
-        if get_config()["debug"] and watched and error.subset is not None:
-            sys.stderr.write(
-                f"Candidate {error.subset} fitted by itself, for your eyes only (this may quote "
-                f"rows):\n{words_of_failure(watched[-1], error.subset)}\n"
-            )
-        raise
+    if get_config()["debug"] and error.subset is not None:
+        sys.stderr.write(
+            f"Candidate {error.subset} fitted by itself, for your eyes only (this may quote "
+            f"rows):\n{words_of_failure(candidates, error.subset)}\n"
+        )
 
 
 def words_of_failure(candidates: Candidates, index: int) -> str:

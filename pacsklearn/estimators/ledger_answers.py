@@ -9,7 +9,7 @@ from typing import Any, Final, final
 from numpy.typing import NDArray
 
 from pacsklearn.estimators.answer_table import AnswerTable, Belief
-from pacsklearn.estimators.row_keys import row_keys
+from pacsklearn.estimators.stored_answers import row_keys
 from pacsklearn.kernel.answers.answer_store import AnswerStore
 
 # Answers in memory for each responder: about 400 bytes each.

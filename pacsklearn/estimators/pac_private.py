@@ -13,7 +13,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.estimators.advice import PlanRequest, advice_on, advised
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import through_codebook
-from pacsklearn.estimators.failed_fit import explained
+from pacsklearn.estimators.failed_fit import explain
 from pacsklearn.estimators.open_fit import OpenFit, PreparedRows
 from pacsklearn.estimators.private_estimator import (
     PrivateEstimator,
@@ -26,7 +26,7 @@ from pacsklearn.estimators.released_answers import Answers, warn_of_answers
 from pacsklearn.estimators.released_parameters import Parameters, answers_queries
 from pacsklearn.estimators.subsets import Subsets, stated_secret
 from pacsklearn.estimators.table_release import table_release
-from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
+from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError, UnknownNameError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.budget.budget import Budget
@@ -245,20 +245,21 @@ SubsetFitError, NonDeterministicError
             Fitted.
         """
         warn_of_steps_before(self)
-        with recorded() as report, explained() as watched:
+        with recorded() as report:
             spaces, budget = registry().space_for(X), as_budget(self.budget)
             if spaces is not None:
                 self._check_parameters()
                 learned = table_release(self, budget, spaces, X, y, groups, fit_params)
             else:
                 kind, why, rows = self._prepared(X, y, groups, fit_params)
-                watched.append(rows.candidates)
                 if why is not None:
                     warn_of_answers(self.estimator, why)
-                learned = advised(kind, OpenFit(self, rows, budget, kind.store))
+                try:
+                    learned = advised(kind, OpenFit(self, rows, budget, kind.store))
+                except SubsetFitError as error:
+                    explain(rows.candidates, error)
+                    raise
                 learned |= {**rows.features, "_subset_seed": rows.seed, "release_": kind}
-        if "released_estimator_" in learned:
-            self._pass_output_config(learned["released_estimator_"])
         self._learn(learned)
         self.fit_report_ = report
         if self.verbose > 1:

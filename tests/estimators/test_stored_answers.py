@@ -13,8 +13,7 @@ import pytest
 from scipy import sparse
 
 from pacsklearn.estimators import stored_answers
-from pacsklearn.estimators.row_keys import row_keys
-from pacsklearn.estimators.stored_answers import AnswerRun, StoredAnswers
+from pacsklearn.estimators.stored_answers import AnswerRun, StoredAnswers, row_keys
 
 
 def keys_of(numbers):

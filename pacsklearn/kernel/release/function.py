@@ -15,8 +15,7 @@ from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.function_values import FunctionValues, function_name, function_values
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
-from pacsklearn.kernel.release.caps import chosen_backend
-from pacsklearn.kernel.release.plan import Plan
+from pacsklearn.kernel.release.plan import Plan, chosen_backend
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space, Work

@@ -18,8 +18,7 @@ from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.caps import chosen_backend
-from pacsklearn.kernel.release.plan import Part, Plan
+from pacsklearn.kernel.release.plan import Part, Plan, chosen_backend
 from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.kernel.secret.space import RowSpace
 

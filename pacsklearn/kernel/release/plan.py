@@ -1,19 +1,26 @@
-"""A release up to what needs the secret; and several of them, planned together."""
+"""A release up to what needs the secret: planned, alone or with others, and rehearsed."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, final
 
+import numpy as np
+
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.noise.joint_law import JointLaw
-from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.noise.noise_law import Integers, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.plugins.catalogue import unregistered_provenance
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import Secret
-from pacsklearn.kernel.release.rehearsal import public_integers
 
 Details: TypeAlias = tuple[tuple[str, str], ...]
 """Further facts for a guarantee, by name."""
@@ -184,3 +191,62 @@ class PlannedSet(Plan):
 
 def _distinct(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(one for group in groups for one in group))
+
+
+def chosen_backend(noise: Any, target: Target) -> tuple[Any, Provenance]:
+    """Backend from a user's argument, and where it comes from.
+
+    ``"auto"`` is the default one for what is capped, or the only one with a bound for the secret.
+
+    Raises
+    ------
+    ValueError, UnknownNameError
+    """
+    is_named = isinstance(noise, str)
+    if target.backend is not None:
+        if not (is_named and noise in ("auto", target.backend.name)):
+            raise ValueError(
+                "noise must be 'auto' for a secret that cannot be listed: only the "
+                f"{target.backend.name} route has a bound for it, got {noise!r}."
+            )
+        used = unregistered_provenance(target.backend)
+        return target.backend, replace(used, name=target.backend.name)
+    if is_named and noise == "auto":
+        noise = "logdet" if target.criterion is None else "criterion"
+    plugins = registry()
+    return plugins.noise_backend(noise), plugins.provenance("noise_backend", noise)
+
+
+_SEED = 0
+
+
+def public_integers(law: Any) -> Integers:
+    """Noise alone, by a public seed: integers that a release under the law could be."""
+    return SeededSampler(np.random.default_rng(_SEED)).noise(law.dimension)
+
+
+@contextmanager
+def rehearsed(check: Callable[[Any], object]) -> Iterator[None]:
+    """Have models that are about to be released in this block tried before they are charged.
+
+    Parameters
+    ----------
+    check : callable
+        Called with a model of public numbers, marked as the release will be; what it raises ends
+        the release, and nothing is charged.
+    """
+    token = _CHECK.set(check)
+    try:
+        yield
+    finally:
+        _CHECK.reset(token)
+
+
+def rehearse(value: Any, guarantee: Callable[[], Any]) -> None:
+    """Show a decoded model to the block's check, if there is one; a value is no model."""
+    check = _CHECK.get()
+    if check is not None and hasattr(value, "get_params"):
+        check(mark_released(value, guarantee()))
+
+
+_CHECK: ContextVar[Callable[[Any], object] | None] = ContextVar("rehearsal", default=None)

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
+from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
@@ -17,10 +18,8 @@ from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.release.account import Account, Secret
-from pacsklearn.kernel.release.caps import check_hidden
 from pacsklearn.kernel.release.certificate import LATER, SessionCertificate, certified_membership
-from pacsklearn.kernel.release.plan import Details, Plan, Step
-from pacsklearn.kernel.release.rehearsal import rehearse
+from pacsklearn.kernel.release.plan import Details, Plan, Step, rehearse
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.release.terms import Terms
 
@@ -58,7 +57,7 @@ class ReleaseProcedure:
         BudgetExhaustedError
         """
         amount = self.account.check(requested)
-        self.terms.check_again(self.account.own)
+        self._check_again()
         return self.terms.target(amount)
 
     def take(self, plan: Plan, *, certify: bool = False) -> Step:
@@ -93,7 +92,7 @@ class ReleaseProcedure:
         """
         with self.lock:
             # Another thread may have released since the step was begun.
-            self.terms.check_again(self.account.own)
+            self._check_again()
             # 1. Calibrate. The law is a function of the candidates' outputs and of the belief,
             #    which is one of what was released: the secret has no part in noise, grid or price.
             belief = self.secret.belief
@@ -198,7 +197,25 @@ class ReleaseProcedure:
             mutual_information=event.bound if event is not None and self.terms.criterion else None,
             certified_membership=None if figure is None else figure.success,
         )
-        check_hidden(stated)
+        if stated.needs_consent:
+            raise BudgetError(
+                f"budget={stated.budget:.6g} would hide nothing: once this is released, every "
+                f"figure, implied or certified, for {' and '.join(stated.uncovered)} is at least "
+                "99.99 %. Give less, for instance budget=1/4 nats (at most 83.79 % at even odds), "
+                "or allow_exact=True on the budget, as in Nats(10, allow_exact=True), if that is "
+                "what you want; it is never published then."
+            )
+
+    def _check_again(self) -> None:
+        """Refuse a step after those on the ledger, where their bounds do not add up."""
+        own = self.account.own
+        if not own.events:
+            return
+        if self.terms.space.once:
+            raise RuntimeError(self.terms.space.once)
+        # Nats of steps add up (chain rule); successes do not, so a cap holds for one release alone.
+        if self.terms.criterion is not None:
+            raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
     def promised(self) -> float:
         """Bound that holds whatever was released: the ceiling once steps depend on one another.

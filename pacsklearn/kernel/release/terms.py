@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any, Final, final
 
 from pacsklearn._validation import warn_user
-from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
+from pacsklearn.exceptions import FewCandidatesWarning
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.canonicalizer import Layout
 from pacsklearn.kernel.release.account import NATS, SUCCESS
@@ -69,14 +68,6 @@ class Terms:
     def target(self, amount: float, n_planned: int = 1) -> Target:
         """What a release may reveal that is planned as one of so many."""
         return Target(amount, self.criterion, self.space.backend(n_planned))
-
-    def check_again(self, own: MemoryLedger) -> None:
-        """Refuse a step after those on the ledger, where their bounds do not add up."""
-        if self.space.once and own.events:
-            raise RuntimeError(self.space.once)
-        # Nats of steps add up (chain rule); successes do not, so a cap holds for one release alone.
-        if self.criterion is not None and own.events:
-            raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
     def warn_of_few(self, n_outputs: int) -> None:
         """Warn when most of what is released cannot depend on the secret."""

@@ -19,7 +19,7 @@ from pacsklearn.kernel.ledger.event import Provenance, SlicedNoise
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.kernel.release.rehearsal import public_integers
+from pacsklearn.kernel.release.plan import public_integers
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile

@@ -20,11 +20,11 @@ from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
-from pacsklearn.kernel.release.caps import chosen_backend
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
 )
+from pacsklearn.kernel.release.plan import chosen_backend
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.priors import normal_prior
 from pacsklearn.sampled.confident import ConfidentBackend

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from pacsklearn import PACPrivate, PrivacySession, Subsets
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.release.rehearsal import rehearsed
+from pacsklearn.kernel.release.plan import rehearsed
 from pacsklearn.plugins import Canonicalizer, Encoding, Layout, register, unregister
 
 X = np.random.default_rng(0).normal(size=(120, 3))

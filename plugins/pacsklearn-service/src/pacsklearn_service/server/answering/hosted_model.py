@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pacsklearn.estimators.plain_document import read_document
 from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.estimators.row_keys import row_keys
 from pacsklearn.estimators.session_document import document_state
+from pacsklearn.estimators.stored_answers import row_keys
 from pacsklearn.estimators.stored_session import caught_up
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerCorruptedError
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
