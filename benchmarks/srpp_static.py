@@ -35,7 +35,7 @@ from pacsklearn.plugins import registry
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
-from pacsklearn.srpp.release.release import CalibratedWorlds
+from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, WorldOutputs, world_outputs
 from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
 from pacsklearn.srpp.scenarios.scenario import SecretColumn, Worlds

@@ -14,7 +14,7 @@ from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.srpp.divergence.world_distances import full_distance
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
-from pacsklearn.srpp.release.release import CalibratedWorlds, published_figures
+from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds, published_figures
 from pacsklearn.srpp.release.world_outputs import drawn_world
 from pacsklearn.srpp.scenarios.scenario import all_pairs
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.laws.sliced_law import AGGREGATIONS
-from pacsklearn.srpp.release.release import CalibratedWorlds, calibrated_worlds
+from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds, calibrated_worlds
 from pacsklearn.srpp.srpp_parameters import sliced_options, sliced_query
 from pacsklearn.srpp.srpp_private import SRPPPrivate
 

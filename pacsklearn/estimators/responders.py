@@ -67,7 +67,7 @@ class Responders:
                 f"answer is one: successes do not add up. Nats({nats:.3g}) imply the same one "
                 "over all answers together; or ask for all labels at once: respond_together."
             )
-        self._procedure.need_consent()
+        self._procedure.check_answers()
         self._account.home.check()
         with self._procedure.lock:
             fitted = _name_of(candidates.estimator, candidates.options.fit_params)

@@ -14,7 +14,7 @@ from pacsklearn.srpp.parameters.noise import Noise
 from pacsklearn.srpp.parameters.renyi import as_renyi
 from pacsklearn.srpp.parameters.slices import Slices
 from pacsklearn.srpp.parameters.stated import stated
-from pacsklearn.srpp.release.release import SlicedOptions, StatedRows
+from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, Query
 from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn

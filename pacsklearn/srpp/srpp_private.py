@@ -18,8 +18,8 @@ from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import sampler_for
-from pacsklearn.srpp.release.release import sliced_release
 from pacsklearn.srpp.release.renyi_unit import check_secret_name
+from pacsklearn.srpp.release.sliced_release import sliced_release
 from pacsklearn.srpp.srpp_parameters import is_function, sliced_options, sliced_query
 from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.row_rules import check_names, check_readable

@@ -16,13 +16,13 @@ from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.srpp.parameters.renyi import Renyi
 from pacsklearn.srpp.parameters.slices import Slices
-from pacsklearn.srpp.release.release import (
+from pacsklearn.srpp.release.calibrated_worlds import (
     CalibratedWorlds,
     SlicedOptions,
     StatedRows,
     calibrated_worlds,
-    sliced_release,
 )
+from pacsklearn.srpp.release.sliced_release import sliced_release
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, Query
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.testing.fingerprint import fingerprint

@@ -11,7 +11,7 @@ from pacsklearn.audit.map_attack import MapAttack
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
 from pacsklearn.srpp import GroupScenario, Noise, PrevalenceScenario, Renyi, Slices
-from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
+from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 from pacsklearn.testing import check_attack

@@ -14,7 +14,7 @@ from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.exceptions import AuditViolationError
 from pacsklearn.plugins import registry
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Renyi, Scenario, SliceProfile, Slices
-from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
+from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds

@@ -20,7 +20,7 @@ from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.plugins import registry
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
-from pacsklearn.srpp.release.release import CalibratedWorlds
+from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, world_outputs
 from pacsklearn.srpp.scenarios.scenario import SecretColumn, World, Worlds
 from tests.estimators.reachable import reachable

@@ -23,7 +23,7 @@ from pacsklearn.srpp import (
     SimulatorScenario,
     SRPPSGDRegressor,
 )
-from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
+from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 

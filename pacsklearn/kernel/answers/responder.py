@@ -84,7 +84,7 @@ class Responder:
         *,
         step_budget: float,
     ) -> None:
-        procedure.need_consent()
+        procedure.check_answers()
         self.models, self.procedure, self._pool = models, procedure, pool
         self._secret, self._account = procedure.secret, procedure.account
         self.kind, self.store, self.step_budget = kind, store, step_budget

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Final, final
+from typing import Any, Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,18 @@ from pacsklearn.kernel.ledger.event import Bookkeeping, Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
 from pacsklearn.kernel.secret.home_process import HomeProcess
-from pacsklearn.kernel.secret.space import Space
 
 NATS: Final = "nats"
 SUCCESS: Final = "success at "
+
+
+class Prior(Protocol):
+    """What a secret is drawn from."""
+
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+
+    def draw(self, sampler: Sampler) -> Any: ...
 
 
 @final
@@ -39,12 +47,12 @@ class Secret:
     Parameters
     ----------
     space : Space
-        What it is drawn from.
+        What it is drawn from; any other prior will do.
     sampler : Sampler
         Draws the candidate and all noise.
     """
 
-    def __init__(self, space: Space, sampler: Sampler) -> None:
+    def __init__(self, space: Prior, sampler: Sampler) -> None:
         self._space = space
         self._index: Any = None
         self._home = HomeProcess("The secret")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
@@ -24,41 +26,51 @@ from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.release.terms import Terms
 
 
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class ReleaseProcedure:
-    """How one session releases: its terms, secret, ledgers and lock, used in one order.
+class Procedure(ABC):
+    """How plans are taken about one secret, whatever is promised of it: in one order.
 
-    Parameters
+    Attributes
     ----------
-    terms : Terms
-        What its releases are about, and what is capped.
     secret : Secret
     account : Account
     lock : lock
         Held while a step is calibrated, charged and drawn.
-    allow_exact : bool, default=False
-        Whether the curator consents to releases that hide nothing.
-    certificate : SessionCertificate, optional
     """
 
-    terms: Terms
     secret: Secret
     account: Account
     lock: AbstractContextManager[Any]
-    allow_exact: bool = False
-    certificate: SessionCertificate = field(default_factory=SessionCertificate)
 
-    def check(self, requested: float | None) -> Target:
-        """What the next release may reveal, if it fits under the ceilings.
+    @property
+    @abstractmethod
+    def n_candidates(self) -> int:
+        """Candidates for the secret; 0 where they cannot be listed."""
+
+    @abstractmethod
+    def check_again(self) -> None:
+        """Refuse a step after those on the account, where their bounds do not add up."""
+
+    @abstractmethod
+    def certify(self, law: Any, belief: Floats) -> None:
+        """Fix what the optimal adversary achieves under the law of a first step."""
+
+    @abstractmethod
+    def guarantee_after(self, event: Event, plan: Plan, law: Any) -> Statement:
+        """Guarantee of a first step, before it is charged or drawn."""
+
+    @abstractmethod
+    def check_hides(self, event: Event, plan: Plan, law: Any) -> None:
+        """Refuse a step after which nothing is hidden.
 
         Raises
         ------
-        BudgetExhaustedError
+        BudgetError
+            Unless the curator consented.
         """
-        amount = self.account.check(requested)
-        self._check_again()
-        return self.terms.target(amount)
+
+    @abstractmethod
+    def note(self, law: Any) -> None:
+        """Remember a law that was charged."""
 
     def take(self, plan: Plan, *, certify: bool = False) -> Step:
         """Calibrate to the belief, charge, and only then draw; the belief learns what came out.
@@ -92,31 +104,26 @@ class ReleaseProcedure:
         """
         with self.lock:
             # Another thread may have released since the step was begun.
-            self._check_again()
+            self.check_again()
             # 1. Calibrate. The law is a function of the candidates' outputs and of the belief,
             #    which is one of what was released: the secret has no part in noise, grid or price.
             belief = self.secret.belief
             law = plan.calibrate(belief)
-            # What is released first alone is fixed before the session begins, and so is its
-            # figure: later laws depend on what came out, and would tell it.
-            if certify and not self.account.own.events:
-                with stage("certificate"):
-                    self.certificate.fixed = certified_membership(law, self.terms.space, belief)
+            if certify:
+                self.certify(law, belief)
             # What follows the draw goes wrong here, on public numbers, or not at all: an error
             # afterwards would lose what was paid for, and could be about what was drawn.
-            described = plan.event(law, self.terms.unit, self.terms.n_candidates)
+            described = plan.event(law, self.account.own.unit, self.n_candidates)
             for part in plan.parts(law, plan.example(law)):
-                rehearse(part.value, lambda: self._guarantee_after(described, plan, law))
+                rehearse(part.value, lambda: self.guarantee_after(described, plan, law))
             # To answers the curator consented, up to the ceiling, when their responder was made.
             if not described.is_adaptive:
-                self.need_consent(described)
+                self.check_hides(described, plan, law)
             # 2. Charge, before the draw: a crash in between loses an answer, never a charge, so
             #    that the sum on the ledger is never below what has left.
             event = self.account.charge(described)
-            # Noted before it is drawn, so that no law is used that the curator's figure leaves out;
-            # the laws of answers are not fixed beforehand, and nothing is certified of them.
-            if law.laws:
-                self.certificate.note(law)
+            # Noted before it is drawn, so that no law is used that the curator's figure leaves out.
+            self.note(law)
         return law, event, belief
 
     def draw(self, plan: Plan, law: Any) -> Any:
@@ -129,6 +136,48 @@ class ReleaseProcedure:
             #    what an adversary knows who has seen everything.
             plan.learn(law, observed, self.secret)
         return observed
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleaseProcedure(Procedure):
+    """How one session releases: its terms, secret, ledgers and lock.
+
+    Parameters
+    ----------
+    terms : Terms
+        What its releases are about, and what is capped.
+    secret : Secret
+    account : Account
+    lock : lock
+        Held while a step is calibrated, charged and drawn.
+    allow_exact : bool, default=False
+        Whether the curator consents to releases that hide nothing.
+    certificate : SessionCertificate, optional
+    """
+
+    terms: Terms
+    secret: Secret
+    account: Account
+    lock: AbstractContextManager[Any]
+    allow_exact: bool = False
+    certificate: SessionCertificate = field(default_factory=SessionCertificate)
+
+    def check(self, requested: float | None) -> Target:
+        """What the next release may reveal, if it fits under the ceilings.
+
+        Raises
+        ------
+        BudgetExhaustedError
+        """
+        amount = self.account.check(requested)
+        self.check_again()
+        return self.terms.target(amount)
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates for the secret; 0 where they cannot be listed."""
+        return self.terms.n_candidates
 
     def release(
         self,
@@ -171,43 +220,48 @@ class ReleaseProcedure:
             for part in plan.parts(law, observed)
         )
 
-    def need_consent(self, event: Event | None = None) -> None:
-        """Refuse, before it is charged, a step after which nothing is hidden.
+    def certify(self, law: Law, belief: Floats) -> None:
+        """Fix what the optimal adversary achieves under the law of a first release."""
+        # What is released first alone is fixed before the session begins, and so is its figure:
+        # later laws depend on what came out, and would tell it.
+        if not self.account.own.events:
+            with stage("certificate"):
+                self.certificate.fixed = certified_membership(law, self.terms.space, belief)
 
-        Read off the law, whichever budget or criterion was stated.
+    def note(self, law: Law) -> None:
+        """Remember a law that was charged, for the curator's figure."""
+        # Those of answers are not fixed beforehand, and nothing is certified of them.
+        if law.laws:
+            self.certificate.note(law)
 
-        Parameters
-        ----------
-        event : Event, optional
-            Of the step; answers to come when not given, whose bound is the ceiling.
+    def check_hides(self, event: Event, plan: Plan, law: Law) -> None:
+        """Refuse a step after which nothing is hidden, by what would be stated of it."""
+        if self.allow_exact:
+            return
+        own, figure = self.account.own, self.certificate.fixed
+        is_first = not own.events
+        stated = replace(
+            self.guarantee(),
+            spent=event.charge if is_first else own.ceiling,
+            mutual_information=event.bound if self.terms.criterion else None,
+            certified_membership=figure.success if is_first and figure is not None else None,
+        )
+        check_hidden(stated)
+
+    def check_answers(self) -> None:
+        """Refuse answers to come, whose bound is the ceiling, where that hides nothing.
 
         Raises
         ------
         BudgetError
             Unless the curator consented.
         """
-        if self.allow_exact:
-            return
-        own = self.account.own
-        is_first = event is not None and not own.events and not event.is_adaptive
-        figure = self.certificate.fixed if is_first else None
-        stated = replace(
-            self.guarantee(),
-            spent=event.charge if event is not None and is_first else own.ceiling,
-            mutual_information=event.bound if event is not None and self.terms.criterion else None,
-            certified_membership=None if figure is None else figure.success,
-        )
-        if stated.needs_consent:
-            raise BudgetError(
-                f"budget={stated.budget:.6g} would hide nothing: once this is released, every "
-                f"figure, implied or certified, for {' and '.join(stated.uncovered)} is at least "
-                "99.99 %. Give less, for instance budget=1/4 nats (at most 83.79 % at even odds), "
-                "or allow_exact=True on the budget, as in Nats(10, allow_exact=True), if that is "
-                "what you want; it is never published then."
-            )
+        if not self.allow_exact:
+            stated = replace(self.guarantee(), spent=self.account.own.ceiling)
+            check_hidden(replace(stated, mutual_information=None, certified_membership=None))
 
-    def _check_again(self) -> None:
-        """Refuse a step after those on the ledger, where their bounds do not add up."""
+    def check_again(self) -> None:
+        """Refuse a step after those on the account, where their bounds do not add up."""
         own = self.account.own
         if not own.events:
             return
@@ -273,7 +327,7 @@ class ReleaseProcedure:
             provenance=plan.provenance,
         )
 
-    def _guarantee_after(self, event: Event, plan: Plan, law: Law) -> Guarantee:
+    def guarantee_after(self, event: Event, plan: Plan, law: Law) -> Guarantee:
         """Guarantee of a first release, on an account of its own: nothing is charged or drawn."""
         own = MemoryLedger(self.account.own.ceiling, self.terms.unit)
         own.charge(event)
@@ -300,4 +354,21 @@ class ReleaseProcedure:
             ledger_head=self.account.head,
             details=details,
             **facts,
+        )
+
+
+def check_hidden(stated: Guarantee) -> None:
+    """Refuse what hides nothing, by the guarantee that would be stated of it.
+
+    Raises
+    ------
+    BudgetError
+    """
+    if stated.needs_consent:
+        raise BudgetError(
+            f"budget={stated.budget:.6g} would hide nothing: once this is released, every figure, "
+            f"implied or certified, for {' and '.join(stated.uncovered)} is at least 99.99 %. Give "
+            "less, for instance budget=1/4 nats (at most 83.79 % at even odds), or "
+            "allow_exact=True on the budget, as in Nats(10, allow_exact=True), if that is what you "
+            "want; it is never published then."
         )

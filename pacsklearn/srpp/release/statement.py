@@ -8,7 +8,7 @@ from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.scenarios.stated_scenario import SecretWorlds
 
 if TYPE_CHECKING:  # the release calls this
-    from pacsklearn.srpp.release.release import CalibratedWorlds
+    from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds
 
 _SLICED = (
     "Sliced, not full: average and joint figures are about one projection at a time of the "

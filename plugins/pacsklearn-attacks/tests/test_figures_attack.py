@@ -20,7 +20,7 @@ from pacsklearn.srpp import (
     SimulatorScenario,
     Slices,
 )
-from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
+from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.srpp.scenarios.row_world import RowWorld
 from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds

@@ -7,22 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError, ScenarioError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.release.plan import rehearsed
 from pacsklearn.srpp import Noise, Renyi, Scenario, SliceProfile, Slices
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
-from pacsklearn.srpp.release.release import (
+from pacsklearn.srpp.release.calibrated_worlds import (
     SlicedOptions,
     StatedRows,
     calibrated_worlds,
     published_figures,
-    sliced_release,
 )
+from pacsklearn.srpp.release.sliced_release import sliced_release
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, drawn_world
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
@@ -247,3 +249,19 @@ def test_a_calibration_shows_nothing_of_its_data_sets() -> None:
     found = calibrated_worlds(FunctionQuery(both), TwoCoins(), StatedRows(COINS), OPTIONS)
     assert repr(found) == "CalibratedWorlds(...)"
     assert found.outputs.vectors.tolist() == COINS.tolist()
+
+
+def test_what_follows_a_sliced_release_is_tried_before_it_is_charged() -> None:
+    model = SRPPPrivate(LogisticRegression(), secret_name="y")
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    tried = []
+
+    def check(decoded: Any) -> None:
+        tried.append(decoded.coef_.shape)
+        raise OSError("the disk is full")
+
+    ledger = MemoryLedger(5.0, model.ledger_unit(3))
+    with rehearsed(check), pytest.raises(OSError, match="disk"):
+        model.set_params(ledger=ledger).fit(X, y)
+    assert tried == [(1, 2)]
+    assert ledger.events == ()

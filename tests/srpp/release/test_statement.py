@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.srpp import SliceProfile, Slices
-from pacsklearn.srpp.release.release import SlicedOptions, StatedRows, calibrated_worlds
+from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from tests.srpp.release.test_release import OPTIONS, TwoCoins, first
