@@ -35,6 +35,7 @@ from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, 
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.balanced_space import balanced_space
 from pacsklearn.universe.design import candidates_over
 
 BUDGETS = {"1/64": 1 / 64, "1/16": 1 / 16, "1/4": 1 / 4, "1": 1.0, "2": 2.0, "4": 4.0}
@@ -49,7 +50,7 @@ def law(noise: str, support: Support, target: Target, metric: Any = None) -> Noi
 def supports(data: Split) -> dict[str, tuple[Support, Any, SecretSpace]]:
     """Outputs of each algorithm over the secret space, with its default metric."""
     X, y = data.train
-    space = SecretSpace.balanced(len(X), strata=y)
+    space = balanced_space(len(X), strata=y)
     found = {}
     models = {
         "SVM": make_pipeline(StandardScaler(), LinearSVC(C=1)),
@@ -154,7 +155,7 @@ def dp_power(X: np.ndarray, n: int, epsilon: float) -> tuple[float, float]:
 def bench_means(figures: Figures, data: dict[str, Split]) -> None:
     for name, split in data.items():
         X = np.asarray(split.train[0], dtype=float)
-        space = SecretSpace.balanced(len(X))
+        space = balanced_space(len(X))
         support, criterion = Support(means(X, space)), MembershipCriterion(space)
         rows = []
         for budget in AGAINST_DP:
@@ -195,7 +196,7 @@ def bench_largest(figures: Figures) -> None:
         found = law("residual", Support(outputs), Target(budget))
         seconds = time.perf_counter() - started
         figures.at_most(f"residual, k = {found.dimension}, MI {budget:g}", 30, seconds, "s")
-    space = SecretSpace.balanced(50_000)
+    space = balanced_space(50_000)
     rows = generator.standard_normal((50_000, 30))
     support, criterion = Support(means(rows, space)), MembershipCriterion(space)
     started = time.perf_counter()

@@ -31,8 +31,8 @@ from pacsklearn import PACPrivate, Subsets
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.balanced_space import balanced_space
 
 N_SUBSETS = 128
 WIDE = 100_000
@@ -73,7 +73,7 @@ def share_of_fits(estimator: Any, X: Any, y: Any) -> float:
 def against_bare(figures: Figures, name: str, target: float, repeats: int, *job: Any) -> None:
     """Print one row a repetition; add the median ratios in processor time."""
     estimator, X, y = job
-    space = SecretSpace.balanced(len(X), n_subsets=N_SUBSETS, strata=y)
+    space = balanced_space(len(X), n_subsets=N_SUBSETS, strata=y)
     subsets = [space.rows(index) for index in range(N_SUBSETS)]
     works = {
         "bare": lambda: bare_fits(estimator, X, y, subsets),

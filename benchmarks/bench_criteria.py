@@ -35,6 +35,7 @@ from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import balanced_space
 
 _SHARED = Path(os.environ.get("PACSKLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _CAP = posterior_success(1 / 64, 0.5)
@@ -82,7 +83,7 @@ def ridge(X: np.ndarray, y: np.ndarray, space: SecretSpace) -> np.ndarray:
 def many_units(n: int = 50_000, m: int = 1024, d: int = 50) -> tuple[np.ndarray, np.ndarray]:
     """Memberships and outputs of a mean of heavy-tailed influences."""
     generator = np.random.default_rng(0)
-    members = SecretSpace.balanced(n, n_subsets=m).membership()
+    members = balanced_space(n, n_subsets=m).membership()
     outputs = np.zeros((m, d))
     for start in range(0, n, 4096):
         part = members[start : start + 4096]
@@ -131,7 +132,7 @@ def times(data: dict, figures: Figures, old: str | None) -> None:
                 members, outputs = many_units()
             elif name in data:
                 X, y = data[name]
-                space = SecretSpace.balanced(len(X), strata=y, seed=0)
+                space = balanced_space(len(X), strata=y, seed=0)
                 members, outputs = space.membership(), ridge(X, y, space)
             else:
                 continue
@@ -161,7 +162,7 @@ def candidates(data: dict) -> None:
         X, y = data[name]
         first = None
         for m in (32, 128, 512, 2048):
-            space = SecretSpace.balanced(len(X), n_subsets=m, strata=y, seed=0)
+            space = balanced_space(len(X), n_subsets=m, strata=y, seed=0)
             support = Support(ridge(X, y, space))
             started = time.process_time()
             target = Target(_CAP, MembershipCriterion(space))
@@ -190,7 +191,7 @@ def stated(data: dict) -> None:
             continue
         X, y = data[name]
         X, y = (X[::2], y[::2]) if name == "MAGIC" else (X, y)
-        space = SecretSpace.balanced(len(X), strata=y, seed=0)
+        space = balanced_space(len(X), strata=y, seed=0)
         support = Support(ridge(X, y, space))
         criterion = MembershipCriterion(space)
         for label, budget in (("1/64", 1 / 64), ("1/4", 1 / 4), ("1", 1.0)):

@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import PACPrivate, Subsets, config_context
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.balanced_space import balanced_space
 
 PROMISED = ("Ridge", "PCA", "GaussianNB")
 TARGET = 3.0
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     figures, rows = Figures(), []
-    space = SecretSpace.balanced(arguments.rows, n_subsets=arguments.subsets)
+    space = balanced_space(arguments.rows, n_subsets=arguments.subsets)
     subsets = [space.rows(i) for i in range(arguments.subsets)]
     with threadpool_limits(arguments.threads):
         for name, *job in cases(arguments):

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.balanced_space import balanced_space
 from pacsklearn.universe.design import candidates_over
 
 BACKENDS = ("isotropic", "diagonal", "eigen", "logdet")
@@ -41,7 +41,7 @@ def powers(
     """Noise power of each backend at each budget."""
     X, y = data.train
     chosen = registry().canonicalizer_for(model)
-    space = SecretSpace.balanced(len(X), strata=y)
+    space = balanced_space(len(X), strata=y)
     outputs = candidates_over(model, X, y, space).outputs(chosen)
     cost, support = outputs.metric(metric), Support(outputs.vectors)
     return {

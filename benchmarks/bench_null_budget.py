@@ -47,8 +47,8 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import Registry, registry
+from pacsklearn.universe.balanced_space import balanced_space
 from pacsklearn.universe.design import candidates_over
 
 BUDGET = 1e-9
@@ -163,9 +163,7 @@ def measure(case: Case) -> tuple[float, Scores, Scores]:
     chosen = registry().canonicalizer_for(model)
     scorer = check_scoring(model, scoring)
     strata = y if is_classifier(model) else None
-    outputs = candidates_over(model, X, y, SecretSpace.balanced(len(X), strata=strata)).outputs(
-        chosen
-    )
+    outputs = candidates_over(model, X, y, balanced_space(len(X), strata=strata)).outputs(chosen)
     cost = outputs.metric()
     law = (
         registry().noise_backend("logdet").calibrate(Support(outputs.vectors), Target(BUDGET), cost)

@@ -52,7 +52,7 @@ from threadpoolctl import threadpool_limits
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier
 
 
@@ -171,7 +171,7 @@ def once(work: Callable[[], Any]) -> float:
 def sweeps_of(case: Case, X: Any, y: Any, subsets: int) -> float | None:
     """Average sweeps of the candidates' joint fit of the first rows; None where there is none."""
     X, y = X[:_SOME], None if y is None else y[:_SOME]
-    space = SecretSpace.balanced(len(X), n_subsets=subsets)
+    space = balanced_space(len(X), n_subsets=subsets)
     fitter = registry().subset_fitter_for(case.estimator)
     models = [] if fitter is None else fitter.fit_all(case.estimator, X, y, space)
     lasts = [one.steps[-1][1] if hasattr(one, "steps") else one for one in models if one]
@@ -211,7 +211,7 @@ def main() -> None:
     table = generator.normal(size=(arguments.n, p)) * np.linspace(0.5, 3, p)
     table += 3 * generator.normal(size=p)
     all_targets = targets(table, generator)
-    space = SecretSpace.balanced(arguments.n, n_subsets=arguments.subsets)
+    space = balanced_space(arguments.n, n_subsets=arguments.subsets)
     figures, rows = Figures(), []
     names = arguments.only or [n for n in CASES if arguments.slow or n not in SLOW]
     with threadpool_limits(1):

@@ -13,8 +13,8 @@ from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_law import Support
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.balanced_space import balanced_space
 
 BUDGETS = (1 / 4, 1 / 16, 1 / 64)
 # Features lie in [-2.5, 2.5], clipped, and distances are stated for [0, 1].
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 def distances(data: StudyData, n_releases: int) -> list[Row]:
     X = np.clip(data.X, -_WIDTH / 2, _WIDTH / 2) / _WIDTH
     truth = (data.X / _WIDTH).mean(axis=0)
-    space = SecretSpace.balanced(X.shape[0])
+    space = balanced_space(X.shape[0])
     means = np.stack([X[space.rows(i)].mean(axis=0) for i in range(space.n_subsets)])
     support = Support(means)
     sampled = float(np.mean(np.linalg.norm(means - truth, axis=1)))

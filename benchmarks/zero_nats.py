@@ -15,7 +15,7 @@ from pacsklearn_attacks.existence_audit import existence_audit
 from public_data import breast_cancer, rice
 from scipy.special import expit
 
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import balanced_space
 
 CANDIDATES, STEPS, ROWS = 32, 300, 100
 
@@ -59,9 +59,7 @@ def main() -> None:
         X, y = split.train
         middle, spread = X.mean(axis=0), X.std(axis=0)
         codes = (y == np.unique(y)[1]).astype(float)
-        members = SecretSpace.balanced(
-            len(X), n_subsets=CANDIDATES, strata=codes, seed=0
-        ).membership()
+        members = balanced_space(len(X), n_subsets=CANDIDATES, strata=codes, seed=0).membership()
 
         def make(rows, X=X, codes=codes, members=members):
             # Scales are of the rows that are there; everybody else stays in the same subsets.

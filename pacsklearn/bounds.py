@@ -6,11 +6,6 @@ from pacsklearn.estimators.individual_information import (
     IndividualInformation,
     individual_information,
 )
-from pacsklearn.kernel.bounds.balanced_design import (
-    balanced_design,
-    inclusion_counts,
-    unpack_subset,
-)
 from pacsklearn.kernel.bounds.criterion_success import certified_success, estimated_success
 from pacsklearn.kernel.bounds.dp_equivalent import answers_until, dp_epsilon, dp_success
 from pacsklearn.kernel.bounds.lattice_bound import (
@@ -34,10 +29,12 @@ from pacsklearn.kernel.bounds.posterior_success import (
     mutual_information_for_success,
     posterior_success,
 )
+from pacsklearn.kernel.secret.packed_subsets import inclusion_counts, unpack_subset
 from pacsklearn.padding.channel import channel_information
 from pacsklearn.padding.least_padding import Padding, bucket_padding, least_padding
 from pacsklearn.sampled.k_of_n import k_of_n_prior
 from pacsklearn.sampled.mean_distance import mean_distance_bound
+from pacsklearn.universe.balanced_design import balanced_design
 
 __all__ = [
     "GaussianMixture",

@@ -6,3 +6,4 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace as SecretSpace
 from pacsklearn.sampled.sampled import release_sampled as release_sampled
 from pacsklearn.sampled.sampled_subsets import PoissonSubsets as PoissonSubsets
 from pacsklearn.sampled.sampled_subsets import SampledSubsets as SampledSubsets
+from pacsklearn.universe.balanced_space import balanced_space as balanced_space

@@ -15,10 +15,10 @@ from sklearn.datasets import load_iris
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 X, y = load_iris(return_X_y=True)
-space = SecretSpace.balanced(len(X), n_subsets=32)
+space = balanced_space(len(X), n_subsets=32)
 means = np.stack([X[space.rows(i)][:, [0, 2]].mean(axis=0) for i in range(32)])
 
 figure, ax = plt.subplots(figsize=(7.4, 4.6), layout="constrained")

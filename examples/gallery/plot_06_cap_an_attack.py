@@ -17,10 +17,10 @@ from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 X = load_iris().data[::2]
-space = SecretSpace.balanced(len(X), n_subsets=32)
+space = balanced_space(len(X), n_subsets=32)
 support = Support(np.stack([X[space.rows(i)].mean(axis=0) for i in range(32)]))
 
 caps = [0.55, 0.65, 0.8]

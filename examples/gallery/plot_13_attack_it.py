@@ -15,10 +15,10 @@ from pacsklearn.audit.parameter_game import ParameterGame
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 X, y = load_iris(return_X_y=True)
-space = SecretSpace.balanced(len(X), n_subsets=32)
+space = balanced_space(len(X), n_subsets=32)
 support = Support(np.stack([X[space.rows(i)].mean(axis=0) for i in range(32)]))
 backend, attack = (
     registry().noise_backend("logdet"),

@@ -14,11 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.plots import BeliefDisplay
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 X, y = load_wine(return_X_y=True)
 X, X_new, y, y_new = train_test_split(X, y, test_size=60, stratify=y, random_state=0)
-space = SecretSpace.balanced(len(y), n_subsets=32, strata=y)
+space = balanced_space(len(y), n_subsets=32, strata=y)
 tree = DecisionTreeClassifier(max_depth=3, random_state=0)
 game = TranscriptGame.rehearse(tree, X, y, X_new, space, step_budget=1 / 16, n_queries=60)
 

@@ -61,18 +61,18 @@ class ParameterGame(CandidateGame):
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.secrets import SecretSpace
     >>> from pacsklearn.audit.identification_attack import IdentificationAttack
     >>> from pacsklearn.audit.parameter_game import ParameterGame
     >>> from pacsklearn.kernel.outputs.metric import IdentityMetric
     >>> from pacsklearn.kernel.noise.noise_law import Support
     >>> from pacsklearn.kernel.noise.noise_law import Target
     >>> from pacsklearn.plugins import registry
+    >>> from pacsklearn.secrets import balanced_space
     >>> outputs = np.random.default_rng(0).normal(size=(16, 3))
     >>> law = registry().noise_backend("logdet").calibrate(
     ...     Support(outputs), Target(1 / 4), IdentityMetric()
     ... )
-    >>> game = ParameterGame(law, SecretSpace.balanced(40, n_subsets=16))
+    >>> game = ParameterGame(law, balanced_space(40, n_subsets=16))
     >>> IdentificationAttack().run(game, n_trials=200, seed=0).violates()
     False
     """

@@ -93,12 +93,12 @@ class TranscriptGame(CandidateGame):
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.secrets import SecretSpace
+    >>> from pacsklearn.secrets import balanced_space
     >>> from pacsklearn.audit.adversary import MostContested
     >>> from pacsklearn.audit.membership_attack import OptimalMembershipAttack
     >>> from pacsklearn.audit.transcript_game import TranscriptGame
     >>> predictions = np.random.default_rng(0).integers(0, 2, (50, 16))
-    >>> space = SecretSpace.balanced(40, n_subsets=16)
+    >>> space = balanced_space(40, n_subsets=16)
     >>> game = TranscriptGame(
     ...     predictions,
     ...     space,

@@ -44,9 +44,9 @@ class BeliefDisplay(Display):
     --------
     >>> import numpy as np
     >>> from pacsklearn.plots import BeliefDisplay
-    >>> from pacsklearn.secrets import SecretSpace
+    >>> from pacsklearn.secrets import balanced_space
     >>> predictions = np.random.default_rng(0).integers(0, 2, (30, 16))
-    >>> space = SecretSpace.balanced(40, n_subsets=16)
+    >>> space = balanced_space(40, n_subsets=16)
     >>> display = BeliefDisplay.from_rehearsal(predictions, space, step_budget=1 / 16)
     """
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_rate
 from pacsklearn.exceptions import DesignError
-from pacsklearn.kernel.bounds.balanced_design import distinct_subsets
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.outputs.function_values import FunctionValues
 from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.kernel.secret.secret_space import SecretSpace, strata_of, units_of
+from pacsklearn.kernel.secret.packed_subsets import distinct_subsets
+from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.sampled.balanced_draw import (
     balanced_draw_entropy,
@@ -30,6 +30,7 @@ from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.trial_statement import of_trials
+from pacsklearn.universe.balanced_space import strata_of
 from pacsklearn.universe.design import Design
 
 _NOT_CERTIFIED = (

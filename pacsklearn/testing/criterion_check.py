@@ -56,10 +56,10 @@ def check_criterion(
 
     Examples
     --------
-    >>> from pacsklearn.secrets import SecretSpace
+    >>> from pacsklearn.secrets import balanced_space
     >>> from pacsklearn.kernel.budget.guess_criterion import identification
     >>> from pacsklearn.testing import check_criterion
-    >>> check_criterion(identification, SecretSpace.balanced(40, n_subsets=16, seed=0))
+    >>> check_criterion(identification, balanced_space(40, n_subsets=16, seed=0))
     """
     made = criterion if isinstance(criterion, Criterion) else criterion(space)
     _DECLARATIONS.require_instance(made, Criterion)

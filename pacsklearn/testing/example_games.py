@@ -14,6 +14,7 @@ from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.mixture import update_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import balanced_space
 
 _CANDIDATES, _UNITS, _QUERIES = 16, 24, 8
 _BUDGET = 1 / 4
@@ -51,7 +52,7 @@ def example_games(seed: int = 0) -> AttackGames:
         Public seed of the candidates and of what they answer.
     """
     generator = np.random.default_rng(seed)
-    space = SecretSpace.balanced(_UNITS, n_subsets=_CANDIDATES, seed=seed)
+    space = balanced_space(_UNITS, n_subsets=_CANDIDATES, seed=seed)
     halves = [generator.permutation(_CANDIDATES) % 2 for _ in range(_QUERIES - 1)]
     # The first query is the one that must not be answered without noise.
     codes = np.stack([np.arange(_CANDIDATES), *halves]).astype(np.uint8)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import balanced_space
 
 
 @final
@@ -39,7 +39,7 @@ class FittedCandidates:
         }
         unfitted.set_params(**seeds)
         labels = None if y is None else np.asarray(y)
-        space = SecretSpace.balanced(
+        space = balanced_space(
             np.shape(X)[0],
             n_subsets=n_subsets,
             strata=labels if is_classifier(unfitted) else None,

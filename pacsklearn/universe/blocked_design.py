@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.bounds.balanced_design import Bytes, balanced_design, seeded_generator
+from pacsklearn.universe.balanced_design import Bytes, balanced_design, seeded_generator
 from pacsklearn.universe.similar_blocks import similar_blocks
 from pacsklearn.universe.similarity import Similarity
 

@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.kernel.bounds.balanced_design import Bytes, balanced_design
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.kernel.secret.secret_space import Deal, SecretSpace, units_of
+from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
 from pacsklearn.kernel.secret.space import Space, Work
+from pacsklearn.universe.balanced_design import Bytes, balanced_design
+from pacsklearn.universe.balanced_space import Deal, balanced_space
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas
 from pacsklearn.universe.row_rules import RowRules, checked_rows
@@ -101,7 +102,7 @@ class Design:
         n_rows = X.shape[0]
         strata = self.strata(n_rows, y, classifies=classifies)
         hidden = isinstance(self.seed, SubsetSeed)
-        space = SecretSpace.balanced(
+        space = balanced_space(
             n_rows,
             n_subsets=self.n_subsets,
             rate=self.rate,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import balanced_space
 from tests.audit.played_once import rounds_played_once
 
 M, UNITS = 16, 30
@@ -21,7 +22,7 @@ def _each_round_is_played_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def space() -> SecretSpace:
-    return SecretSpace.balanced(UNITS, n_subsets=M, seed=3)
+    return balanced_space(UNITS, n_subsets=M, seed=3)
 
 
 @pytest.fixture(scope="session")

@@ -22,10 +22,10 @@ from pacsklearn.exceptions import AuditViolationError, UnknownNameError
 from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import register, unregister
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario
 from pacsklearn.testing import example_games
+from pacsklearn.universe.balanced_space import balanced_space
 from tests.audit.broken import OneExactNumber, Redrawing, TooQuiet
 
 X, y = load_iris(return_X_y=True)
@@ -105,7 +105,7 @@ def test_a_broken_mechanism_is_caught(noise, found_by):
 
 
 def test_a_secret_drawn_anew_is_caught():
-    space = SecretSpace.balanced(60, n_subsets=M)
+    space = balanced_space(60, n_subsets=M)
     outputs = np.random.default_rng(0).normal(size=(M, 4))
     law = EigenBackend().calibrate(Support(outputs), Target(1 / 64), IdentityMetric())
     audit = run_audit(Redrawing([law] * 8, space), attacks=["optimal_membership"], n_trials=300)

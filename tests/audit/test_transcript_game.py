@@ -18,7 +18,7 @@ from pacsklearn.kernel.answers.answered_rows import AnswerLaw
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.account import Account
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.testing.fingerprint import fingerprint
 from tests.inside import candidates_of
 from tests.kernel.answers import label_oracle, value_oracle
@@ -194,7 +194,7 @@ def test_a_rehearsal_asks_the_sessions_own_candidates(answers):
 
 def test_a_rehearsal_of_a_regression_clips_to_the_public_range():
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=M)
+    space = balanced_space(150, n_subsets=M)
     game = TranscriptGame.rehearse(
         LinearRegression(), X, y * 1.0, X, space, value_range=(0.0, 1.5), step_budget=1 / 4
     )

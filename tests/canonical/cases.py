@@ -91,7 +91,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
 from pacsklearn.plugins import Canonicalizer, Layout, registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 
 Floats = NDArray[np.float64]
@@ -157,7 +157,7 @@ class Case:
     @cached_property
     def rows(self) -> list[NDArray[np.int64]]:
         strata = self.y if self.y.ndim == 1 and np.unique(self.y).size <= 10 else None
-        space = SecretSpace.balanced(self.X.shape[0], n_subsets=self.n_subsets, strata=strata)
+        space = balanced_space(self.X.shape[0], n_subsets=self.n_subsets, strata=strata)
         return [space.rows(i) for i in range(self.n_subsets)]
 
     def blank(self) -> Any:

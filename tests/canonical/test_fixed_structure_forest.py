@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier
 from pacsklearn.tabular.forests.canonicalizer import FixedStructureForestCanonicalizer
 
@@ -18,7 +18,7 @@ CANONICALIZER = FixedStructureForestCanonicalizer()
 
 
 def encoded(forest, X, y, m=16):
-    space = SecretSpace.balanced(len(X), n_subsets=m, strata=y)
+    space = balanced_space(len(X), n_subsets=m, strata=y)
     models = [clone(forest).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(m)]
     encodings = [CANONICALIZER.encode(model, X[space.rows(i)]) for i, model in enumerate(models)]
     return models, np.stack([e.vector for e in encodings]), encodings[0].layout

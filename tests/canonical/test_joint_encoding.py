@@ -20,7 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardSca
 from sklearn.svm import LinearSVC
 
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
 M = 4
@@ -52,7 +52,7 @@ PUBLIC = Schema([Column(name, low=0.0, high=8.0) for name in "abcd"])
 def test_as_one_by_one(estimator: Any, grouped: bool) -> None:
     X, y = load_iris(return_X_y=True)
     groups = np.arange(150) // 2 if grouped else None
-    space = SecretSpace.balanced(150, n_subsets=M, strata=y, groups=groups)
+    space = balanced_space(150, n_subsets=M, strata=y, groups=groups)
     models = [clone(estimator).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M)]
     canonicalizer = registry().canonicalizer_for(estimator)
     together = canonicalizer.encode_jointly(models, X, space)
@@ -69,7 +69,7 @@ def test_as_one_by_one(estimator: Any, grouped: bool) -> None:
 
 def test_a_search_over_an_encoder_is_left_to_each_candidate() -> None:
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=M, strata=y)
+    space = balanced_space(150, n_subsets=M, strata=y)
     pipeline = make_pipeline(SchemaEncoder(PUBLIC), GridSearchCV(LinearSVC(), {"C": [0.1, 1.0]}))
     models = [clone(pipeline).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M)]
     assert registry().canonicalizer_for(pipeline).encode_jointly(models, X, space) is None
@@ -77,7 +77,7 @@ def test_a_search_over_an_encoder_is_left_to_each_candidate() -> None:
 
 def test_rows_of_others_are_not_read() -> None:
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=M, strata=y)
+    space = balanced_space(150, n_subsets=M, strata=y)
     models = [LinearSVC(C=0.1).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M)]
     canonicalizer = registry().canonicalizer_for(LinearSVC())
     before = canonicalizer.encode_jointly(models, X, space)

@@ -35,7 +35,7 @@ from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.design import candidates_over
 
 Floats = NDArray[np.float64]
@@ -138,7 +138,7 @@ def test_rice_gauge_and_metric_save_most_of_the_noise(rice: Any, scaler: Any, ga
     X, _, y, _ = rice
     estimator = make_pipeline(scaler(), LinearSVC(C=1, random_state=0))
     canonicalizer = registry().canonicalizer("auto", estimator)
-    space = SecretSpace.balanced(len(X), n_subsets=16, strata=y)
+    space = balanced_space(len(X), n_subsets=16, strata=y)
     outputs = candidates_over(estimator, X, y, space).outputs(canonicalizer)
     metric = canonicalizer.metric(outputs.layout, outputs.reference, X, outputs.vectors)
     shaped = LogdetBackend().calibrate(Support(outputs.vectors), Target(1 / 64), metric)

@@ -33,7 +33,7 @@ from sklearn.svm import SVC, LinearSVC
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.universe.design import candidates_over
 
 
@@ -217,7 +217,7 @@ def test_a_search_over_what_the_released_model_does_with_its_numbers_is_refused(
     X = load_iris().data
     estimator = GridSearchCV(TweedieRegressor(power=0), {"power": [1.5]}, cv=3)
     canonicalizer = registry().canonicalizer("auto", estimator)
-    space = SecretSpace.balanced(150, n_subsets=2)
+    space = balanced_space(150, n_subsets=2)
     prepared = candidates_over(estimator, X[:, 1:], X[:, 0], space)
     with pytest.raises(GaugeError, match="GridSearchCV"):
         prepared.outputs(canonicalizer)

@@ -19,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pacsklearn import Answers, Nats, PACPrivate, Student, Subsets
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.outputs.models import CandidateModels
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.priors import Range
+from pacsklearn.universe.balanced_space import balanced_space
 
 POOR = "Answers of {}, .* nats each, are expected to be no better than a constant answer"
 
@@ -154,7 +154,7 @@ def test_thirty_two_candidates_and_few_rows_stand_for_all(
 
 
 def test_the_first_candidates_are_a_space_of_their_own() -> None:
-    space = SecretSpace.balanced(50, n_subsets=64, seed=3)
+    space = balanced_space(50, n_subsets=64, seed=3)
     few = space.first(16)
     assert few.n_subsets == 16
     assert few.weights.sum() == pytest.approx(1.0)

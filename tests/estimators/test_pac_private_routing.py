@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Nats, PACPrivate, Subsets
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 M = 8
 # Far above ln(8): the release is one candidate's exact model.
@@ -40,7 +40,7 @@ def private(model: Any, **params: Any) -> PACPrivate:
 
 
 def candidate_sums(weights: Any, groups: Any = None) -> Any:
-    space = SecretSpace.balanced(len(weights), n_subsets=M, groups=groups)
+    space = balanced_space(len(weights), n_subsets=M, groups=groups)
     return np.array([np.sum(np.asarray(weights)[space.rows(i)]) for i in range(M)])
 
 

@@ -21,9 +21,9 @@ from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.diagonal import DiagonalBackend
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
+from pacsklearn.universe.balanced_space import balanced_space
 
 SMALL = {"secret": Subsets(16), "n_releases": 8}
 BUDGETS = [1 / 16, 1.0]
@@ -93,7 +93,7 @@ def test_scores_without_noise_are_those_of_models_fitted_by_hand(iris: Any) -> N
         budgets=[100],
         **SMALL | {"secret": Subsets(16, seed=0)},
     )
-    space = SecretSpace.balanced(100, n_subsets=16, strata=y[train])
+    space = balanced_space(100, n_subsets=16, strata=y[train])
     by_hand = []
     for index in range(16):
         rows = train[space.rows(index)]

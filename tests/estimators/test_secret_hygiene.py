@@ -27,7 +27,7 @@ from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.universe.design import candidates_over
 from tests.estimators.reachable import reachable
 
@@ -88,7 +88,7 @@ def refitted(model: Any, X: Any, y: Any) -> tuple[SecretSpace, CandidateOutputs]
     strata = y if hasattr(model, "predict") and not isinstance(model, Ridge | KMeans) else None
     if isinstance(getattr(model, "steps", [(None, None)])[-1][1], KMeans):
         strata = None
-    space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=strata)
+    space = balanced_space(X.shape[0], n_subsets=M, strata=strata)
     return space, candidates_over(model, X, y, space).outputs(registry().canonicalizer_for(model))
 
 
@@ -205,7 +205,7 @@ def test_a_frame_is_not_kept(universe: Any) -> None:
 def test_a_black_box_that_stores_rows_is_not_carried_along(universe: Any) -> None:
     X, y = universe
     estimator = PACPrivate(SVC(), release=Answers(), secret=Subsets(M), budget=1 / 4).fit(X, y)
-    space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=y)
+    space = balanced_space(X.shape[0], n_subsets=M, strata=y)
     estimator.predict(X[:10] + 1.0)
     for haystack in (
         pickle.dumps(estimator),
@@ -217,7 +217,7 @@ def test_a_black_box_that_stores_rows_is_not_carried_along(universe: Any) -> Non
 
 def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
     X, y = universe
-    space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=y)
+    space = balanced_space(X.shape[0], n_subsets=M, strata=y)
     release = PrivacySession(X, y, secret=space, budget=1 / 4).release(LinearSVC(), individual=True)
     haystack = pickle.dumps(release)
     vectors = refitted(LinearSVC(), X, y)[1].vectors

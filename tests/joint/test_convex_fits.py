@@ -32,7 +32,7 @@ from pacsklearn.joint.loss import Loss
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.kernel.outputs.subset_fitting import joint_models
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from tests.joint.together import together
 
 Floats = NDArray[np.float64]
@@ -104,7 +104,7 @@ def assert_solved(estimator: Any, tight: Any, X: Any, y: Any, space: SecretSpace
 @pytest.mark.parametrize(("estimator", "tight"), MODELS, ids=lambda value: repr(value)[:50])
 def test_each_subsets_minimiser(estimator: Any, tight: Any) -> None:
     X, y = data(estimator)
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     assert_solved(estimator, tight, X, y, space)
 
 
@@ -116,7 +116,7 @@ def test_behind_a_scaler_fitted_on_each_subset(estimator: Any, tight: Any, scale
     if scaler.with_mean and not estimator.fit_intercept:
         assert registry().subset_fitter_for(pipe) is None
         return
-    assert_solved(pipe, tight, X, y, SecretSpace.balanced(len(X), n_subsets=M))
+    assert_solved(pipe, tight, X, y, balanced_space(len(X), n_subsets=M))
 
 
 def test_two_scalers_and_a_step_that_does_nothing() -> None:
@@ -124,7 +124,7 @@ def test_two_scalers_and_a_step_that_does_nothing() -> None:
         StandardScaler(with_std=False), "passthrough", StandardScaler(), LinearSVC(C=0.1)
     )
     X, y = data(pipe)
-    assert_solved(pipe, {"dual": False} | TIGHT, X, y, SecretSpace.balanced(len(X), n_subsets=M))
+    assert_solved(pipe, {"dual": False} | TIGHT, X, y, balanced_space(len(X), n_subsets=M))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_two_scalers_and_a_step_that_does_nothing() -> None:
 )
 def test_three_classes(estimator: Any, tight: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    space = balanced_space(len(X), n_subsets=M, strata=y)
     assert_solved(estimator, tight, X, y, space)
 
 
@@ -147,7 +147,7 @@ def test_weights_of_classes(estimator: Any, tight: Any, weights: Any, n_classes:
     X, y = X[20:], np.minimum(y[20:], n_classes - 1)
     if n_classes == 2 and isinstance(weights, dict):
         weights = {label % 2: weight for label, weight in weights.items()}
-    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    space = balanced_space(len(X), n_subsets=M, strata=y)
     estimator = clone(estimator).set_params(class_weight=weights)
     assert_solved(estimator, tight, X, y, space)
     rows = space.rows(0)
@@ -163,7 +163,7 @@ def test_weights_of_classes(estimator: Any, tight: Any, weights: Any, n_classes:
 def test_weights_are_of_the_candidates_own_labels() -> None:
     """Labels of rows outside a candidate change nothing in it but the last digits."""
     X, y = data(MODELS[0][0])
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     estimator = LogisticRegression(C=0.5, class_weight="balanced")
     before = together(estimator, X, y, space)[2]
     others = np.setdiff1d(np.arange(len(X)), space.rows(2))
@@ -175,7 +175,7 @@ def test_weights_are_of_the_candidates_own_labels() -> None:
 
 def test_groups_and_rows_of_several_blocks() -> None:
     X, y = data(LogisticRegression(), n=1500)
-    space = SecretSpace.balanced(len(X), n_subsets=M, groups=np.arange(len(X)) // 3)
+    space = balanced_space(len(X), n_subsets=M, groups=np.arange(len(X)) // 3)
     assert_solved(*MODELS[0], X, y, space)
 
 
@@ -218,7 +218,7 @@ def test_slopes_and_curvatures_are_derivatives_of_the_value(loss: Loss, outputs:
 def test_the_start_does_not_show() -> None:
     """A start from all rows is allowed because the minimiser is one, and found to 1e-9."""
     X, y = data(LogisticRegression(), n=1000)
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     generator = np.random.default_rng(1)
     p = X.shape[1]
     ones, zeros = np.ones((M, p)), np.zeros((M, p))
@@ -251,7 +251,7 @@ def test_the_start_does_not_show() -> None:
 def test_other_rows_do_not_show(estimator: Any, tight: Any) -> None:
     pipe = make_pipeline(StandardScaler(), estimator)
     X, y = data(pipe)
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     others = np.setdiff1d(np.arange(len(X)), space.rows(2))
     generator = np.random.default_rng(3)
     moved, labels = X.copy(), y.copy()
@@ -305,14 +305,14 @@ def test_hessians_that_cost_too_much_are_a_public_fact(
 ) -> None:
     """Whether candidates are fitted one by one then follows from the sizes alone."""
     X, y = np.random.default_rng(0).normal(size=(n, p)), np.arange(n) % n_classes
-    space = SecretSpace.balanced(n, n_subsets=2, strata=y)
+    space = balanced_space(n, n_subsets=2, strata=y)
     models = together(LogisticRegression(), X, y, space)
     assert [one is not None for one in models] == [joint] * 2
 
 
 def test_what_cannot_be_solved_is_left_to_the_ordinary_fit() -> None:
     X, y = data(LogisticRegression())
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     spoilt = X.copy()
     spoilt[7, 0] = 1e200
     models = together(LogisticRegression(), spoilt, y, space)
@@ -339,7 +339,7 @@ def test_what_cannot_be_solved_is_left_to_the_ordinary_fit() -> None:
 )
 def test_a_loose_solver_is_no_reason_for_an_error(estimator: Any) -> None:
     X, y = data(estimator)
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     rows = space.rows(0)
     ordinary = clone(estimator).fit(X[rows], y[rows])
     joint = joint_models(estimator, X, y, {}, space, ordinary, fast_fit=True)
@@ -352,7 +352,7 @@ def test_an_origin_far_away_does_not_show(model: Any) -> None:
     """Solvers that stop early on such rows are no reason for an error."""
     X, y = data(model)
     X = np.round(X * 2**10) / 2**10  # not rounded again when moved
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     near = together(model, X, y, space)
     for offset in (2.0**20, 2.0**40):
         rows = space.rows(0)
@@ -367,7 +367,7 @@ def test_an_origin_far_away_does_not_show(model: Any) -> None:
 
 def test_an_ordinary_fit_that_did_not_finish_changes_no_solver() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    space = SecretSpace.balanced(len(X), n_subsets=4)
+    space = balanced_space(len(X), n_subsets=4)
     estimator = LogisticRegression(max_iter=3)
     rows = space.rows(0)
     with warnings.catch_warnings():
@@ -389,7 +389,7 @@ def test_a_wrong_joint_fit_is_found(
     """Parameters a little off the minimum, and a minimum of another objective."""
     estimator = make_pipeline(StandardScaler(), model) if scaled else model
     X, y = data(estimator)
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     rows = space.rows(0)
     ordinary = clone(estimator).fit(X[rows], y[rows])
 

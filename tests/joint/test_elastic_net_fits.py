@@ -17,7 +17,7 @@ from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.joint import elastic_net
 from pacsklearn.kernel.outputs.subset_fitting import joint_models
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 
 M = 6
 
@@ -25,7 +25,7 @@ M = 6
 def data() -> tuple[Any, Any, SecretSpace]:
     X, y = load_diabetes(return_X_y=True)
     X = X[:, [0, 1, 2, 3, 6, 8]] * [10, 30, 20, 50, 10, 20] + [1, 0, -2, 3, 0, 5]
-    return X, y, SecretSpace.balanced(len(X), n_subsets=M)
+    return X, y, balanced_space(len(X), n_subsets=M)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from tests.joint.together import together
 
 Floats = NDArray[np.float64]
@@ -128,7 +128,7 @@ def assert_fast(estimator: Any, X: Any, y: Any, space: SecretSpace) -> None:
 def test_regressors(estimator: Any) -> None:
     X, y = load_diabetes(return_X_y=True)
     X = X[:, [0, 1, 2, 3, 6, 8]] * 10 + 1  # features 4 and 5 are nearly one
-    assert_fast(estimator, X, y, SecretSpace.balanced(len(X), n_subsets=M))
+    assert_fast(estimator, X, y, balanced_space(len(X), n_subsets=M))
 
 
 CONSTANT = [
@@ -151,7 +151,7 @@ CONSTANT = [
 def test_a_column_that_is_constant_in_some_subsets(estimator: Any, target: str) -> None:
     X, numbers = load_diabetes(return_X_y=True)
     X = X[:, [0, 1, 2, 3, 6, 8]] * 10 + 1
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     X[:, 1] = np.where(space.membership()[:, [0, 3]].any(axis=1), 0.3, X[:, 1])
     X[:, 4] = 7.1  # in all of them
     y = {"none": None, "numbers": numbers, "classes": (numbers > 140).astype(int)}[target]
@@ -170,7 +170,7 @@ def test_discriminant_axes_leave_constant_columns_out() -> None:
     """Where their sums are exact: else the ordinary fit makes an axis of rounding errors."""
     X, numbers = load_diabetes(return_X_y=True)
     X, y = X[:, [0, 1, 2, 3, 6, 8]] * 10 + 1, np.digitize(numbers, [100, 200])
-    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    space = balanced_space(len(X), n_subsets=M, strata=y)
     X[:, 1] = np.where(space.membership()[:, [0, 3]].any(axis=1), 1.0, X[:, 1])
     X[:, 4] = -2.5
     assert_fast(LinearDiscriminantAnalysis(), X, y, space)
@@ -183,14 +183,14 @@ def test_discriminant_axes_leave_constant_columns_out() -> None:
 def test_regressors_of_two_targets(estimator: Any) -> None:
     X, y = load_diabetes(return_X_y=True)
     y = np.column_stack([y, X[:, 4] * 1000])
-    assert_fast(estimator, X[:, [0, 2, 3]] + 0.1, y, SecretSpace.balanced(len(X), n_subsets=M))
+    assert_fast(estimator, X[:, [0, 2, 3]] + 0.1, y, balanced_space(len(X), n_subsets=M))
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_classifiers(estimator: Any) -> None:
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    space = balanced_space(len(X), n_subsets=M, strata=y)
     assert_fast(estimator, X, names, space)
     fast, ordinary = fits(estimator, X, names, space)
     for one, other in zip(fast, ordinary, strict=True):
@@ -201,7 +201,7 @@ def test_classifiers(estimator: Any) -> None:
 def test_two_classes(estimator: Any) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, [1, 4, 8, 10, 11, 14]]
-    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    space = balanced_space(len(X), n_subsets=M, strata=y)
     assert_fast(estimator, X, y, space)
 
 
@@ -209,14 +209,14 @@ def test_two_classes(estimator: Any) -> None:
 def test_transformers(estimator: Any) -> None:
     X = load_breast_cancer().data[:, [1, 4, 8, 10, 11, 14]]
     X = X / X.std(axis=0) * np.arange(1, 7)
-    assert_fast(estimator, X, None, SecretSpace.balanced(len(X), n_subsets=M))
+    assert_fast(estimator, X, None, balanced_space(len(X), n_subsets=M))
 
 
 @pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [False, True]])
 def test_weights_of_listed_classes(labels: list[Any]) -> None:
     """One class weighs three, the other, which is not listed, one."""
     X, y = load_breast_cancer(return_X_y=True)
-    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    space = balanced_space(len(X), n_subsets=M, strata=y)
     estimator = RidgeClassifier(100, class_weight={labels[1]: 3})
     assert_fast(estimator, X[:, [1, 4, 8, 14]], np.array(labels)[y], space)
 
@@ -224,7 +224,7 @@ def test_weights_of_listed_classes(labels: list[Any]) -> None:
 def test_weights_are_of_the_candidates_own_labels() -> None:
     """Labels of rows outside a candidate change nothing in it, bit for bit."""
     X, y = load_breast_cancer(return_X_y=True)
-    X, space = X[:, [1, 4, 8, 14]], SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    X, space = X[:, [1, 4, 8, 14]], balanced_space(len(X), n_subsets=M, strata=y)
     fitter = registry().subset_fitter_for(RidgeClassifier(class_weight="balanced"))
     assert fitter is not None
     before = fitter.fit_all(RidgeClassifier(class_weight="balanced"), X, y, space)[3]
@@ -239,7 +239,7 @@ def test_weights_are_of_the_candidates_own_labels() -> None:
 def test_names_of_features_are_kept() -> None:
     pytest.importorskip("pandas")
     bunch = load_iris(as_frame=True)
-    space = SecretSpace.balanced(150, n_subsets=4)
+    space = balanced_space(150, n_subsets=4)
     for estimator in (StandardScaler(), make_pipeline(StandardScaler(), GaussianNB())):
         fast, ordinary = fits(estimator, bunch.data, bunch.target.to_numpy(), space)
         assert list(fast[0].feature_names_in_) == list(ordinary[0].feature_names_in_)
@@ -248,7 +248,7 @@ def test_names_of_features_are_kept() -> None:
 
 def test_groups() -> None:
     X, y = load_diabetes(return_X_y=True)
-    space = SecretSpace.balanced(len(X), n_subsets=8, groups=np.arange(len(X)) // 3)
+    space = balanced_space(len(X), n_subsets=8, groups=np.arange(len(X)) // 3)
     assert_fast(Ridge(), X, y, space)
 
 
@@ -297,7 +297,7 @@ def test_doubtful_numbers_are_left_to_the_ordinary_fit(case: str) -> None:
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(400, 4)), generator.normal(size=400)
     classes = (y > 0).astype(int)
-    space = SecretSpace.balanced(400, n_subsets=8)
+    space = balanced_space(400, n_subsets=8)
     doubted = {
         "far away": [StandardScaler(), Ridge(), PCA(2), GaussianNB(), NearestCentroid()],
         "collinear": [LinearRegression(), Ridge(alpha=0.0), LinearDiscriminantAnalysis()],
@@ -328,7 +328,7 @@ def test_badly_scaled_features_are_no_reason_to_doubt() -> None:
     generator = np.random.default_rng(0)
     scale = np.array([1e-6, 1.0, 1e6])
     X, y = generator.normal(size=(500, 3)) * scale + 2 * scale, generator.normal(size=500)
-    space = SecretSpace.balanced(500, n_subsets=6)
+    space = balanced_space(500, n_subsets=6)
     for estimator in (
         StandardScaler(),
         Ridge(alpha=1e-14),
@@ -340,7 +340,7 @@ def test_badly_scaled_features_are_no_reason_to_doubt() -> None:
 def test_a_subset_is_fitted_on_its_own_rows_alone() -> None:
     generator = np.random.default_rng(3)
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=6, strata=y)
+    space = balanced_space(150, n_subsets=6, strata=y)
     others = np.setdiff1d(np.arange(150), space.rows(2))
     moved, labels = X.copy(), y.copy()
     moved[others] = 1e6 * generator.normal(size=(others.size, 4))
@@ -358,7 +358,7 @@ def test_a_subset_is_fitted_on_its_own_rows_alone() -> None:
 
 def test_what_would_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=4)
+    space = balanced_space(150, n_subsets=4)
     for estimator, cells in ((StandardScaler(), 599), (Ridge(), 127)):
         fitter = registry().subset_fitter_for(estimator)
         assert fitter is not None
@@ -370,7 +370,7 @@ def test_what_would_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_arrays_that_the_fit_would_not_turn_into_doubles() -> None:
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=4)
+    space = balanced_space(150, n_subsets=4)
     fitter = registry().subset_fitter_for(Ridge())
     assert fitter is not None
     for rows, target in ((X.astype(np.float32), y), (X, y[:, None]), (X.astype(object), y)):

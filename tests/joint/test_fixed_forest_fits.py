@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from pacsklearn import Nats, PACPrivate, Subsets
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from pacsklearn.tabular.forests import joint_fit as fixed_forest
 from pacsklearn.tabular.forests.canonicalizer import FixedStructureForestCanonicalizer
@@ -51,7 +51,7 @@ PUBLIC = [
 @pytest.mark.parametrize("estimator", [*LEARNED, *PUBLIC], ids=repr)
 def test_the_same_fit(estimator: Any) -> None:
     y = LABELS if is_classifier(estimator) else NUMBERS
-    space = SecretSpace.balanced(N, n_subsets=M)
+    space = balanced_space(N, n_subsets=M)
     for i, model in enumerate(together(estimator, X, y, space)):
         ordinary = clone(estimator).fit(X[space.rows(i)], y[space.rows(i)])
         assert vars(model).keys() == vars(ordinary).keys()
@@ -69,7 +69,7 @@ def test_the_same_fit(estimator: Any) -> None:
 def test_numbers_that_are_thresholds_of_a_public_range() -> None:
     whole = np.round(X).astype(int)
     estimator = CLASSIFIER(6, depth=4, feature_range=(0, 40), step=0.05, penalty=0.0)
-    space = SecretSpace.balanced(N, n_subsets=M)
+    space = balanced_space(N, n_subsets=M)
     for i, model in enumerate(together(estimator, whole, LABELS, space)):
         ordinary = clone(estimator).fit(whole[space.rows(i)], LABELS[space.rows(i)])
         assert np.array_equal(model.thresholds_, ordinary.thresholds_)
@@ -103,7 +103,7 @@ def test_candidates_that_miss_a_class_and_odd_tables() -> None:
 
 
 def test_other_rows_do_not_show_at_all() -> None:
-    space = SecretSpace.balanced(N, n_subsets=M)
+    space = balanced_space(N, n_subsets=M)
     moved = X.copy()
     moved[np.setdiff1d(np.arange(N), space.rows(2))] *= 1e6
     before, after = (together(CLASSIFIER(), rows, LABELS, space)[2] for rows in (X, moved))
@@ -112,7 +112,7 @@ def test_other_rows_do_not_show_at_all() -> None:
 
 
 def test_some_candidates_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    space = SecretSpace.balanced(N, n_subsets=M)
+    space = balanced_space(N, n_subsets=M)
     at_once = together(CLASSIFIER(), X, LABELS, space)
     monkeypatch.setattr(fixed_forest, "_MOST_PLACES", 1)
     for one, other in zip(at_once, together(CLASSIFIER(), X, LABELS, space), strict=True):
@@ -122,7 +122,7 @@ def test_some_candidates_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("estimator", [CLASSIFIER(4), CLASSIFIER(leaves="votes"), REGRESSOR()])
 def test_encoded_together(estimator: Any) -> None:
     y = LABELS if is_classifier(estimator) else NUMBERS
-    space = SecretSpace.balanced(N, n_subsets=M)
+    space = balanced_space(N, n_subsets=M)
     models, canonicalizer = together(estimator, X, y, space), FixedStructureForestCanonicalizer()
     jointly = canonicalizer.encode_jointly(models, X, space)
     assert jointly is not None

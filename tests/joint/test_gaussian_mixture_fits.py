@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 
 from pacsklearn.joint import gaussian_mixture
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from tests.joint.together import together
 
 M = 6
@@ -43,7 +43,7 @@ def test_the_same_fit(estimator: Any, clustered: bool) -> None:
         X, _ = make_blobs(1300, 4, centers=3, cluster_std=3.0, random_state=0)
     else:
         X = np.random.default_rng(0).normal(size=(1300, 4)) * np.arange(1, 5) + 2
-    space = SecretSpace.balanced(1300, n_subsets=M)
+    space = balanced_space(1300, n_subsets=M)
     models = together(estimator, X, None, space)
     assert sum(model is not None for model in models) >= M - 1
     for i, model in enumerate(models):
@@ -64,7 +64,7 @@ def test_the_same_fit(estimator: Any, clustered: bool) -> None:
 @pytest.mark.parametrize("kind", ["diag", "full", "tied"])
 def test_groups_and_rows_of_others_leave_no_trace(kind: str) -> None:
     X, _ = make_blobs(900, 3, centers=2, cluster_std=2.0, random_state=0)
-    space = SecretSpace.balanced(900, n_subsets=M, groups=np.arange(900) // 3)
+    space = balanced_space(900, n_subsets=M, groups=np.arange(900) // 3)
     estimator = GaussianMixture(2, covariance_type=kind, random_state=0)
     before = together(estimator, X, None, space)[4]
     others = np.setdiff1d(np.arange(900), space.rows(4))
@@ -77,7 +77,7 @@ def test_groups_and_rows_of_others_leave_no_trace(kind: str) -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 def test_a_row_that_cannot_be_squared_spoils_only_those_who_hold_it(value: float) -> None:
     X, _ = make_blobs(600, 3, centers=2, cluster_std=2.0, random_state=0)
-    space = SecretSpace.balanced(600, n_subsets=M)
+    space = balanced_space(600, n_subsets=M)
     estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
     before = together(estimator, X, None, space)
     X[5] = value
@@ -91,7 +91,7 @@ def test_a_row_that_cannot_be_squared_spoils_only_those_who_hold_it(value: float
 def test_what_did_not_converge_is_left_to_the_ordinary_fit() -> None:
     X = np.random.default_rng(0).normal(size=(600, 3))
     estimator = GaussianMixture(3, covariance_type="diag", random_state=0, max_iter=2, tol=1e-9)
-    space = SecretSpace.balanced(600, n_subsets=M)
+    space = balanced_space(600, n_subsets=M)
     assert together(estimator, X, None, space) == [None] * M
 
 
@@ -106,7 +106,7 @@ def test_variances_that_cancel_are_left_to_the_ordinary_fit(kind: str, case: str
     else:
         return
     estimator = GaussianMixture(2, covariance_type=kind, random_state=0)
-    assert together(estimator, X, None, SecretSpace.balanced(600, n_subsets=M)) == [None] * M
+    assert together(estimator, X, None, balanced_space(600, n_subsets=M)) == [None] * M
 
 
 @pytest.mark.parametrize(
@@ -127,6 +127,6 @@ def test_what_is_fitted_one_by_one(options: dict[str, Any]) -> None:
 
 def test_full_covariances_of_many_features_are_fitted_one_by_one() -> None:
     X = np.random.default_rng(0).normal(size=(400, 17))
-    space = SecretSpace.balanced(400, n_subsets=M)
+    space = balanced_space(400, n_subsets=M)
     assert together(GaussianMixture(1, random_state=0), X, None, space) == [None] * M
     assert None not in together(GaussianMixture(1, random_state=0), X[:, :16], None, space)

@@ -15,7 +15,7 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.joint.huber import HuberProblem
 from pacsklearn.joint.joint_minimiser import minimise_from
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from tests.joint.together import together
 
 M = 6
@@ -49,7 +49,7 @@ def slope_of(model: Any, X: Any, y: Any) -> Any:
 @pytest.mark.parametrize("options", [{}, {"epsilon": 1.9, "alpha": 3.0}, {"fit_intercept": False}])
 def test_the_minimiser_of_each_candidate(name: str, options: dict[str, Any]) -> None:
     X, y = tables(name)
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     estimator = HuberRegressor(max_iter=20_000, tol=1e-9, **options)
     for i, model in enumerate(together(estimator, X, y, space)):
         rows = space.rows(i)
@@ -74,7 +74,7 @@ def clone_at_zero(model: Any) -> Any:
 
 def test_the_start_does_not_show() -> None:
     X, y = tables("diabetes")
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     problem = HuberProblem.of(HuberRegressor(alpha=0.1), X, y, space, np.ones(len(X)))
     common = problem.common_start()
     assert common is not None
@@ -90,7 +90,7 @@ def test_the_start_does_not_show() -> None:
 
 def test_rows_of_others_leave_no_trace() -> None:
     X, y = tables("heavy tails")
-    space = SecretSpace.balanced(len(X), n_subsets=M, groups=np.arange(len(X)) // 2)
+    space = balanced_space(len(X), n_subsets=M, groups=np.arange(len(X)) // 2)
     before = together(HuberRegressor(), X, y, space)[2]
     others = np.setdiff1d(np.arange(len(X)), space.rows(2))
     generator = np.random.default_rng(1)
@@ -103,7 +103,7 @@ def test_rows_of_others_leave_no_trace() -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 def test_a_row_that_is_no_number_spoils_only_those_who_hold_it(value: float) -> None:
     X, y = tables("heavy tails")
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     before = together(HuberRegressor(), X, y, space)
     X[5, 1] = value
     for i, model in enumerate(together(HuberRegressor(), X, y, space)):
@@ -115,8 +115,7 @@ def test_a_row_that_is_no_number_spoils_only_those_who_hold_it(value: float) -> 
 def test_no_scale_is_left_to_the_ordinary_fit() -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
     assert (
-        together(HuberRegressor(), X, X[:, 0] * 0.0, SecretSpace.balanced(200, n_subsets=M))
-        == [None] * M
+        together(HuberRegressor(), X, X[:, 0] * 0.0, balanced_space(200, n_subsets=M)) == [None] * M
     )
     assert registry().subset_fitter_for(HuberRegressor(alpha=0.0)) is None
     assert registry().subset_fitter_for(HuberRegressor(warm_start=True)) is None

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris, make_blobs
 
 from pacsklearn.joint import kmeans
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from tests.joint.together import together
 
 M = 6
@@ -44,7 +44,7 @@ def test_the_same_fit(estimator: Any, clustered: bool) -> None:
     else:
         X = np.random.default_rng(0).normal(size=(600, 7)) * np.arange(1, 8) + 20
     untouched = X.copy()
-    space = SecretSpace.balanced(600, n_subsets=M)
+    space = balanced_space(600, n_subsets=M)
     for i, model in enumerate(together(estimator, X, None, space)):
         ordinary = clone(estimator).fit(X[space.rows(i)])
         assert {name for name in vars(model) if name.endswith("_")} == {
@@ -61,7 +61,7 @@ def test_the_same_fit(estimator: Any, clustered: bool) -> None:
 
 def test_sums_are_taken_again_before_rounding_shows() -> None:
     X = np.random.default_rng(1).normal(size=(3000, 7))
-    space = SecretSpace.balanced(3000, n_subsets=2)
+    space = balanced_space(3000, n_subsets=2)
     estimator = KMeans(5, random_state=2, tol=0.0, max_iter=300)
     longest = 0
     for i, model in enumerate(together(estimator, X, None, space)):
@@ -77,7 +77,7 @@ def test_distances_that_single_precision_cannot_tell_apart() -> None:
     generator = np.random.default_rng(2)
     centres = np.array([[0.0, 0.0], [0.3, 0.0], [2e3, 0.0], [2e3, 0.3]])
     X = np.repeat(centres, 150, axis=0) + 0.1 * generator.normal(size=(600, 2))
-    space, estimator = SecretSpace.balanced(600, n_subsets=M), KMeans(4, random_state=0, tol=0)
+    space, estimator = balanced_space(600, n_subsets=M), KMeans(4, random_state=0, tol=0)
     for i, model in enumerate(together(estimator, X, None, space)):
         ordinary = clone(estimator).fit(X[space.rows(i)])
         assert model.n_iter_ == ordinary.n_iter_ > 2
@@ -86,7 +86,7 @@ def test_distances_that_single_precision_cannot_tell_apart() -> None:
 
 def test_other_rows_do_not_show_at_all() -> None:
     X = load_iris().data
-    space = SecretSpace.balanced(150, n_subsets=M)
+    space = balanced_space(150, n_subsets=M)
     moved = X.copy()
     moved[np.setdiff1d(np.arange(150), space.rows(2))] *= 1e6
     before, after = (
@@ -96,7 +96,7 @@ def test_other_rows_do_not_show_at_all() -> None:
 
 
 def test_duplicates_and_few_rows_are_left_to_the_ordinary_fit() -> None:
-    space = SecretSpace.balanced(40, n_subsets=4)
+    space = balanced_space(40, n_subsets=4)
     X = np.repeat(np.array([[0.0], [1.0]]), 20, axis=0)
     assert together(KMeans(3, random_state=0), X, None, space) == [None] * 4
     assert together(KMeans(30, random_state=0), np.arange(40.0)[:, None], None, space) == [None] * 4
@@ -123,6 +123,6 @@ def test_a_row_that_is_not_finite_is_left_to_the_ordinary_fit() -> None:
     """It says what is wrong with the rows; candidates without the row are fitted as ever."""
     X = np.random.default_rng(0).normal(size=(300, 3))
     X[5, 1] = np.nan
-    space = SecretSpace.balanced(300, n_subsets=M)
+    space = balanced_space(300, n_subsets=M)
     for i, model in enumerate(together(KMeans(3, random_state=0), X, None, space)):
         assert (model is None) == (5 in space.rows(i))

@@ -31,7 +31,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn.joint import gaussian_mixture, joint_minimiser, kmeans
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import (
     AdditiveClassifier,
     AdditiveRegressor,
@@ -51,7 +51,7 @@ TWO = (DECISION + GENERATOR.logistic(size=N) > 0).astype(int)
 THREE = np.digitize(DECISION + GENERATOR.logistic(size=N), [-1.0, 1.0])
 SCORES = DECISION + GENERATOR.standard_t(3, size=N)
 AMOUNTS = GENERATOR.gamma(2.0, np.exp(0.3 * DECISION) / 2)
-SPACE = SecretSpace.balanced(N, n_subsets=M, strata=THREE)
+SPACE = balanced_space(N, n_subsets=M, strata=THREE)
 ROW = int(np.setdiff1d(np.arange(N), SPACE.rows(0))[0])
 OTHERS = [i for i in range(M) if ROW not in SPACE.rows(i)]
 RANGE = {"feature_range": (-20.0, 40.0)}
@@ -205,7 +205,7 @@ def test_a_candidate_that_holds_a_far_row_is_solved_as_far_as_the_others(
     """The gradient of the penalised loss, by hand: with more rows than features, and fewer."""
     table = np.hstack([X[:n], np.random.default_rng(1).normal(size=(n, 20))])
     table[ROW if n > ROW else 0, 0] = value
-    space = SecretSpace.balanced(n, n_subsets=M, strata=TWO[:n])
+    space = balanced_space(n, n_subsets=M, strata=TWO[:n])
     for i, model in enumerate(together(LogisticRegression(), table, TWO[:n], space)):
         rows = space.rows(i)
         decision = table[rows] @ model.coef_[0] + model.intercept_

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.joint import kmeans
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from pacsklearn.tabular.forests import joint_fit
 from tests.joint.together import together
@@ -48,7 +48,7 @@ def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_same_fits(estimator: Any, X: Any, y: Any) -> None:
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     work = partial(together, estimator, X, y, space)
     for loops, reference in zip(by_loops(work), by_reference(work), strict=True):
         assert (loops is None) == (reference is None)

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 
 from pacsklearn.joint.stacked_neighbors import StackedNeighbors
 from pacsklearn.kernel.outputs.models import stack
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 M = 16
 
@@ -24,7 +24,7 @@ class MyNeighbors(KNeighborsClassifier):
 
 
 def fitted(estimator: Any, X: Any, y: Any, m: int = M) -> tuple[Any, ...]:
-    space = SecretSpace.balanced(len(y), n_subsets=m, strata=y)
+    space = balanced_space(len(y), n_subsets=m, strata=y)
     own = [space.rows(i) for i in range(m)]
     return tuple(clone(estimator).fit(_safe_indexing(X, i), _safe_indexing(y, i)) for i in own)
 

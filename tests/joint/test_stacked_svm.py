@@ -15,7 +15,7 @@ from sklearn.svm import SVC, SVR
 
 from pacsklearn.joint.stacked_svm import StackedSVM
 from pacsklearn.kernel.outputs.models import stack
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 M = 4
 
@@ -25,9 +25,7 @@ class MySVC(SVC):
 
 
 def fitted(estimator: Any, X: Any, y: Any) -> tuple[Any, ...]:
-    space = SecretSpace.balanced(
-        len(y), n_subsets=M, strata=y if is_classifier(estimator) else None
-    )
+    space = balanced_space(len(y), n_subsets=M, strata=y if is_classifier(estimator) else None)
     return tuple(clone(estimator).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M))
 
 

@@ -17,14 +17,14 @@ from pacsklearn import Nats, PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.joint.pipeline import EncodedFitter
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import Column, Schema, SchemaEncoder, StepwiseClassifier, StepwiseRegressor
 
 M = 8
 
 
 def assert_same(estimator: Any, X: Any, y: Any, *, tolerance: float = 1e-8) -> None:
-    space = SecretSpace.balanced(len(y), n_subsets=M, strata=y if y.dtype.kind != "f" else None)
+    space = balanced_space(len(y), n_subsets=M, strata=y if y.dtype.kind != "f" else None)
     fitter = registry().subset_fitter_for(estimator)
     assert fitter is not None
     take = X.iloc if hasattr(X, "iloc") else X

@@ -11,9 +11,9 @@ from pacsklearn.kernel.budget import membership_criterion
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification, k_of_n
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 
-SPACE = SecretSpace.balanced(8, n_subsets=6, seed=1)
+SPACE = balanced_space(8, n_subsets=6, seed=1)
 BELIEFS = np.random.default_rng(0).dirichlet(np.full(6, 0.4), size=40)
 
 

@@ -13,11 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn.exceptions import DesignError, DesignWarning
-from pacsklearn.kernel.bounds.balanced_design import balanced_design
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret import secret_space
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.universe.balanced_design import balanced_design
 
 
 def dense(space: SecretSpace) -> NDArray[np.bool_]:
@@ -35,7 +35,7 @@ def dense(space: SecretSpace) -> NDArray[np.bool_]:
 def test_every_row_is_in_exactly_its_share_of_the_subsets(
     n_rows: int, n_subsets: int, rate: float
 ) -> None:
-    space = SecretSpace.balanced(n_rows, n_subsets=n_subsets, rate=rate)
+    space = balanced_space(n_rows, n_subsets=n_subsets, rate=rate)
     members = dense(space)
     assert set(members.sum(axis=1)) == {round(rate * n_subsets)}
     assert np.ptp(members.sum(axis=0)) <= 1
@@ -49,7 +49,7 @@ def test_every_row_is_in_exactly_its_share_of_the_subsets(
 
 def test_patterns_are_spread_over_all_patterns() -> None:
     # 6 patterns of 2 in 4 subsets; 6000 rows give 1000 of each, with sd < 30.
-    members = SecretSpace.balanced(6000, n_subsets=4).membership()
+    members = balanced_space(6000, n_subsets=4).membership()
     counts = np.bincount(members @ [8, 4, 2, 1], minlength=16)
     assert (counts > 0).sum() == 6
     assert np.abs(counts[counts > 0] - 1000).max() < 150
@@ -58,7 +58,7 @@ def test_patterns_are_spread_over_all_patterns() -> None:
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["setosa", "versicolor", "virginica"]])
 def test_classes_are_shared_evenly(labels: list[Any]) -> None:
     strata = np.repeat(labels, [20, 7, 2])
-    members = dense(SecretSpace.balanced(29, n_subsets=8, strata=strata))
+    members = dense(balanced_space(29, n_subsets=8, strata=strata))
     for label in labels:
         counts = members[strata == label].sum(axis=0)
         assert np.ptp(counts) <= 1
@@ -67,7 +67,7 @@ def test_classes_are_shared_evenly(labels: list[Any]) -> None:
 
 def test_strata_of_several_columns() -> None:
     strata = np.repeat([[0, 0], [0, 1], [1, 1]], [4, 6, 8], axis=0)
-    members = dense(SecretSpace.balanced(18, n_subsets=4, strata=strata))
+    members = dense(balanced_space(18, n_subsets=4, strata=strata))
     assert set(members[:4].sum(axis=0)) == {2}
     assert set(members[4:10].sum(axis=0)) == {3}
 
@@ -75,7 +75,7 @@ def test_strata_of_several_columns() -> None:
 @pytest.mark.parametrize("names", [np.arange(5), np.arange(5) / 2, np.array(list("abcde"))])
 def test_groups_move_together(names: NDArray[Any]) -> None:
     groups = np.tile(names, 4)
-    space = SecretSpace.balanced(20, n_subsets=6, groups=groups)
+    space = balanced_space(20, n_subsets=6, groups=groups)
     members = dense(space)
     for name in names:
         assert (members[groups == name] == members[groups == name][0]).all()
@@ -87,13 +87,13 @@ def test_groups_move_together(names: NDArray[Any]) -> None:
 def test_groups_inside_classes() -> None:
     groups = np.repeat(np.arange(12), 3)
     strata = np.repeat([0, 1], 18)
-    members = dense(SecretSpace.balanced(36, n_subsets=8, groups=groups, strata=strata))
+    members = dense(balanced_space(36, n_subsets=8, groups=groups, strata=strata))
     for label in (0, 1):
         assert set(members[strata == label].sum(axis=0)) == {9}
 
 
 def test_the_seed_is_public_and_reproduces_the_design() -> None:
-    first, again, other = (SecretSpace.balanced(50, n_subsets=8, seed=s) for s in (3, 3, 4))
+    first, again, other = (balanced_space(50, n_subsets=8, seed=s) for s in (3, 3, 4))
     assert np.array_equal(first.packed, again.packed)
     assert not np.array_equal(first.packed, other.packed)
 
@@ -101,30 +101,28 @@ def test_the_seed_is_public_and_reproduces_the_design() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: SecretSpace.balanced(10, n_subsets=7), "n_subsets"),
-        (lambda: SecretSpace.balanced(10, n_subsets=8, rate=0.3), "whole"),
-        (lambda: SecretSpace.balanced(10, n_subsets=1), "n_subsets"),
-        (lambda: SecretSpace.balanced(10, n_subsets=2.0), "n_subsets"),
-        (lambda: SecretSpace.balanced(10, n_subsets=2**20 + 2), "at most 1,048,576"),
-        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.5 + 2e-10), "whole"),
-        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.001), "n_subsets"),
-        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.999), "n_subsets"),
-        (lambda: SecretSpace.balanced(0), "n_rows"),
-        (lambda: SecretSpace.balanced(10, rate=1.0), "rate"),
-        (lambda: SecretSpace.balanced(10, rate=True), "rate"),
-        (lambda: SecretSpace.balanced(1), "least"),
-        (lambda: SecretSpace.balanced(3, n_subsets=8, rate=0.25), "least"),
-        (lambda: SecretSpace.balanced(9, groups=[1] * 9), "groups"),
-        (lambda: SecretSpace.balanced(9, groups=[1] * 8), "entry"),
-        (lambda: SecretSpace.balanced(3, groups=[1, 2, None]), "groups"),
-        (lambda: SecretSpace.balanced(3, groups=[1, 2, np.nan]), "groups"),
-        (lambda: SecretSpace.balanced(9, strata=[1] * 8), "strata"),
-        (lambda: SecretSpace.balanced(9, strata=[0] * 8 + [1]), "Class"),
-        (lambda: SecretSpace.balanced(9, strata=["a"] * 8 + ["b"]), "Class"),
+        (lambda: balanced_space(10, n_subsets=7), "do not fit"),
+        (lambda: balanced_space(10, n_subsets=8, rate=0.3), "whole"),
+        (lambda: balanced_space(10, n_subsets=1), "n_subsets"),
+        (lambda: balanced_space(10, n_subsets=2.0), "n_subsets"),
+        (lambda: balanced_space(10, n_subsets=2**20 + 2), "at most 1,048,576"),
+        (lambda: balanced_space(100, n_subsets=10, rate=0.5 + 2e-10), "whole"),
+        (lambda: balanced_space(100, n_subsets=10, rate=0.001), "do not fit"),
+        (lambda: balanced_space(100, n_subsets=10, rate=0.999), "do not fit"),
+        (lambda: balanced_space(0), "n_rows"),
+        (lambda: balanced_space(10, rate=1.0), "rate"),
+        (lambda: balanced_space(10, rate=True), "rate"),
+        (lambda: balanced_space(1), "least"),
+        (lambda: balanced_space(3, n_subsets=8, rate=0.25), "least"),
+        (lambda: balanced_space(9, groups=[1] * 9), "groups"),
+        (lambda: balanced_space(9, groups=[1] * 8), "entry"),
+        (lambda: balanced_space(3, groups=[1, 2, None]), "groups"),
+        (lambda: balanced_space(3, groups=[1, 2, np.nan]), "groups"),
+        (lambda: balanced_space(9, strata=[1] * 8), "strata"),
+        (lambda: balanced_space(9, strata=[0] * 8 + [1]), "Class"),
+        (lambda: balanced_space(9, strata=["a"] * 8 + ["b"]), "Class"),
         (
-            lambda: SecretSpace.balanced(
-                9, strata=[0] * 6 + [1] * 3, groups=[0, 0, 1, 1, 2, 2, 3, 3, 3]
-            ),
+            lambda: balanced_space(9, strata=[0] * 6 + [1] * 3, groups=[0, 0, 1, 1, 2, 2, 3, 3, 3]),
             "Class",
         ),
     ],
@@ -136,7 +134,7 @@ def test_designs_that_do_not_exist(make: Callable[[], SecretSpace], message: str
 
 def test_numbers_that_are_no_classes_are_not_quoted() -> None:
     with pytest.raises(DesignError) as caught:
-        SecretSpace.balanced(4, strata=[1.0, 1.0, 7.25, 9.125])
+        balanced_space(4, strata=[1.0, 1.0, 7.25, 9.125])
     assert not re.search(r"7\.25|9\.125", str(caught.value))
 
 
@@ -187,18 +185,18 @@ def test_explicit_subsets_that_make_no_space(
 @pytest.mark.parametrize("index", [-1, 4, 7])
 def test_there_is_no_candidate_beyond_the_last(index: int) -> None:
     with pytest.raises(DesignError, match="index"):
-        SecretSpace.balanced(6, n_subsets=4).rows(index)
+        balanced_space(6, n_subsets=4).rows(index)
 
 
 def test_inclusion_of_many_units_with_unequal_weights() -> None:
-    packed = SecretSpace.balanced(40_000, n_subsets=4).packed
+    packed = balanced_space(40_000, n_subsets=4).packed
     weights = np.array([0.1, 0.2, 0.3, 0.4])
     space = SecretSpace(packed, 4, weights)
     assert np.allclose(space.inclusion(), space.membership() @ weights, rtol=1e-15)
 
 
 def test_nothing_of_the_membership_is_in_the_repr() -> None:
-    space = SecretSpace.balanced(6, n_subsets=4, groups=[0, 0, 1, 2, 3, 3])
+    space = balanced_space(6, n_subsets=4, groups=[0, 0, 1, 2, 3, 3])
     assert repr(space) == "SecretSpace(n_subsets=4, is_listed=True)"
 
 
@@ -207,7 +205,7 @@ def test_nothing_of_the_membership_is_in_the_repr() -> None:
 def test_rates_are_decimals(n_subsets: int, percent: int) -> None:
     """0.07 * 100 is not 7 in doubles."""
     for rate in (percent / 100, (percent - 3) / 100) if n_subsets == 100 else (percent / 100,):
-        space = SecretSpace.balanced(60, n_subsets=n_subsets, rate=rate)
+        space = balanced_space(60, n_subsets=n_subsets, rate=rate)
         assert set(space.membership().sum(axis=1)) == {round(rate * n_subsets)}
 
 
@@ -216,7 +214,7 @@ def test_a_warning_where_few_subsets_differ(n_units: int, warns: bool) -> None:
     """Sixteen subsets of few units: below three quarters of ln 16 there are too few."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        space = SecretSpace.balanced(n_units, n_subsets=16, seed=1)
+        space = balanced_space(n_units, n_subsets=16, seed=1)
     assert warns == (space.entropy < 0.75 * np.log(16))
     assert [each.category for each in caught] == [DesignWarning] * warns
 
@@ -226,8 +224,8 @@ def test_a_group_stands_in_the_stratum_of_most_of_its_rows() -> None:
     groups = np.repeat(np.arange(8), 3)
     strata = np.repeat([0, 2], 12)
     strata[[0, 3, 13]] = 1  # a row of three groups
-    space = SecretSpace.balanced(24, n_subsets=4, groups=groups, strata=strata, seed=5)
-    alone = SecretSpace.balanced(8, n_subsets=4, strata=[0] * 4 + [1] * 4, seed=5)
+    space = balanced_space(24, n_subsets=4, groups=groups, strata=strata, seed=5)
+    alone = balanced_space(8, n_subsets=4, strata=[0] * 4 + [1] * 4, seed=5)
     assert np.array_equal(space.membership(), alone.membership())
 
 
@@ -247,7 +245,7 @@ def test_units_are_read_some_at_a_time(chunk: int, monkeypatch: pytest.MonkeyPat
 def test_a_million_rows_fit_in_little_memory() -> None:
     tracemalloc.start()
     try:
-        space = SecretSpace.balanced(1_000_000, n_subsets=128)
+        space = balanced_space(1_000_000, n_subsets=128)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -271,7 +269,7 @@ def test_certain_membership_is_exactly_certain(seed: int) -> None:
 def test_subsets_that_coincide_are_one_candidate() -> None:
     """128 candidates were claimed, and 'naming the subset at most 12.96 %', where 2 differ."""
     with pytest.warns(DesignWarning, match=r"Only 2 of the 128 .* 50\.00 %") as caught:
-        space = SecretSpace.balanced(600, groups=np.arange(600) % 2)
+        space = balanced_space(600, groups=np.arange(600) % 2)
     assert len(caught) == 1
     assert space.n_subsets == space.n_candidates == 2
     assert space.weights.tolist() == [0.5, 0.5]
@@ -313,6 +311,6 @@ def test_where_subsets_first_differ_does_not_matter(n_units: int) -> None:
 
 def test_designs_that_differ_are_what_they_were() -> None:
     packed = balanced_design(60, 32, 16, seed=4)
-    space = SecretSpace.balanced(60, n_subsets=32, seed=4)
+    space = balanced_space(60, n_subsets=32, seed=4)
     assert np.array_equal(space.packed, packed)
     assert np.all(space.weights == 1 / 32)

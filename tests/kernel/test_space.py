@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from pacsklearn import Answers, PACPrivate, PrivacySession, SampledSubsets, Subsets
 from pacsklearn.kernel.secret.space import Space, TableSpace, Work
 from pacsklearn.plugins import register, unregister
-from pacsklearn.secrets import CandidateSpace, SecretSpace
+from pacsklearn.secrets import CandidateSpace, SecretSpace, balanced_space
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(200, 2))
@@ -99,7 +99,7 @@ class RowCounts(Work):
 
 
 def test_work_is_given_rows_or_refused() -> None:
-    assert SecretSpace.balanced(40, n_subsets=8).outputs(RowCounts()) == [20] * 8
+    assert balanced_space(40, n_subsets=8).outputs(RowCounts()) == [20] * 8
     with pytest.raises(TypeError, match="release_function"):
         CandidateSpace.of("ab").outputs(RowCounts())
 

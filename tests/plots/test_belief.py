@@ -8,9 +8,9 @@ from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plots.belief import BeliefDisplay
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
-SPACE = SecretSpace.balanced(40, n_subsets=16)
+SPACE = balanced_space(40, n_subsets=16)
 SAID = np.random.default_rng(0).integers(0, 2, (30, 16))
 
 

@@ -30,7 +30,7 @@ from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 pytestmark = pytest.mark.statistical
 
@@ -111,7 +111,7 @@ def share_ruled_out(mechanism: Mechanism) -> float:
 def outputs() -> Floats:
     """Column means of the Iris data on eight candidate subsets."""
     X = load_iris().data
-    space = SecretSpace.balanced(len(X), n_subsets=8)
+    space = balanced_space(len(X), n_subsets=8)
     return np.stack([X[space.rows(i)].mean(axis=0) for i in range(8)])
 
 

@@ -20,7 +20,7 @@ from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, 
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 pytestmark = pytest.mark.statistical
 
@@ -52,7 +52,7 @@ def attack(law: NoiseLaw, weights: Floats, seed: int) -> Attack:
 def supports() -> dict[str, Support]:
     generator = np.random.default_rng(3)
     X = load_breast_cancer().data[:, :6]
-    space = SecretSpace.balanced(60, n_subsets=M)
+    space = balanced_space(60, n_subsets=M)
     means = np.stack([X[space.rows(i)].mean(axis=0) for i in range(M)])
     clusters = np.where(np.arange(M)[:, None] % 2, 1.0, -1.0) + 0.01 * generator.normal(size=(M, 3))
     outlier = generator.normal(size=(M, 2))
@@ -92,7 +92,7 @@ def test_measured_information_is_below_the_bound(name: str, backend: str, budget
 @pytest.mark.parametrize("budget", [1 / 64, 1 / 4])
 def test_no_attack_beats_the_promised_success(backend: str, budget: float) -> None:
     support = SUPPORTS["column means"]
-    space = SecretSpace.balanced(60, n_subsets=M)
+    space = balanced_space(60, n_subsets=M)
     members = space.membership()
     law = law_of(backend, support, budget)
     secrets, posteriors = attack(law, support.weights, 12)

@@ -16,7 +16,7 @@ from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_law import SampledLaw
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.design import Design
 
 N_ROWS, KNOWN, BUDGET = 40, 7, 1 / 4
@@ -35,7 +35,7 @@ def mean_of(members: np.ndarray) -> np.ndarray:
 def test_the_attack_that_knows_seven_rows_reads_nothing_off_a_list() -> None:
     """Without any release: on the public list of 128 subsets it is right five times in six."""
     generator = np.random.default_rng(0)
-    space = SecretSpace.balanced(N_ROWS, n_subsets=128)
+    space = balanced_space(N_ROWS, n_subsets=128)
     members = space.membership()
     drawn = DrawnSubsets.of(Design(), SampledSubsets(), N_ROWS)
     sampler = SeededSampler(np.random.default_rng(1))

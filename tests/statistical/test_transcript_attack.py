@@ -24,6 +24,7 @@ from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.kernel.bounds.mixture import update_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import balanced_space
 from tests.kernel.answers import label_oracle
 
 pytestmark = pytest.mark.statistical
@@ -34,7 +35,7 @@ ATTACKS: list[Attack] = [OptimalMembershipAttack(), IdentificationAttack()]
 
 @pytest.fixture(scope="module")
 def space() -> SecretSpace:
-    return SecretSpace.balanced(ROWS, n_subsets=M)
+    return balanced_space(ROWS, n_subsets=M)
 
 
 @pytest.fixture(scope="module")

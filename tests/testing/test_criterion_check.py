@@ -14,10 +14,10 @@ from pacsklearn import PACPrivate, Subsets
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.plugins import Criterion, GuessCriterion, Success, k_of_n
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.testing import check_criterion
 
-SPACE = SecretSpace.balanced(24, n_subsets=16, seed=3)
+SPACE = balanced_space(24, n_subsets=16, seed=3)
 
 
 class Pair(Criterion):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.bounds.balanced_design import balanced_design
+from pacsklearn.universe.balanced_design import balanced_design
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.similar_blocks import similar_blocks
 from pacsklearn.universe.similarity import Similarity

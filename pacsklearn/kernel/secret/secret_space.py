@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn._validation import check_integer, check_rate, warn_user
-from pacsklearn.exceptions import DesignError, DesignWarning
-from pacsklearn.kernel.bounds.balanced_design import (
-    balanced_design,
+from pacsklearn._validation import check_integer
+from pacsklearn.exceptions import DesignError
+from pacsklearn.kernel.secret.packed_subsets import (
     distinct_subsets,
     inclusion_counts,
     unpack_subset,
 )
-from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.secret.space import RowSpace, Space, Work
 
-Deal = Callable[..., NDArray[np.uint8]]
-
 _CHUNK = 16384
-# Share of the entropy asked for below which a design is worth a warning.
-_FEW = 0.75
 
 
 @final
@@ -32,9 +26,11 @@ _FEW = 0.75
 class SecretSpace(RowSpace):
     """A finite list of candidate subsets of the rows, and how likely each is a priori.
 
-    Build one with :meth:`balanced` or :meth:`from_subsets`. Which candidate is the secret is not
-    part of it; everything here is known to the adversary. Candidates that coincide are one, with
-    the sum of their weights: nobody could tell them apart, so there is less to hide.
+    Lists are dealt by :func:`~pacsklearn.secrets.balanced_space` or given to :meth:`from_subsets`.
+    How they came about carries no proof: every figure is computed from the list itself. Which
+    candidate is the secret is not part of it; everything here is known to the adversary. Candidates
+    that coincide are one, with the sum of their weights: nobody could tell them apart, so there is
+    less to hide.
 
     Parameters
     ----------
@@ -77,88 +73,6 @@ class SecretSpace(RowSpace):
         object.__setattr__(self, "packed", np.concatenate(kept))
         object.__setattr__(self, "weights", np.bincount(numbers, self.weights))
         object.__setattr__(self, "n_subsets", m)
-
-    @classmethod
-    def balanced(
-        cls,
-        n_rows: int,
-        *,
-        n_subsets: int = 128,
-        rate: float = 0.5,
-        strata: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        deal: Deal = balanced_design,
-        seed: int = 0,
-    ) -> SecretSpace:
-        """Balanced design: every unit is in exactly ``rate * n_subsets`` of the subsets.
-
-        Parameters
-        ----------
-        n_rows : int
-            Rows of the universe.
-        n_subsets : int, default=128
-            Number m of candidate subsets; ``rate * n_subsets`` must be a whole number. Where few
-            units leave fewer that differ, there are fewer, and a :class:`DesignWarning`.
-        rate : float, default=0.5
-            Share of the subsets each unit is in.
-        strata : array-like of shape (n_rows,), optional
-            Labels whose shares are the same in all subsets, up to one unit (classes).
-        groups : array-like of shape (n_rows,), optional
-            Rows of one group move together: the group is the unit of privacy.
-        deal : callable
-            Puts units into subsets, as :func:`balanced_design` does.
-        seed : int, default=0
-            Public seed of the design. The adversary is assumed to know it.
-
-        Returns
-        -------
-        SecretSpace
-
-        Raises
-        ------
-        DesignError
-            When the design does not exist or leaves some subset without rows or without one of
-            the strata.
-
-        Notes
-        -----
-        Source: pac-private-responses, section 4.2.1; guarantees.md, section 1.
-        """
-        check_integer(name="n_rows", value=n_rows, minimum=1)
-        check_integer(name="n_subsets", value=n_subsets, minimum=2, maximum=2**20)
-        included = included_subsets(check_rate(rate=rate), n_subsets)
-        unit_of_row, n_units = units_of(groups, n_rows)
-        needed = -(-n_subsets // included)
-        if n_units < needed:
-            unit = "row" if groups is None else "group"
-            raise DesignError(
-                f"The secret space needs at least {needed} {unit}s at rate={rate} so that no "
-                f"subset is empty, got {n_units}."
-            )
-        codes = None
-        if strata is not None:
-            codes, names = strata_of(strata, unit_of_row, n_rows, n_units)
-            counts = np.bincount(codes)
-            rare = np.flatnonzero(counts < needed)
-            if rare.size:
-                unit = "row" if groups is None else "group"
-                raise DesignError(
-                    f"{_class_name(names, rare[0])} has {counts[rare[0]]} {unit}(s); at "
-                    f"rate={rate} every class needs at least {needed}, so that every subset sees "
-                    "every class. Leave the class out, merge it with another, or collect more of "
-                    "it."
-                )
-        packed = deal(n_units, n_subsets, included, strata=codes, seed=seed)
-        space = cls(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
-        if space.entropy < _FEW * np.log(n_subsets):
-            warn_user(
-                f"Only {space.n_subsets} of the {n_subsets} candidate subsets are distinct: "
-                f"{n_units} {space.unit}s are few. Naming the secret one blindly succeeds "
-                f"with {percent_up(space.weights.max())} %, and what is promised is "
-                "promised for these. Give more rows, finer groups or a smaller n_subsets.",
-                DesignWarning,
-            )
-        return space
 
     @classmethod
     def from_subsets(
@@ -286,19 +200,6 @@ class SecretSpace(RowSpace):
         return np.concatenate(parts)
 
 
-def included_subsets(rate: float, n_subsets: int) -> int:
-    """How many of the subsets every unit is in."""
-    # Rates are decimals: 0.07 * 100 is not 7 in doubles.
-    included = round(rate * n_subsets)
-    if abs(included - rate * n_subsets) > 1e-9 or not 0 < included < n_subsets:
-        raise DesignError(
-            f"{n_subsets} subsets and rate={rate} do not fit: every row must be in exactly "
-            f"{rate * n_subsets:g} of them, which must be a whole number between 1 and "
-            f"{n_subsets - 1}. At rate=0.5 their number must be even, for instance 128."
-        )
-    return included
-
-
 def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
     """Unit of privacy of each row (None when every row is its own), and how many there are."""
     if groups is None:
@@ -313,33 +214,6 @@ def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] |
         raise DesignError("groups must name a group for every row, got a missing value.")
     names, units = np.unique(labels, return_inverse=True)
     return units.astype(np.int64), int(names.size)
-
-
-def strata_of(
-    strata: ArrayLike, unit_of_row: NDArray[np.int64] | None, n_rows: int, n_units: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Stratum of each unit, and the strata's names."""
-    labels = np.asarray(strata)
-    if labels.shape[:1] != (n_rows,):
-        raise DesignError(
-            f"strata must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
-        )
-    axis = 0 if labels.ndim > 1 else None
-    names, codes = np.unique(labels, return_inverse=True, axis=axis)
-    codes = codes.reshape(-1).astype(np.int64)
-    if unit_of_row is not None:
-        # A group stands in the stratum most of its rows are in.
-        counts = np.zeros((n_units, len(names)), dtype=np.int64)
-        np.add.at(counts, (unit_of_row, codes), 1)
-        codes = counts.argmax(axis=1)
-        used, codes = np.unique(codes, return_inverse=True)
-        names = names[used]
-    return codes, names
-
-
-def _class_name(names: NDArray[Any], index: int) -> str:
-    # A class is public, a number that may be none (a stratified regression's target) is not.
-    return "A class" if names.dtype.kind == "f" else f"Class {names.tolist()[index]!r}"
 
 
 def _row_indices(subset: ArrayLike, n_rows: int, i: int) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import balanced_space
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((40, 3))
@@ -60,7 +60,7 @@ def test_poison_finds_a_planted_leak_that_asking_alone_does_not():
     poisoned, labels, _, (unit,) = attack.insert(KNeighborsClassifier(), X, y, None, seed)
     results = []
     for rows, targets in ((X, y), (poisoned, labels)):
-        space = SecretSpace.balanced(len(rows), n_subsets=16, seed=2)
+        space = balanced_space(len(rows), n_subsets=16, seed=2)
         game = TranscriptGame.rehearse(
             KNeighborsClassifier(1), rows, targets, attack.probe(poisoned, seed), space,
             step_budget=1 / 8, canaries=(unit,),

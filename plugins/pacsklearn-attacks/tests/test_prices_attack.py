@@ -49,10 +49,10 @@ class Leaking(Game):
 
 @pytest.fixture(scope="module")
 def game(request):
-    from pacsklearn.kernel.secret.secret_space import SecretSpace
+    from pacsklearn.universe.balanced_space import balanced_space
 
     generator = np.random.default_rng(0)
-    space = SecretSpace.balanced(30, n_subsets=16, seed=3)
+    space = balanced_space(30, n_subsets=16, seed=3)
     said = np.stack([generator.permutation(16) % 2 for _ in range(20)])
     # A ceiling that is reached: answers are refused from some step on.
     return TranscriptGame(

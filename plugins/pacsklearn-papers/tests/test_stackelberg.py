@@ -18,8 +18,8 @@ from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.noise.lattice import generator_for
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
+from pacsklearn.universe.balanced_space import balanced_space
 
 Floats = NDArray[np.float64]
 METRIC = DiagonalMetric(np.array([4.0, 1.0, 9.0]))
@@ -151,7 +151,7 @@ def test_weights_are_positive_and_finite(name: str) -> None:
 @pytest.fixture(scope="module")
 def means() -> Support:
     rows = np.random.default_rng(0).standard_normal((200, 5)) ** 3
-    return Support(SecretSpace.balanced(200, n_subsets=32).membership().T @ rows / 100)
+    return Support(balanced_space(200, n_subsets=32).membership().T @ rows / 100)
 
 
 def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:

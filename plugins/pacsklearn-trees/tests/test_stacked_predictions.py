@@ -23,7 +23,7 @@ from sklearn.ensemble import (
 )
 
 from pacsklearn.kernel.outputs.models import stack
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from tests.references import by_loops, by_reference
 
@@ -35,9 +35,7 @@ class MyForest(RandomForestClassifier):
 
 
 def fitted(estimator: Any, X: Any, y: Any) -> tuple[Any, ...]:
-    space = SecretSpace.balanced(
-        len(y), n_subsets=M, strata=y if is_classifier(estimator) else None
-    )
+    space = balanced_space(len(y), n_subsets=M, strata=y if is_classifier(estimator) else None)
     return tuple(clone(estimator).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M))
 
 

@@ -27,7 +27,7 @@ from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.plugins import NoiseBackend
 from pacsklearn.priors import Range
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from tests.inside import account_of
 
 M = 8
@@ -67,7 +67,7 @@ def rows() -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def space(rows: Any) -> SecretSpace:
-    return SecretSpace.balanced(60, n_subsets=M)
+    return balanced_space(60, n_subsets=M)
 
 
 @pytest.fixture

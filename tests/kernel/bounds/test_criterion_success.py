@@ -24,9 +24,9 @@ from pacsklearn.kernel.bounds.mixture import (
 )
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 
-SPACE = SecretSpace.balanced(60, n_subsets=8)
+SPACE = balanced_space(60, n_subsets=8)
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.5, 2.0, 30.0])
@@ -153,7 +153,7 @@ def test_every_set_of_a_tiny_space(spread_of_signals: float, even: bool) -> None
 def test_the_same_as_looking_at_everything() -> None:
     """One hundred units of every visibility: what is screened out was never the worst."""
     generator = np.random.default_rng(0)
-    space = SecretSpace.balanced(100, n_subsets=32)
+    space = balanced_space(100, n_subsets=32)
     influence = generator.standard_t(2, size=(100, 6)) / 20
     mixture = GaussianMixture(space.membership().T @ influence, np.full(32, 1 / 32))
     criterion = MembershipCriterion(space)

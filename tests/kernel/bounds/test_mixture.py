@@ -27,9 +27,9 @@ from pacsklearn.kernel.bounds.mixture import (
     update_belief,
 )
 from pacsklearn.kernel.budget.guess_criterion import identification
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
-SPACE = SecretSpace.balanced(40, n_subsets=8)
+SPACE = balanced_space(40, n_subsets=8)
 
 
 def by_mpmath(mixture: GaussianMixture, draws: MixtureDraws, row: int) -> list[mpmath.mpf]:

@@ -18,9 +18,9 @@ from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Succ
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
 from pacsklearn.kernel.budget.nats import Nats, as_budget
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
-SPACE = SecretSpace.balanced(8, n_subsets=6, seed=1)
+SPACE = balanced_space(8, n_subsets=6, seed=1)
 ALL = [Nats(1 / 4), Membership(0.6), Identification(0.5), KOfN(3, 0.9)]
 
 

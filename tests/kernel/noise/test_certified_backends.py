@@ -29,10 +29,10 @@ from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.testing import check_noise_backend
 
-SPACE = SecretSpace.balanced(200, n_subsets=32)
+SPACE = balanced_space(200, n_subsets=32)
 RESIDUAL = ResidualBackend(n_draws=2048, n_certificate=2**15)
 CRITERION = CriterionBackend(n_draws=1024, n_certificate=2048)
 

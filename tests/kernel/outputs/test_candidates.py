@@ -20,6 +20,7 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plots import NoiseSpectrumDisplay, StabilityDisplay
 from pacsklearn.priors import Range
 from pacsklearn.tabular import privacy_utility_curve
+from pacsklearn.universe.balanced_space import balanced_space
 from pacsklearn.universe.design import Design
 
 N = 48
@@ -114,7 +115,7 @@ def test_every_entry_point_draws_the_same_subsets(
 ) -> None:
     estimator, y, given = UNIVERSES[named]
     drawn: list[SecretSpace] = []
-    balanced = SecretSpace.balanced
+    balanced = balanced_space
 
     def watched(*args: Any, **kwargs: Any) -> SecretSpace:
         drawn.append(balanced(*args, **kwargs))

@@ -22,7 +22,7 @@ from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.universe.design import candidates_over
 
 M = 8
@@ -82,7 +82,7 @@ def fitter(request: pytest.FixtureRequest) -> Any:
 
 def run(**options: Any) -> Any:
     X, y = load_diabetes(return_X_y=True)
-    space = SecretSpace.balanced(len(X), n_subsets=M)
+    space = balanced_space(len(X), n_subsets=M)
     return candidates_over(Once(), X, y, space, FitOptions(**options)).outputs(
         registry().canonicalizer_for(Once())
     )
@@ -96,7 +96,7 @@ def test_a_plugins_fitter_is_used_checked_and_kept_quiet(fitter: Any) -> None:
         with pytest.raises(NonDeterministicError, match="fast_fit=False"):
             run()
         X, y = load_diabetes(return_X_y=True)
-        space = SecretSpace.balanced(len(X), n_subsets=M)
+        space = balanced_space(len(X), n_subsets=M)
         with pytest.raises(NonDeterministicError, match="fast_fit=False"):
             candidate_models(candidates_over(Once(), X, y, space))
     elif fitter is Quoting:
@@ -140,7 +140,7 @@ def test_the_release_is_the_same_with_and_without(estimator: Any, load: Any) -> 
 
 def test_answers_come_from_the_same_candidates() -> None:
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=M, strata=y)
+    space = balanced_space(150, n_subsets=M, strata=y)
     fast = candidate_models(candidates_over(GaussianNB(), X, y, space))
     ordinary = candidate_models(
         candidates_over(GaussianNB(), X, y, space, FitOptions(fast_fit=False))

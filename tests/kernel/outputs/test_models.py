@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.outputs.models import candidate_models
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.universe.design import candidates_over
 from tests.kernel.answers.contested import M, contested_rows, session_on
 
@@ -50,7 +50,7 @@ def rows() -> tuple[Any, Any]:
 def test_stacked_labels_are_every_models_own(rows: Any, model: Any, n_classes: int) -> None:
     X, y = rows
     names = np.array(["b", "a", "c"])[y % n_classes]
-    space = SecretSpace.balanced(80, n_subsets=M, strata=names[:80])
+    space = balanced_space(80, n_subsets=M, strata=names[:80])
     models = candidate_models(candidates_over(model, X[:80], names[:80], space))
     assert models.stacked is not None
     classes = np.unique(names)
@@ -61,7 +61,7 @@ def test_stacked_labels_are_every_models_own(rows: Any, model: Any, n_classes: i
 
 def test_stacked_values_are_every_models_own() -> None:
     X, y = make_regression(60, 3, n_targets=2, random_state=0)
-    space = SecretSpace.balanced(60, n_subsets=M)
+    space = balanced_space(60, n_subsets=M)
     for model in (LinearRegression(), make_pipeline(StandardScaler(), Ridge())):
         models = candidate_models(candidates_over(model, X, y, space))
         assert models.stacked is not None

@@ -37,13 +37,13 @@ from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import unfitted_copy
 from pacsklearn.plugins import Canonicalizer, Encoding, registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.universe.row_rules import RowRules
 
 M = 4
 X, Y = load_diabetes(return_X_y=True)
 X, Y = X[:80] * 100, Y[:80]
-SPACE = SecretSpace.balanced(80, n_subsets=M)
+SPACE = balanced_space(80, n_subsets=M)
 LINEAR = LinearRegressorCanonicalizer()
 
 
@@ -130,7 +130,7 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 def test_every_backend_gives_the_same_vectors(estimator: Any) -> None:
     rows, targets = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(150, n_subsets=M, strata=targets)
+    space = balanced_space(150, n_subsets=M, strata=targets)
     canonicalizer = registry().canonicalizer("auto", estimator)
     vectors = []
     for backend in ("sequential", "threading", "loky"):
@@ -309,7 +309,7 @@ def test_threads_cannot_undo_each_others_silence() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         filters, show = list(warnings.filters), warnings.showwarning
-        space = SecretSpace.balanced(80, n_subsets=2)
+        space = balanced_space(80, n_subsets=2)
         with joblib.parallel_config(backend="threading", n_jobs=2):
             run(Overtaken(), space=space)
         assert warnings.filters == filters
@@ -391,7 +391,7 @@ def test_a_canonicalizer_that_changes_predictions_is_caught(step: str) -> None:
 
 @pytest.mark.parametrize("index", [0, 8])
 def test_decode_is_checked_on_more_than_one_candidate(index: int) -> None:
-    space = SecretSpace.balanced(80, n_subsets=16)
+    space = balanced_space(80, n_subsets=16)
 
     class LiesAboutOne(Liar):
         wrong: Any = None
@@ -426,7 +426,7 @@ def test_sixteen_of_the_candidates_that_an_alignment_changes_are_tried(
             factors[wrong] = 1.01
             return vectors * factors[:, None]
 
-    space = SecretSpace.balanced(80, n_subsets=n_subsets)
+    space = balanced_space(80, n_subsets=n_subsets)
     with pytest.raises(GaugeError):
         run(LinearRegression(), LiesAboutFew("nothing"), space=space)
     wrong = []
@@ -463,7 +463,7 @@ def test_a_wrapped_step_that_was_replaced_by_a_search_is_caught() -> None:
         {"standardscaler": [QuantileTransformer(n_quantiles=10)]},
         cv=2,
     )
-    space = SecretSpace.balanced(150, n_subsets=2, strata=targets)
+    space = balanced_space(150, n_subsets=2, strata=targets)
     with pytest.raises(GaugeError):
         run(estimator, registry().canonicalizer("auto", estimator), rows, targets, space)
 

@@ -12,9 +12,9 @@ from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
-SPACE = SecretSpace.balanced(20, n_subsets=8)
+SPACE = balanced_space(20, n_subsets=8)
 
 
 def entropy(*shares: float) -> float:

@@ -28,11 +28,11 @@ from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.release.certificate import certified_membership
 from pacsklearn.padding.one_sided import OneSidedBackend
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from tests.inside import secret_of
 
 X, Y = load_iris(return_X_y=True)
-SPACE = SecretSpace.balanced(60, n_subsets=16)
+SPACE = balanced_space(60, n_subsets=16)
 
 
 def first_of(X, y):
@@ -218,7 +218,7 @@ def test_the_curators_figure_is_the_posterior_and_stays_there() -> None:
 
 
 def test_variances_of_the_noise_are_stated_for_each_release() -> None:
-    space = SecretSpace.balanced(len(X), n_subsets=16)
+    space = balanced_space(len(X), n_subsets=16)
     steady = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5)
     session = PrivacySession(X, Y, budget=Nats(0.6), secret=space)
     *values, model = session.release_planned([first_of, spread_of, steady])

@@ -14,7 +14,7 @@ from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 
 X, Y = load_iris(return_X_y=True)
 
@@ -41,7 +41,7 @@ def test_arbitrary_candidates_are_no_table() -> None:
 
 
 def test_a_rehearsal_has_an_account_of_its_own() -> None:
-    space = SecretSpace.balanced(20, n_subsets=8)
+    space = balanced_space(20, n_subsets=8)
     sampler = SeededSampler(np.random.default_rng(0))
     procedure = game_procedure(space, sampler, 0.5)
     assert procedure.check(0.25).budget == 0.25
@@ -82,7 +82,7 @@ def test_who_releases_more_numbers_than_candidates_is_warned(n_outputs: int, war
     """Eight candidates differ in seven directions; a list of inputs has no table behind it."""
     sampler = SeededSampler(np.random.default_rng(0))
     listed = CandidateSpace.of(range(8))
-    for space, expected in ((SecretSpace.balanced(20, n_subsets=8), warns), (listed, False)):
+    for space, expected in ((balanced_space(20, n_subsets=8), warns), (listed, False)):
         procedure = game_procedure(space, sampler, 0.5)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -28,7 +28,7 @@ from pacsklearn.kernel.release.certificate import SessionCertificate, certified_
 from pacsklearn.kernel.release.terms import Terms, public_facts
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.padding.one_sided import OneSidedBackend
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import SecretSpace, balanced_space
 
 # Row 0 is in every subset, row 5 in none; what is secret are rows 1 to 4.
 SUBSETS = [[0, 1, 2], [0, 1, 3], [0, 2, 4], [0, 1, 4]]
@@ -82,9 +82,9 @@ def test_one_secret_row_has_nobody_to_learn_from() -> None:
 def test_averages_of_a_large_table_are_over_some_of_its_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    everything = guarantee(SecretSpace.balanced(100, n_subsets=16)).secret.known
+    everything = guarantee(balanced_space(100, n_subsets=16)).secret.known
     monkeypatch.setattr("pacsklearn.kernel.secret.space._MOST_UNITS", 99)
-    some = guarantee(SecretSpace.balanced(100, n_subsets=16)).secret.known
+    some = guarantee(balanced_space(100, n_subsets=16)).secret.known
     assert some != everything
     assert some == pytest.approx(np.array(everything), abs=0.1)
 
@@ -106,7 +106,7 @@ def test_public_facts_are_those_of_every_part() -> None:
     assert public_facts(tree) == ("classes_", "hyper-parameters", "n_features_in_", "public seeds")
 
 
-BALANCED = SecretSpace.balanced(60, n_subsets=16)
+BALANCED = balanced_space(60, n_subsets=16)
 GENERATOR = np.random.default_rng(0)
 BELIEF = GENERATOR.dirichlet(np.full(16, 0.5))
 

@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import AdditiveClassifier, AdditiveRegressor
 from pacsklearn.tabular.additive.additive_model import penalty_matrix
 from pacsklearn.testing import check_canonicalizer
@@ -128,7 +128,7 @@ def test_all_candidates_at_once_are_those_fitted_one_by_one(name):
         X, y = X[:70], y[:70]  # uneven
     if not n_classes:
         X, y = X[:, :3], X[:, 3]
-    space = SecretSpace.balanced(len(y), n_subsets=8, strata=y if n_classes else None)
+    space = balanced_space(len(y), n_subsets=8, strata=y if n_classes else None)
     fitted = registry().subset_fitter_for(model).fit_all(model, X, y, space)
     for index, fast in enumerate(fitted):
         rows = space.rows(index)
@@ -143,7 +143,7 @@ def test_monotone_models_and_missing_classes_are_left_to_the_ordinary_fit():
     model = AdditiveClassifier(feature_range=(0, 8), monotone={"x0": 1})
     assert registry().subset_fitter_for(model) is None
     X, y = load_iris(return_X_y=True)
-    space = SecretSpace.balanced(51, n_subsets=4)
+    space = balanced_space(51, n_subsets=4)
     free = AdditiveClassifier(feature_range=(0, 8))
     assert registry().subset_fitter_for(free).fit_all(free, X[:51], y[:51], space) == [None] * 4
 
