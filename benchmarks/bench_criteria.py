@@ -28,9 +28,9 @@ from report import Figures, print_table
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.estimators.individual_information import (
     IndividualInformation,
     individual_information,
@@ -15,8 +16,7 @@ from pacsklearn.kernel.bounds.lattice_bound import (
     logdet_bound,
     span_coordinates,
 )
-from pacsklearn.kernel.bounds.least_visible_covariance import least_visible_covariance
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
+from pacsklearn.kernel.bounds.mean_bound import upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import (
     GaussianMixture,
     belief_entropy,
@@ -34,6 +34,7 @@ from pacsklearn.padding.channel import channel_information
 from pacsklearn.padding.least_padding import Padding, bucket_padding, least_padding
 from pacsklearn.sampled.k_of_n import k_of_n_prior
 from pacsklearn.sampled.mean_distance import mean_distance_bound
+from pacsklearn.trials.mean_bound import upper_mean_bound
 from pacsklearn.universe.balanced_design import balanced_design
 
 __all__ = [
@@ -56,7 +57,7 @@ __all__ = [
     "individual_information",
     "k_of_n_prior",
     "least_padding",
-    "least_visible_covariance",
+    "minimum_trace_cover",
     "linear_bound",
     "logdet_allocation",
     "logdet_bound",

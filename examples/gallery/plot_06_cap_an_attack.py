@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris
 
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric

@@ -64,7 +64,6 @@ def pacsklearn_noise_backends() -> Iterable[type | str]:
         "pacsklearn.kernel.noise.diagonal:DiagonalBackend",
         "pacsklearn.kernel.noise.lattice:EigenBackend",
         "pacsklearn.kernel.noise.lattice:LogdetBackend",
-        "pacsklearn.kernel.noise.criterion:CriterionBackend",
     )
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import power_by, scaled_by
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
-from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 from pacsklearn.sampled.mean_distance import mean_distance_bound
 from pacsklearn.sampled.sampled_law import SampledLaw
 from pacsklearn.sampled.trial_support import TrialSupport
+from pacsklearn.trials.guarded_span import GuardedSpan
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 # A margin over the farthest calibration trial: the guard touches next to nothing, and the range
 # it leaves to the confidence bound stays small.

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, Lattice
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.withheld import silence
+from pacsklearn.trials.guarded_span import GuardedSpan
 
 
 @final

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.baselines.confident_auto_pac import confident_auto_pac
 from benchmarks.baselines.variance_converged import variance_converged
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.sampled.confident import confident_law
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 
 def test_the_stopping_rule_stops_when_nothing_moved():

@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Subsets
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.exceptions import BudgetError, NoCanonicalizerError, UnknownNameError
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.diagonal import DiagonalBackend
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve

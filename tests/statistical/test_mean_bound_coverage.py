@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
+from pacsklearn.kernel.bounds.mean_bound import upper_mean_bounds
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 pytestmark = pytest.mark.statistical
 

@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
 from pacsklearn import PACPrivate, Subsets
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
-from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.plugins import Criterion, GuessCriterion, Success, k_of_n
 from pacsklearn.secrets import balanced_space
 from pacsklearn.testing import check_criterion

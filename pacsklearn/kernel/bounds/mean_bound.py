@@ -11,79 +11,10 @@ from scipy.special import rel_entr
 from pacsklearn._validation import as_count, as_probability
 from pacsklearn.kernel.bounds.arrays import Floats
 
-# Part of the failure probability that goes to the betting bound, which is rarely the worse one.
-_BETTING_SHARE = 7 / 8
 # Covers the rounding of sums of up to 1e9 terms in [0, 1].
-_OUTWARD = 1e-12
+_ROUNDING = 1e-12
 # Small bets are best for many draws or a large variance, the largest for few draws near the end.
 _BETS = 0.95 * 0.5 ** np.arange(8)
-
-
-def upper_mean_bound(samples: ArrayLike, low: float, high: float, gamma: float) -> float:
-    """Bound the mean of a bounded variable from above with confidence ``1 - gamma``.
-
-    The smaller of an empirical Bernstein bound and a betting bound. Nothing is assumed about the
-    distribution beyond its range; in particular it may put mass where no draw has landed.
-
-    Parameters
-    ----------
-    samples : array-like of shape (n,)
-        Independent draws of one distribution, at least two of them.
-    low, high : float
-        Range that the variable never leaves.
-    gamma : float
-        Probability, over the draws, that the true mean lies above the returned number at most;
-        strictly between 0 and 1. It is split: 7/8 for betting, 1/8 for Bernstein.
-
-    Returns
-    -------
-    float
-        At most ``high``; rounded outward.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not a number, lies outside its range, or a sample lies outside
-        ``[low, high]``.
-
-    Notes
-    -----
-    *Betting.* Scale the variable to ``x`` in [0, 1] and let its mean be at least ``m``. Then
-    ``1 - c + c (1 - x) / (1 - m)`` is non-negative with mean at most 1 for every ``c`` in [0, 1],
-    so is the product over the draws, and so is an average of such products over a list of ``c``
-    that is fixed before the draws: it reaches ``1 / gamma`` with probability at most ``gamma``
-    (Markov). It grows with ``m``, and the bound is the ``m`` at which it gets there. The list is
-    geometric, from 1 down to an eighth of ``sqrt(2 ln(1 / gamma) / n)``, which is of the order of
-    the best constant bet for the largest possible variance. Source: Waudby-Smith and Ramdas,
-    Estimating means of bounded random variables by betting, 2024.
-
-    *Empirical Bernstein.* Maurer and Pontil, Empirical Bernstein bounds and sample-variance
-    penalization, 2009, Theorem 4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pacsklearn.bounds import upper_mean_bound
-    >>> round(upper_mean_bound(np.zeros(1000), 0.0, 1.0, 0.05), 5)
-    0.00506
-    """
-    draws = np.asarray(samples, dtype=np.float64)
-    if draws.ndim != 1 or draws.size < 2:
-        raise ValueError(
-            f"samples must have shape (n >= 2,), got {draws.shape}; draw at least two."
-        )
-    gamma, low, high = _check(gamma, low, high)
-    if not np.all((draws >= low) & (draws <= high)):
-        raise ValueError(
-            f"samples must lie between low={low!r} and high={high!r}; clip the variable itself, "
-            "as a part of what is bounded, not only its draws."
-        )
-    x = np.clip((draws - low) / (high - low), 0.0, 1.0)
-    betting = _betting(x, gamma * _BETTING_SHARE)
-    bernstein = _bernstein(
-        np.mean(x), np.var(x, ddof=1), draws.size, gamma * (1.0 - _BETTING_SHARE)
-    )
-    return float(_rescale(min(betting, float(bernstein)), low, high))
 
 
 def upper_mean_bounds(
@@ -136,7 +67,7 @@ def upper_mean_bounds(
     array([0.0054, 0.5573])
     """
     n = as_count("n", n, minimum=2)
-    gamma, low, high = _check(gamma, low, high)
+    gamma, low, high = checked_range(gamma, low, high)
     total = np.asarray(sums, dtype=np.float64)
     squares = np.asarray(sums_of_squares, dtype=np.float64)
     if total.ndim != 1 or total.shape != squares.shape:
@@ -145,7 +76,7 @@ def upper_mean_bounds(
             f"{total.shape} and {squares.shape}."
         )
     size, width = max(abs(low), abs(high)), high - low
-    slack = _OUTWARD * size
+    slack = _ROUNDING * size
     mean, square = total / n, squares / n
     inside = (mean >= low - slack) & (mean <= high + slack)
     if not np.all(inside & (square >= mean**2 - 2 * slack * size)):
@@ -155,7 +86,7 @@ def upper_mean_bounds(
         )
     variance = np.maximum(square - mean**2, 0.0) + 4 * slack * size
     scaled_mean = np.clip((mean + slack - low) / width, 0.0, 1.0)
-    return _rescale(_least_bet(scaled_mean, variance / width**2, n, gamma), low, high)
+    return rescaled(_least_bet(scaled_mean, variance / width**2, n, gamma), low, high)
 
 
 def chernoff_bounds(means: ArrayLike, n: int, gamma: float) -> Floats:
@@ -189,11 +120,11 @@ def chernoff_bounds(means: ArrayLike, n: int, gamma: float) -> Floats:
     array([0.003 , 0.5386])
     """
     n = as_count("n", n, minimum=1)
-    gamma, _, _ = _check(gamma, 0.0, 1.0)
+    gamma, _, _ = checked_range(gamma, 0.0, 1.0)
     x = np.asarray(means, dtype=np.float64)
     if x.ndim != 1 or not np.all((x >= 0.0) & (x <= 1.0 + 1e-9)):
         raise ValueError(f"means must be a vector of numbers in [0, 1], got shape {x.shape}.")
-    x = np.minimum(x + _OUTWARD, 1.0)
+    x = np.minimum(x + _ROUNDING, 1.0)
     needed = math.log(1.0 / gamma) / n
     low, high = x.copy(), np.ones_like(x)
     for _ in range(50):
@@ -201,16 +132,7 @@ def chernoff_bounds(means: ArrayLike, n: int, gamma: float) -> Floats:
         enough = rel_entr(x, middle) + rel_entr(1.0 - x, 1.0 - middle) >= needed
         high = np.where(enough, middle, high)
         low = np.where(enough, low, middle)
-    return np.minimum(high + _OUTWARD, 1.0)
-
-
-def _bernstein(
-    mean: Floats | np.floating, variance: Floats | np.floating, n: int, gamma: float
-) -> Floats:
-    log_term = math.log(2.0 / gamma)
-    return np.asarray(
-        mean + np.sqrt(2.0 * variance * log_term / n) + 7.0 * log_term / (3.0 * (n - 1))
-    )
+    return np.minimum(high + _ROUNDING, 1.0)
 
 
 def _least_bet(mean: Floats, variance: Floats, n: int, gamma: float) -> Floats:
@@ -223,48 +145,17 @@ def _least_bet(mean: Floats, variance: Floats, n: int, gamma: float) -> Floats:
         # Where the bet never pays, it bounds nothing.
         gap = (bet - np.sqrt(np.maximum(root, 0.0))) / (2 * cost)
         best = np.minimum(best, np.where(root >= 0, gap, np.inf))
-    return np.asarray(mean + best * (1.0 + _OUTWARD))
+    return np.asarray(mean + best * (1.0 + _ROUNDING))
 
 
-def _betting(x: Floats, gamma: float) -> float:
-    """Smallest mean (rounded up) at which the average of the products passes ``1 / gamma``."""
-    log_term = math.log(1.0 / gamma)
-    smallest = min(math.sqrt(2.0 * log_term / x.size) / 8.0, 0.5)
-    bets = 0.5 ** np.arange(math.ceil(-math.log2(smallest)) + 1)
-    # Equal draws are bet on at once: outputs of a finite space repeat.
-    values, counts = np.unique(x, return_counts=True)
-    complement = 1.0 - values
-    # The margin covers the rounding of the sums of logarithms.
-    needed = log_term + math.log(bets.size) + 1e-6
-
-    def passes(mean: float) -> bool:
-        ratio = complement / (1.0 - mean) - 1.0
-        with np.errstate(divide="ignore"):
-            logs = [float(counts @ np.log1p(np.maximum(bet * ratio, -1.0))) for bet in bets]
-        # The largest product is enough for stopping early, their sum is what counts.
-        largest = max(logs)
-        if largest == -math.inf:
-            return False
-        return largest + math.log(sum(math.exp(log - largest) for log in logs)) >= needed
-
-    below, above = float(np.mean(x)), 1.0
-    for _ in range(60):
-        middle = 0.5 * (below + above)
-        if not below < middle < above or above - below <= 1e-10 * above:
-            break
-        if passes(middle):
-            above = middle
-        else:
-            below = middle
-    return above
+def rescaled(mean: float | Floats, low: float, high: float) -> Floats:
+    """Means of variables that were scaled to [0, 1], in their own range; rounded outward."""
+    outward = _ROUNDING * (abs(low) + abs(high))
+    return np.asarray(np.minimum(low + (high - low) * (mean * (1.0 + _ROUNDING)) + outward, high))
 
 
-def _rescale(mean: float | Floats, low: float, high: float) -> Floats:
-    outward = _OUTWARD * (abs(low) + abs(high))
-    return np.asarray(np.minimum(low + (high - low) * (mean * (1.0 + _OUTWARD)) + outward, high))
-
-
-def _check(gamma: float, low: float, high: float) -> tuple[float, float, float]:
+def checked_range(gamma: float, low: float, high: float) -> tuple[float, float, float]:
+    """Failure probability and range, checked."""
     gamma = as_probability("gamma", gamma)
     if not 0.0 < gamma < 1.0:
         raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")

@@ -17,7 +17,7 @@ from scipy import stats
 
 from pacsklearn._validation import as_count, as_inner_share, as_probability, check_choice
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 SAMPLINGS: Final = ("without-replacement", "with-replacement", "poisson")
 """Ways of drawing a batch."""

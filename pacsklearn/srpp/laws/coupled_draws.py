@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import scaled_by
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
-from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, variances_along
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
@@ -24,6 +22,8 @@ from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order, gaussi
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, unit_directions
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts, SlicedLaw
 from pacsklearn.srpp.scenarios.scenario import Worlds
+from pacsklearn.trials.guarded_span import GuardedSpan
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 _LEAST_DRAWS = 100
 _CALIBRATED = 0.2

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.guarded_span import GuardedSpan
 from pacsklearn.kernel.noise.noise_law import LatticeLaw
+from pacsklearn.trials.guarded_span import GuardedSpan
 
 Integers = NDArray[np.int64]
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.subsets import Subsets, listed_design
 from pacsklearn.exceptions import BudgetError
@@ -22,7 +23,6 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.caps import Membership
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.budget.nats import Nats, as_budget
-from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import FitOptions

@@ -12,8 +12,9 @@ from pacsklearn_papers.mixture_information import mixture_information
 from scipy.stats import binomtest
 from surrogate_gaps import GAPS, exact
 
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
+from pacsklearn.kernel.bounds.mean_bound import upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 
 @pytest.mark.parametrize("name", GAPS)

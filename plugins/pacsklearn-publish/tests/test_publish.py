@@ -25,9 +25,9 @@ from pacsklearn import (
     SRPPPrivate,
     Subsets,
 )
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.estimators.archive import unpacked
 from pacsklearn.exceptions import BundleError, PrivacyLeakWarning
-from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.srpp import DifferingRows, NoiseMultiplier, SRPPSGDClassifier, SRPPSGDRegressor

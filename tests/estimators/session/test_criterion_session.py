@@ -26,6 +26,7 @@ from pacsklearn import (
     PrivacySession,
     Subsets,
 )
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -38,7 +39,6 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, k_of_n
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.kernel.noise.criterion import CriterionBackend
 from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, linalg, stats
 
+from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.kernel.bounds.criterion_success import (
     Looks,
     _looked_at,
@@ -14,7 +15,6 @@ from pacsklearn.kernel.bounds.criterion_success import (
     screened_success,
     spread,
 )
-from pacsklearn.kernel.bounds.least_visible_covariance import least_visible_covariance
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import (
     GaussianMixture,
@@ -68,13 +68,13 @@ def test_certificates_fail_no_more_often_than_they_say() -> None:
 class TestLeastVisible:
     def test_orthogonal_directions_have_a_closed_form(self) -> None:
         """Minimising ``s1 + s2`` under ``a^2 / s1 <= 1`` and ``b^2 / s2 <= 1``."""
-        found = least_visible_covariance(np.array([[5.0, 0.0], [0.0, 0.5]]), max_iterations=400)
+        found = minimum_trace_cover(np.array([[5.0, 0.0], [0.0, 0.5]]), max_iterations=400)
         np.testing.assert_allclose(np.diag(found), [25.0, 0.25], rtol=0.1)
         assert np.trace(found) == pytest.approx(25.25, rel=2e-3)
 
     def test_feasible_and_close_to_its_dual_bound(self) -> None:
         directions = np.random.default_rng(0).standard_normal((300, 4)) * [3, 2, 1, 0.5]
-        found = least_visible_covariance(directions, max_iterations=500)
+        found = minimum_trace_cover(directions, max_iterations=500)
         visible = np.einsum("ij,jk,ik->i", directions, np.linalg.inv(found), directions)
         assert visible.max() == pytest.approx(1.0)
         # Weak duality: tr S >= (tr M^(1/2))^2 for M = sum u d d' and any weights u.
@@ -100,20 +100,20 @@ class TestLeastVisible:
             root = linalg.sqrtm(matrix + floor * np.eye(3))
             visible = np.array([d @ np.linalg.solve(root, d) for d in directions])
             weights = weights * visible / (weights @ visible)
-        found = least_visible_covariance(directions, max_iterations=rounds)
+        found = minimum_trace_cover(directions, max_iterations=rounds)
         np.testing.assert_allclose(found, root * visible.max(), rtol=1e-9, atol=1e-9)
 
     def test_it_ends_when_all_weighted_directions_are_about_as_visible(self) -> None:
         directions = np.array([[1.0, 0.0], [0.0, 1.0]]) * [[1.0], [1.0002]]
-        once, often = (least_visible_covariance(directions, max_iterations=n) for n in (1, 500))
+        once, often = (minimum_trace_cover(directions, max_iterations=n) for n in (1, 500))
         np.testing.assert_array_equal(once, often)
         directions[1, 1] = 1.003
-        once, often = (least_visible_covariance(directions, max_iterations=n) for n in (1, 500))
+        once, often = (minimum_trace_cover(directions, max_iterations=n) for n in (1, 500))
         assert np.trace(often) < np.trace(once)
 
     def test_nothing_to_hide(self) -> None:
         with pytest.raises(ValueError, match="zero"):
-            least_visible_covariance(np.zeros((3, 2)))
+            minimum_trace_cover(np.zeros((3, 2)))
 
 
 def exact(signals: np.ndarray, weights: np.ndarray, unit: np.ndarray) -> float:

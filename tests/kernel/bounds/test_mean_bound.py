@@ -11,12 +11,8 @@ from scipy import optimize, special, stats
 from scipy.stats import beta
 
 from pacsklearn.kernel.bounds import mean_bound
-from pacsklearn.kernel.bounds.mean_bound import (
-    _bernstein,
-    chernoff_bounds,
-    upper_mean_bound,
-    upper_mean_bounds,
-)
+from pacsklearn.kernel.bounds.mean_bound import _bernstein, chernoff_bounds, upper_mean_bounds
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 
 def test_nothing_seen_is_nearly_clopper_pearson():

@@ -12,6 +12,8 @@ from pacsklearn_papers import residual
 from pacsklearn_papers.mixture_information import certified_information, mixture_information
 from pacsklearn_papers.residual import ResidualBackend
 
+from pacsklearn.capping import criterion
+from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.kernel.bounds.criterion_success import (
     certified_success,
     estimated_success,
@@ -24,8 +26,7 @@ from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.kernel.noise import certified, criterion, lattice
-from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.kernel.noise import certified, lattice
 from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
@@ -222,7 +223,7 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
             return directions
 
     looking = Looking(np.eye(2), "n", "s")
-    monkeypatch.setattr(criterion, "least_visible_covariance", least)
+    monkeypatch.setattr(criterion, "minimum_trace_cover", least)
     made = criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
     assert [shape.axes.shape for shape in made] == [(k, k)] * 3
     for shape in made[:2]:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.mean_distance import mean_distance_bound
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 
 @pytest.fixture

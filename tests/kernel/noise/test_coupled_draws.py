@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
@@ -20,6 +19,7 @@ from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 ORDER = 4.0
 PLAIN = IdentityMetric()

@@ -6,7 +6,8 @@ import numpy as np
 
 from pacsklearn._validation import as_count
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
+from pacsklearn.kernel.bounds.mean_bound import upper_mean_bounds
+from pacsklearn.trials.mean_bound import upper_mean_bound
 from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
 
 _SLOPES = (0.25, 0.5, 0.75, 1.0)

@@ -8,8 +8,8 @@ from typing import final
 
 import numpy as np
 
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, leakage
+from pacsklearn.trials.mean_bound import upper_mean_bound
 
 
 @final

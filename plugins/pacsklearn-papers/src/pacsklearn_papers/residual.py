@@ -7,10 +7,10 @@ from typing import final
 
 import numpy as np
 
+from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, leakage
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
-from pacsklearn.kernel.bounds.scale_search import least_log_factor
 from pacsklearn.kernel.noise.certified import (
     GAMMA,
     Certificate,

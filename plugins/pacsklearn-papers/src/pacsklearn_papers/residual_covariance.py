@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mixture import (
@@ -16,7 +17,6 @@ from pacsklearn.kernel.bounds.mixture import (
     posteriors,
 )
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
-from pacsklearn.kernel.bounds.scale_search import least_log_factor
 
 # Directions that the others tell anyway may do with less and less noise; this much is left.
 _LEAST_SHARE = 1e-8

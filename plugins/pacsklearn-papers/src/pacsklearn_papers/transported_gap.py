@@ -9,7 +9,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from pacsklearn._validation import as_count
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound
+from pacsklearn.trials.mean_bound import upper_mean_bound
 from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
 
 # Nodes a panel of one noise deviation, and the coarser rule that tells the error.

@@ -11,7 +11,7 @@ _EVERYWHERE = 1e-6
 _TOLERANCE = 1e-3
 
 
-def least_visible_covariance(directions: Floats, *, max_iterations: int = 60) -> Floats:
+def minimum_trace_cover(directions: Floats, *, max_iterations: int = 60) -> Floats:
     """Minimise ``tr S`` subject to ``d' S^-1 d <= 1`` for every row ``d``.
 
     Parameters
@@ -35,8 +35,8 @@ def least_visible_covariance(directions: Floats, *, max_iterations: int = 60) ->
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.bounds import least_visible_covariance
-    >>> least_visible_covariance(np.array([[3.0, 0.0], [0.0, 1.0], [0.1, 0.1]])).round(1)
+    >>> from pacsklearn.bounds import minimum_trace_cover
+    >>> minimum_trace_cover(np.array([[3.0, 0.0], [0.0, 1.0], [0.1, 0.1]])).round(1)
     array([[9., 0.],
            [0., 1.]])
     """

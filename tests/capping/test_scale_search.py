@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pacsklearn.kernel.bounds.scale_search import least_log_factor
+from pacsklearn.capping.scale_search import least_log_factor
 
 
 @pytest.mark.parametrize("root", [-30.0, -0.4, 0.0, 0.3, 5.0, 50.0])

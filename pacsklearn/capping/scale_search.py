@@ -42,7 +42,7 @@ def least_log_factor(
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds.scale_search import least_log_factor
+    >>> from pacsklearn.capping.scale_search import least_log_factor
     >>> round(least_log_factor(lambda factor: 2 - factor, slope=1), 2)
     2.0
     """

@@ -1,43 +1,25 @@
-"""Noise that caps what the optimal adversary achieves, instead of an information."""
+"""The least noise under a cap on an attack: shapes that are tried, and the scale of the best."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import partial
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
-from pacsklearn.kernel.bounds.criterion_success import (
-    certified_success,
-    second_look,
-    spread,
-    success_sums,
-)
-from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation, logdet_bound
-from pacsklearn.kernel.bounds.least_visible_covariance import least_visible_covariance
-from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, belief_entropy
+from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
+from pacsklearn.capping.scale_search import least_log_factor
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.criterion_success import second_look, spread, success_sums
+from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_allocation
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
-from pacsklearn.kernel.bounds.rounding import OUTWARD
-from pacsklearn.kernel.bounds.scale_search import least_log_factor
 from pacsklearn.kernel.budget.criterion import Criterion
-from pacsklearn.kernel.noise.certified import (
-    GAMMA,
-    Certificate,
-    CertifiedBackend,
-    certified_law,
-)
-from pacsklearn.kernel.noise.lattice import (
-    distinct_outputs,
-    exact_law,
-    generator_for,
-    lattice_slack,
-)
-from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Support, Target
-from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.kernel.noise.cap_backend import CapBackend
+from pacsklearn.kernel.noise.certified import GAMMA
+from pacsklearn.kernel.noise.lattice import generator_for
+from pacsklearn.kernel.noise.noise_law import Support
 
 Targets = NDArray[np.intp]
 
@@ -50,7 +32,7 @@ _MANY_DIMENSIONS = 256
 
 
 @final
-class CriterionBackend(CertifiedBackend):
+class CriterionBackend(CapBackend):
     """The least noise under a cap on the Bayes-optimal adversary's success.
 
     For ``PACPrivate(..., budget=Membership(0.55))``: a target with a criterion.
@@ -63,12 +45,6 @@ class CriterionBackend(CertifiedBackend):
         Draws behind the choice of the noise.
     n_certificate : int, default=2**13
         Fresh draws of the certificate's first look; the second has up to 64 times as many.
-
-    Guarantee
-    ---------
-    The success of any adversary at any target of the criterion is at most the budget, with
-    confidence ``1 - gamma``. Source: PAC privacy, Definition 1, by simulation of the exact
-    posterior and a union bound over the targets.
     """
 
     name = "criterion"
@@ -79,93 +55,16 @@ class CriterionBackend(CertifiedBackend):
     ) -> None:
         super().__init__(gamma=gamma, n_draws=n_draws, n_certificate=n_certificate)
 
-    def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        criterion = target.criterion
-        if criterion is None:
-            raise ValueError(
-                "noise='criterion' caps an adversary's success and was given a budget of mutual "
-                "information; give a cap, such as budget=Membership(0.60)."
-            )
+    def shape(
+        self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
+    ) -> NoiseShape:
+        """Return the shape that meets the cap at least power, with room for its certificate."""
         blind = float(criterion.prior(support.weights).max())
-        if target.budget <= blind:
-            raise ValueError(
-                f"budget={target.budget!r} is the cap on the adversary's success, and guessing "
-                f"blindly already has {blind:.6g}; give a cap between that and 1."
-            )
-        span = support.span(metric)
-        axes = span.mixing @ support.deviations
-        # Nobody believes in candidates of no weight, and their coordinates may overflow.
-        possible = support.weights > 0
-        coordinates = np.where(possible[:, None], span.coordinates, 0.0)
-        # Of the integers that would leave: a rounding may tell apart what doubles do not.
-        law = exact_law(support, coordinates, axes, "criterion")
-        groups = np.bincount(distinct_outputs(law.centres), support.weights)
-        exact = self._exact_success(law.centres, support.weights, criterion)
-        if exact <= target.budget:
-            likely = groups[groups > 0]
-            return replace(
-                law,
-                bound=exact,
-                # What is a function of the secret tells its own entropy.
-                information=min(belief_entropy(np.log(likely)) * OUTWARD, law.bound),
-                proof="success of the optimal adversary who sees the exact output",
-            )
-        shapes = _shapes(coordinates, span.variances, support.weights, criterion)
-        search = _Search(support, coordinates, criterion, target.budget, blind, self.gamma)
+        search = _Search(support, span.coordinates, criterion, cap, blind, self.gamma)
+        shapes = _shapes(span.coordinates, span.variances, support.weights, criterion)
         tried = [search.scaled(shape, self.n_draws // 4) for shape in shapes]
         best = min(tried, key=lambda shape: shape.power)
-        chosen = search.scaled(best, self.n_draws, self.n_certificate)
-        certified = certified_law(
-            support,
-            span.coordinates,
-            axes,
-            chosen,
-            Certificate(
-                figure=partial(self._certificate, criterion),
-                cap=target.budget,
-                gamma=self.gamma,
-                proof=(
-                    f"success of the optimal adversary at {criterion.n_targets:,} target(s) of the "
-                    f"criterion {criterion.name!r}, bounded by simulation of the exact posterior "
-                    f"at confidence 1 - {self.gamma:g}"
-                ),
-                backend="criterion",
-                floor=blind,
-                order=2.0,
-            ),
-            information=logdet_bound,
-        )
-        if certified is None:
-            raise ValueError(
-                f"The 'criterion' backend found no noise whose certificate meets {target.budget!r}:"
-                " the simulation is too short for so small a figure. Ask for more draws, or use "
-                "noise='logdet'."
-            )
-        return certified
-
-    def _certificate(
-        self,
-        criterion: Criterion,
-        mixture: GaussianMixture,
-        gamma: float,
-        generator: np.random.Generator,
-    ) -> float:
-        bound = certified_success(mixture, criterion, self.n_certificate, gamma, generator)
-        return bound + lattice_slack(mixture.signals.shape[1], 1.0)
-
-    @staticmethod
-    def _exact_success(centres: Integers, weights: Floats, criterion: Criterion) -> float:
-        """Success at the worst target when the release is the integers themselves."""
-        seen = distinct_outputs(centres)
-        groups = np.eye(seen.max() + 1)[seen] * weights[:, None]
-        likely = groups.sum(axis=0) > 0
-        share = groups.sum(axis=0)[likely]
-        posterior = (groups[:, likely] / share).T
-        targets, step = criterion.distinct, MOST_CELLS // share.size
-        return max(
-            float(np.max(share @ criterion.success(posterior, targets[start : start + step])))
-            for start in range(0, targets.size, step)
-        )
+        return search.scaled(best, self.n_draws, self.n_certificate)
 
 
 @final
@@ -259,7 +158,7 @@ def _shapes(
             visible = np.einsum("ij,ij,j->i", directions, directions, variances**-0.5)
             directions = directions[np.argsort(visible)[-most:]]
         rounds = 60 if k <= _MANY_DIMENSIONS else 12
-        covariance = least_visible_covariance(directions, max_iterations=rounds)
+        covariance = minimum_trace_cover(directions, max_iterations=rounds)
         values, vectors = np.linalg.eigh(covariance)
         shapes.append(NoiseShape(vectors, np.maximum(values, 1e-9 * values.max())))
     return shapes

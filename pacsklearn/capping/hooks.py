@@ -1,0 +1,11 @@
+"""What this ring adds to the registry: the least noise under a cap."""
+
+from collections.abc import Iterator
+
+from pacsklearn.kernel.plugins.kinds import hookimpl
+
+
+@hookimpl
+def pacsklearn_noise_backends() -> Iterator[str]:
+    """Backends that calibrate to the success of an attack."""
+    yield "pacsklearn.capping.criterion:CriterionBackend"

@@ -1,0 +1,138 @@
+"""Noise under a cap on what the optimal adversary achieves, certified for the law that is used."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from functools import partial
+from typing import final
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
+from pacsklearn.kernel.bounds.criterion_success import certified_success
+from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_bound
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, belief_entropy
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape
+from pacsklearn.kernel.bounds.rounding import OUTWARD
+from pacsklearn.kernel.budget.criterion import Criterion
+from pacsklearn.kernel.noise.certified import Certificate, CertifiedBackend, certified_law
+from pacsklearn.kernel.noise.lattice import distinct_outputs, exact_law, lattice_slack
+from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Support, Target
+from pacsklearn.kernel.outputs.metric import Metric
+
+
+class CapBackend(CertifiedBackend):
+    """Noise of any shape under a cap on the Bayes-optimal adversary's success.
+
+    A backend of this kind is the shape that it proposes, which has no part in the proof: the law
+    is enlarged until a certificate on draws of its own meets the cap.
+
+    Guarantee
+    ---------
+    The success of any adversary at any target of the criterion is at most the budget, with
+    confidence ``1 - gamma``. Source: PAC privacy, Definition 1, by simulation of the exact
+    posterior and a union bound over the targets.
+    """
+
+    @abstractmethod
+    def shape(
+        self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
+    ) -> NoiseShape:
+        """Propose noise, in the span's coordinates, that about meets the cap.
+
+        Parameters
+        ----------
+        support : Support
+        span : SpanCoordinates
+            Coordinates of candidates without weight are zero.
+        criterion : Criterion
+        cap : float
+        """
+
+    @final
+    def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        criterion = target.criterion
+        if criterion is None:
+            raise ValueError(
+                f"noise={self.name!r} caps an adversary's success and was given a budget of mutual "
+                "information; give a cap, such as budget=Membership(0.60)."
+            )
+        blind = float(criterion.prior(support.weights).max())
+        if target.budget <= blind:
+            raise ValueError(
+                f"budget={target.budget!r} is the cap on the adversary's success, and guessing "
+                f"blindly already has {blind:.6g}; give a cap between that and 1."
+            )
+        span = support.span(metric)
+        axes = span.mixing @ support.deviations
+        # Nobody believes in candidates of no weight, and their coordinates may overflow.
+        possible = support.weights > 0
+        coordinates = np.where(possible[:, None], span.coordinates, 0.0)
+        # Of the integers that would leave: a rounding may tell apart what doubles do not.
+        law = exact_law(support, coordinates, axes, self.name)
+        groups = np.bincount(distinct_outputs(law.centres), support.weights)
+        exact = self._exact_success(law.centres, support.weights, criterion)
+        if exact <= target.budget:
+            likely = groups[groups > 0]
+            return replace(
+                law,
+                bound=exact,
+                # What is a function of the secret tells its own entropy.
+                information=min(belief_entropy(np.log(likely)) * OUTWARD, law.bound),
+                proof="success of the optimal adversary who sees the exact output",
+            )
+        proposed = self.shape(
+            support, span._replace(coordinates=coordinates), criterion, target.budget
+        )
+        certified = certified_law(
+            support,
+            span.coordinates,
+            axes,
+            proposed,
+            Certificate(
+                figure=partial(self._certificate, criterion),
+                cap=target.budget,
+                gamma=self.gamma,
+                proof=(
+                    f"success of the optimal adversary at {criterion.n_targets:,} target(s) of the "
+                    f"criterion {criterion.name!r}, bounded by simulation of the exact posterior "
+                    f"at confidence 1 - {self.gamma:g}"
+                ),
+                backend=self.name,
+                floor=blind,
+                order=2.0,
+            ),
+            information=logdet_bound,
+        )
+        if certified is None:
+            raise ValueError(
+                f"The {self.name!r} backend found no noise whose certificate meets "
+                f"{target.budget!r}: the simulation is too short for so small a figure. Ask for "
+                "more draws, or use noise='logdet'."
+            )
+        return certified
+
+    def _certificate(
+        self,
+        criterion: Criterion,
+        mixture: GaussianMixture,
+        gamma: float,
+        generator: np.random.Generator,
+    ) -> float:
+        bound = certified_success(mixture, criterion, self.n_certificate, gamma, generator)
+        return bound + lattice_slack(mixture.signals.shape[1], 1.0)
+
+    @staticmethod
+    def _exact_success(centres: Integers, weights: Floats, criterion: Criterion) -> float:
+        """Success at the worst target when the release is the integers themselves."""
+        seen = distinct_outputs(centres)
+        groups = np.eye(seen.max() + 1)[seen] * weights[:, None]
+        likely = groups.sum(axis=0) > 0
+        share = groups.sum(axis=0)[likely]
+        posterior = (groups[:, likely] / share).T
+        targets, step = criterion.distinct, MOST_CELLS // share.size
+        return max(
+            float(np.max(share @ criterion.success(posterior, targets[start : start + step])))
+            for start in range(0, targets.size, step)
+        )
