@@ -10,9 +10,9 @@ import pytest
 from scipy import optimize, special, stats
 from scipy.stats import beta
 
-from pacsklearn.kernel.bounds import mean_bound
-from pacsklearn.kernel.bounds.mean_bound import _bernstein, chernoff_bounds, upper_mean_bounds
-from pacsklearn.trials.mean_bound import upper_mean_bound
+from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
+from pacsklearn.trials import mean_bound
+from pacsklearn.trials.mean_bound import _bernstein, upper_mean_bound
 
 
 def test_nothing_seen_is_nearly_clopper_pearson():

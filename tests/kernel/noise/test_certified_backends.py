@@ -26,7 +26,7 @@ from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.kernel.noise import certified, lattice
+from pacsklearn.kernel.noise import cap_backend, certified, lattice
 from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
@@ -137,7 +137,7 @@ class TestCriterion:
         inside = np.add.reduceat(membership.sets * support.weights, [0, 8, 16, 24], axis=1)
         exact = np.max(np.maximum(inside, shares - inside).sum(axis=1))
         for cells in (2**22, 4, 12):
-            monkeypatch.setattr(criterion, "MOST_CELLS", cells)
+            monkeypatch.setattr(cap_backend, "MOST_CELLS", cells)
             law = CRITERION.calibrate(support, Target(exact + 1e-9, membership), IdentityMetric())
             assert law.is_noiseless
             assert law.bound == pytest.approx(exact, rel=1e-12)
