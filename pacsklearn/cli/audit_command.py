@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pacsklearn.cli.console import VIOLATED, guarded, note, say
-from pacsklearn.cli.options import Data, Force, Jobs, Json, checked_output
+from pacsklearn.cli.options import Data, Force, Jobs, Json, Share, checked_output, number
 
 if TYPE_CHECKING:
     from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -32,9 +32,7 @@ def audit(
         Path | None, typer.Option(help="Where the output check goes (HTML or JSON).")
     ] = None,
     purpose: Annotated[str, typer.Option(help="Why it is published, for the output check.")] = "",
-    largest_success: Annotated[
-        float | None, typer.Option(help="Most that success at membership may be, from 0 to 1.")
-    ] = None,
+    membership: Share = None,
     jobs: Jobs = None,
     force: Force = False,
     as_json: Json = False,
@@ -92,7 +90,7 @@ def audit(
         title=document["title"],
         audit=report,
         purpose=purpose,
-        largest_success=largest_success,
+        largest_success=None if membership is None else number(membership, "membership"),
     )
     if checklist is not None:
         check.save(checklist)

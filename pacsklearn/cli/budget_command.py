@@ -15,8 +15,8 @@ from pacsklearn.cli.options import Json, number
 def budget(
     *,
     nats: Annotated[str | None, typer.Option(help="Mutual information, such as 1/16.")] = None,
-    success: Annotated[
-        str | None, typer.Option(help="Most that an adversary's success may be, such as 0.6.")
+    membership: Annotated[
+        str | None, typer.Option(help="Most that an adversary's success may be, such as 60%.")
     ] = None,
     epsilon: Annotated[
         str | None, typer.Option(help="Epsilon of DP with the same membership bound.")
@@ -38,10 +38,10 @@ def budget(
         posterior_success,
     )
 
-    given = {"nats": nats, "success": success, "epsilon": epsilon}
+    given = {"nats": nats, "membership": membership, "epsilon": epsilon}
     stated = [name for name, value in given.items() if value is not None]
     if len(stated) != 1:
-        raise ValueError("Give exactly one of --nats, --success and --epsilon.")
+        raise ValueError("Give exactly one of --nats, --membership and --epsilon.")
     blind, doubt = number(prior, "prior"), number(delta, "delta")
     if nats is not None:
         information = number(nats, "nats")
@@ -49,8 +49,8 @@ def budget(
     else:
         # An epsilon is compared at even odds or worse; its own prior is part of the question.
         bound = (
-            number(success, "success")
-            if success is not None
+            number(membership, "membership")
+            if membership is not None
             else dp_success(number(epsilon, "epsilon"), doubt, blind)
         )
         information = mutual_information_for_success(bound, blind)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from pacsklearn.cli.console import note
+from pacsklearn.cli.options import Charge
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.ledger.ledger import Ledger
 
@@ -21,12 +22,7 @@ def ledger_uri(address: str) -> str:
     return address if "://" in address else f"sqlite:///{address}"
 
 
-def charged_ledger(
-    address: str | None,
-    dataset: str | None,
-    user: str | None,
-    project: str | None,
-) -> Ledger | None:
+def charged_ledger(charge: Charge) -> Ledger | None:
     """Ledger that a release is charged to, on whose behalf it is said to be.
 
     Raises
@@ -34,8 +30,9 @@ def charged_ledger(
     ValueError
         When something is said about a ledger that was not named.
     """
+    address, user, project = charge.ledger, charge.user, charge.project
     if address in (None, UNCOUNTED):
-        if (dataset, user, project) != (None, None, None):
+        if (charge.dataset, user, project) != (None, None, None):
             raise ValueError(
                 "--dataset, --user and --project say whose charge to a ledger it is; name the "
                 "ledger with --ledger."
@@ -44,7 +41,7 @@ def charged_ledger(
     from pacsklearn.kernel.ledger.open_ledger import open_ledger
 
     assert address is not None
-    ledger = open_ledger(ledger_uri(address), ceiling=None, dataset=dataset or "default")
+    ledger = open_ledger(ledger_uri(address), ceiling=None, dataset=charge.dataset or "default")
     if user is None and project is None:
         return ledger
     return ledger.on_behalf_of(user=user, project=project)

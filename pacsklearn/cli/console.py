@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn, ParamSpec
+from dataclasses import fields, is_dataclass
+from typing import Any, NoReturn, get_type_hints
 
 import typer
 
@@ -21,8 +23,6 @@ from pacsklearn.exceptions import (
 )
 
 __all__ = ["BAD_USAGE", "DEFECT", "VIOLATED", "guarded", "note", "say"]
-
-P = ParamSpec("P")
 
 VIOLATED, BAD_USAGE, DEFECT = 1, 2, 3
 
@@ -38,16 +38,19 @@ note = functools.partial(typer.echo, err=True)
 """Print on standard error."""
 
 
-def guarded(command: Callable[P, None]) -> Callable[P, None]:
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Command whose errors are one sentence and an exit code, without traceback or data.
 
     A message of pacsklearn quotes no data; of other errors only the kind is shown, since their
-    words may.
+    words may. A parameter that is a dataclass (``columns: Columns``) is an option for each field.
     """
+    options, groups = _options_of(command)
 
     @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+    def run(*args: Any, **kwargs: Any) -> None:
         as_json = bool(kwargs.get("as_json", False))
+        for name, kind in groups.items():
+            kwargs[name] = kind(**{each.name: kwargs.pop(each.name) for each in fields(kind)})
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show
@@ -72,7 +75,31 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             )
             _fail(error, text, DEFECT, as_json=as_json)
 
+    # What typer reads.
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in options}
     return run
+
+
+def _options_of(
+    command: Callable[..., None],
+) -> tuple[list[inspect.Parameter], dict[str, Any]]:
+    """Parameters as typer reads them, and the dataclass of each that stands for several."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters = inspect.signature(command).parameters.values()
+    groups = {each.name: hints[each.name] for each in parameters if is_dataclass(hints[each.name])}
+    options: list[inspect.Parameter] = []
+    for parameter in parameters:
+        kind = groups.get(parameter.name)
+        if kind is None:
+            options.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        types = get_type_hints(kind, include_extras=True)
+        options += (
+            each.replace(annotation=types[each.name], kind=parameter.kind)
+            for each in inspect.signature(kind).parameters.values()
+        )
+    return options, groups
 
 
 def _fail(error: BaseException, text: str, code: int, *, as_json: bool) -> NoReturn:

@@ -17,11 +17,7 @@ def curve(
     data: options.Data,
     *,
     estimator: options.EstimatorName,
-    target: options.Target = None,
-    groups: options.Groups = None,
-    identifier: options.Identifier = None,
-    drop: options.Drop = None,
-    schema: options.SchemaFile = None,
+    columns: options.Columns,
     params: options.Params = None,
     nats: Annotated[
         str | None,
@@ -33,7 +29,7 @@ def curve(
     noise: Annotated[str, typer.Option(help="Backends, separated by commas.")] = "logdet",
     releases: Annotated[int, typer.Option(help="Simulated releases a point.")] = 100,
     scoring: Annotated[str | None, typer.Option(help="Scorer of scikit-learn.")] = None,
-    subsets: options.Subsets = 128,
+    design: options.Design,
     seed: Annotated[int, typer.Option(help="Public seed of split and simulation.")] = 0,
     output: Annotated[Path | None, typer.Option(help="Where the curve goes (JSON).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
@@ -44,11 +40,9 @@ def curve(
     """Utility of released models at several budgets; for the curator's eyes."""
     from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
-    from pacsklearn.cli.table import read_table
     from pacsklearn.estimators.subsets import Subsets
     from pacsklearn.kernel.budget.caps import Membership
     from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
-    from pacsklearn.tabular.schema.schema import Schema
 
     for path in (output, plot):
         if path is not None:
@@ -57,9 +51,9 @@ def curve(
         nats = "1/64,1/16,1/4,1"
     grid: list[Any] = [options.number(text, "nats") for text in options.listed(nats)]
     grid += [Membership(options.number(text, "membership")) for text in options.listed(membership)]
-    book = None if schema is None else Schema.read(schema)
+    book = options.codebook(columns)
     model = named_estimator(estimator, params, book)
-    table = read_table(data, target, groups, drop=options.listed(drop), identifier=identifier)
+    table = options.rows_of(data, columns)
     if book is None:
         model = named_estimator(estimator, params, None, mixed_columns(table.X, model))
     result = privacy_utility_curve(
@@ -71,7 +65,7 @@ def curve(
         n_releases=releases,
         scoring=scoring,
         groups=table.groups,
-        secret=Subsets(subsets),
+        secret=Subsets(**design.stated),
         random_state=seed,
         n_jobs=jobs,
     )

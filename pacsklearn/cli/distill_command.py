@@ -20,27 +20,18 @@ def distill(
     *,
     estimator: options.EstimatorName,
     student: Annotated[str, typer.Option(help="Qualified name of what learns the answers.")],
-    target: Annotated[str, typer.Option(help="Column with the targets.")],
-    output: Annotated[Path, typer.Option(help="Where the student goes; a bundle with --key.")],
-    groups: options.Groups = None,
+    files: options.Files,
+    columns: options.Columns,
     params: options.Params = None,
     student_params: options.Params = None,
-    nats: options.Nats = None,
+    limit: options.Limit,
     answers: Annotated[
         int | None, typer.Option(help="Contested answers the budget lasts for.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Chance of keeping a wrong label.")] = 0.01,
-    subsets: options.Subsets = 128,
-    allow_exact: options.AllowExact = False,
-    ledger: options.ChargedLedger = None,
-    dataset: options.ChargedDataset = None,
-    user: options.User = None,
-    project: options.Project = None,
-    statement: options.Statement = None,
-    key: options.SigningKey = None,
-    about: options.About = None,
+    design: options.Design,
+    charge: options.Charge,
     jobs: options.Jobs = None,
-    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Label public rows privately with a black box, and publish a model that learnt the labels."""
@@ -53,29 +44,30 @@ def distill(
     from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.students.distillation import distill as distilled
 
-    teacher = named_estimator(estimator, params)
-    learner = named_estimator(student, student_params)
-    table, public_table = read_table(data, target, groups), read_table(public)
-    if target in public_table.X:
-        note(f"Warning: the public rows' column {target!r} is not used.")
-        public_table.X.drop(columns=target, inplace=True)
-    if groups is not None and groups in public_table.X:
-        public_table.X.drop(columns=groups, inplace=True)
+    if columns.target is None:
+        raise ValueError("What is taught? Name the column with the targets by --target.")
+    teacher = named_estimator(estimator, params, options.codebook(columns))
+    learner = named_estimator(student, student_params, options.codebook(columns))
+    table, queries = options.rows_of(data, columns), read_table(public).X
+    if columns.target in queries:
+        note(f"Warning: the public rows' column {columns.target!r} is not used.")
+    spare = [columns.target, columns.groups, columns.identifier, *options.listed(columns.drop)]
+    queries = queries.drop(columns=[name for name in spare if name in queries])
     source = PACPrivate(
         teacher,
-        budget=budget_of({"budget": options.stated_budget(nats=nats, allow_exact=allow_exact)}),
-        release=Answers(len(public_table.X) if answers is None else answers),
-        secret=Subsets(subsets),
-        ledger=charged_ledger(ledger, dataset, user, project),
+        budget=budget_of({"budget": limit.stated}),
+        release=Answers(len(queries) if answers is None else answers),
+        secret=Subsets(**design.stated),
+        ledger=charged_ledger(charge),
         n_jobs=jobs,
     )
     given = {} if table.groups is None else {"groups": table.groups}
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
-    with publication(output, statement, force=force, key=key, about=about) as place:
-        if ledger is None:
-            source.set_params(ledger=ledger_beside(data, output))
+    with publication(files) as place:
+        if charge.ledger is None:
+            source.set_params(ledger=ledger_beside(data, files.output))
         source.fit(table.X, table.y, **given)
-        trained = distilled(source, learner, public_table.X, alpha=alpha)
+        trained = distilled(source, learner, queries, alpha=alpha)
         document = {
             **privacy_report(trained, title=title).statement,
             "model": place.model.name,

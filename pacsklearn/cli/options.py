@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 Data: TypeAlias = Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows.")]
-Target: TypeAlias = Annotated[str | None, typer.Option(help="Column with the targets.")]
-Groups: TypeAlias = Annotated[
-    str | None, typer.Option(help="Column with the unit of privacy (a person with several rows).")
-]
 _NAME = typer.Option(
     help="Qualified name, such as sklearn.svm.LinearSVC; join the steps of a pipeline by +."
 )
@@ -22,77 +19,152 @@ OptionalEstimatorName: TypeAlias = Annotated[str | None, _NAME]
 Params: TypeAlias = Annotated[
     str | None, typer.Option(help="JSON object of the estimator's parameters.")
 ]
-Drop: TypeAlias = Annotated[
-    str | None, typer.Option(help="Columns that are not used, separated by commas.")
-]
-Identifier: TypeAlias = Annotated[
-    str | None, typer.Option("--id", help="Column that names rows; it is not used.")
-]
-SchemaFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--schema",
-        help="Public codebook of the columns: Table Schema, JSON or YAML. 'from table' looks "
-        "categories and ranges up in the rows, and publishes them exactly.",
-    ),
-]
-Subsets: TypeAlias = Annotated[int, typer.Option(help="Candidate subsets.")]
-Rate: TypeAlias = Annotated[float, typer.Option(help="Share of the subsets each row is in.")]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(help="Worker processes.")]
-SigningKey: TypeAlias = Annotated[
-    Path | None, typer.Option("--key", help="Your private key: the model is written as a bundle.")
-]
-About: TypeAlias = Annotated[
-    Path | None, typer.Option("--about", help="JSON file with what the bundle's card says.")
-]
-Nats: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help="Nats that everything released may reveal, such as 1/4; 1/16 by default."),
-]
-Membership: TypeAlias = Annotated[
-    str | None, typer.Option(help="Instead: cap on telling whether a row was used, such as 60%.")
-]
-Identification: TypeAlias = Annotated[
-    str | None, typer.Option(help="Instead: cap on naming the subset, such as 20%.")
-]
-KOfN: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Instead: cap on naming as many rows as a subset holds, k of them right; 35:20%."
-    ),
-]
-OtherBudget: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help="Instead: a budget of a plugin as JSON, by its name and parameters."),
-]
-AllowExact: TypeAlias = Annotated[
-    bool,
-    typer.Option("--allow-exact", help="Allow a budget that hides nothing: no noise is added."),
-]
-Statement: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
-]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
 ]
-ChargedLedger: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--ledger",
-        help="Account to charge: clinic.db, or postgresql://...; pacsklearn-ledger.db beside the "
-        "output, which only counts, when not given; none for no account.",
-    ),
+Share: TypeAlias = Annotated[
+    str | None, typer.Option(help="Cap on telling whether a row was used, such as 60%.")
 ]
-ChargedDataset: TypeAlias = Annotated[
-    str | None, typer.Option("--dataset", help="Data set within the ledger's database.")
-]
-User: TypeAlias = Annotated[
-    str | None, typer.Option(help="Whose charge it is, where each user has a ceiling.")
-]
-Project: TypeAlias = Annotated[
-    str | None, typer.Option(help="For which project, where each has a ceiling.")
-]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are what; ``columns`` of a command are these options."""
+
+    target: Annotated[str | None, typer.Option(help="Column with the targets.")] = None
+    groups: Annotated[
+        str | None,
+        typer.Option(help="Column with the unit of privacy (a person with several rows)."),
+    ] = None
+    identifier: Annotated[
+        str | None, typer.Option("--id", help="Column that names rows; it is not used.")
+    ] = None
+    drop: Annotated[
+        str | None, typer.Option(help="Columns that are not used, separated by commas.")
+    ] = None
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            help="Public codebook of the columns: Table Schema, JSON or YAML. 'from table' looks "
+            "categories and ranges up in the rows, and publishes them exactly.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Design:
+    """How candidate subsets are drawn."""
+
+    subsets: Annotated[int, typer.Option(help="Candidate subsets.")] = 128
+    rate: Annotated[float, typer.Option(help="Share of the subsets each row is in.")] = 0.5
+    subset_seed: Annotated[
+        int | None, typer.Option(help="Public seed of the subsets; secret when not given.")
+    ] = None
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Arguments of :class:`~pacsklearn.Subsets`."""
+        return {"n": self.subsets, "rate": self.rate, "seed": self.subset_seed}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One budget, in its own words."""
+
+    nats: Annotated[
+        str | None,
+        typer.Option(
+            help="Nats that everything released may reveal, such as 1/4; 1/16 by default."
+        ),
+    ] = None
+    membership: Share = None
+    identification: Annotated[
+        str | None, typer.Option(help="Instead: cap on naming the subset, such as 20%.")
+    ] = None
+    k_of_n: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead: cap on naming as many rows as a subset holds, k of them right; 35:20%."
+        ),
+    ] = None
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Instead: a budget of a plugin as JSON, by its name and parameters."),
+    ] = None
+    allow_exact: Annotated[
+        bool,
+        typer.Option("--allow-exact", help="Allow a budget that hides nothing: no noise is added."),
+    ] = False
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Budget as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
+
+        Raises
+        ------
+        ValueError
+            When several are given, or one that cannot be read.
+        """
+        given = {name: text for name, text in vars(self).items() if isinstance(text, str)}
+        if len(given) > 1:
+            raise ValueError(f"Give one of {', '.join(map(_option, given))}.")
+        ((name, text),) = given.items() or {"nats": "1/16"}.items()
+        if name == "budget":
+            made = json_object(text, "budget")
+            if not isinstance(made.get("name"), str):
+                raise ValueError("budget must name a registered budget: '{\"name\": ...}'.")
+            return made | ({"allow_exact": True} if self.allow_exact else {})
+        if name == "nats":
+            return {"name": name, "nats": number(text, name), "allow_exact": self.allow_exact}
+        k, split, share = text.rpartition(":")
+        if bool(split) != (name == "k_of_n") or (split and not k.isdecimal()):
+            wanted = "35:20%, k and the cap" if name == "k_of_n" else "60%"
+            raise ValueError(f"{_option(name)} must be such as {wanted}, got {text!r}.")
+        fewest = {"k": int(k)} if split else {}
+        return {"name": name, **fewest, "cap": number(share, name), "allow_exact": self.allow_exact}
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Whose charge to which ledger a release is."""
+
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            help="Account to charge: clinic.db, or postgresql://...; pacsklearn-ledger.db beside "
+            "the output, which only counts, when not given; none for no account.",
+        ),
+    ] = None
+    dataset: Annotated[str | None, typer.Option(help="Data set within the ledger's database.")] = (
+        None
+    )
+    user: Annotated[
+        str | None, typer.Option(help="Whose charge it is, where each user has a ceiling.")
+    ] = None
+    project: Annotated[
+        str | None, typer.Option(help="For which project, where each has a ceiling.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where what is released goes."""
+
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where the model goes; a bundle with --key.")
+    ]
+    statement: Annotated[
+        Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
+    ] = None
+    key: Annotated[
+        Path | None, typer.Option(help="Your private key: the model is written as a bundle.")
+    ] = None
+    about: Annotated[
+        Path | None, typer.Option(help="JSON file with what the bundle's card says.")
+    ] = None
+    force: Force = False
 
 
 def number(text: Any, name: str) -> float:
@@ -119,39 +191,6 @@ def number(text: Any, name: str) -> float:
         ) from None
 
 
-def stated_budget(*, allow_exact: bool = False, **given: str | None) -> dict[str, Any]:
-    """Budget that options state, as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
-
-    Parameters
-    ----------
-    allow_exact : bool
-    **given : str or None
-        By name of the budget; ``budget`` is one of a plugin, with its name in it.
-
-    Raises
-    ------
-    ValueError
-        When more than one is given, or one cannot be read.
-    """
-    stated = {name: text for name, text in given.items() if text is not None}
-    if len(stated) > 1:
-        raise ValueError(f"Give one of {', '.join(map(_option, stated))}.")
-    ((name, text),) = stated.items() or {"nats": "1/16"}.items()
-    if name == "budget":
-        made = json_object(text, "budget")
-        if not isinstance(made.get("name"), str):
-            raise ValueError("budget must name a registered budget: '{\"name\": ...}'.")
-        return made | ({"allow_exact": True} if allow_exact else {})
-    if name == "nats":
-        return {"name": name, "nats": number(text, name), "allow_exact": allow_exact}
-    k, split, share = text.rpartition(":")
-    if bool(split) != (name == "k_of_n") or (split and not k.isdecimal()):
-        wanted = "35:20%, k and the cap" if name == "k_of_n" else "60%"
-        raise ValueError(f"{_option(name)} must be such as {wanted}, got {text!r}.")
-    fewest = {"k": int(k)} if split else {}
-    return {"name": name, **fewest, "cap": number(share, name), "allow_exact": allow_exact}
-
-
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -170,6 +209,26 @@ def json_object(text: str, name: str) -> dict[str, Any]:
     if not isinstance(stated, dict):
         raise ValueError(f"{name} must be a JSON object, got {type(stated).__name__}.")
     return stated
+
+
+def rows_of(path: Path, columns: Columns) -> Any:
+    """Rows of a file as options read them."""
+    from pacsklearn.cli.table import read_table
+
+    return read_table(
+        path,
+        columns.target,
+        columns.groups,
+        drop=listed(columns.drop),
+        identifier=columns.identifier,
+    )
+
+
+def codebook(columns: Columns) -> Any:
+    """Codebook that options name; None where they name none."""
+    from pacsklearn.tabular.schema.schema import Schema
+
+    return None if columns.schema is None else Schema.read(columns.schema)
 
 
 def listed(text: str | None) -> list[str]:

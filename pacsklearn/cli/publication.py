@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final, final
 
 from pacsklearn.cli.extensions import writer
-from pacsklearn.cli.options import checked_output
+from pacsklearn.cli.options import Files, checked_output
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 
@@ -81,31 +81,26 @@ class Publication:
 
 
 @contextmanager
-def publication(
-    output: Path,
-    statement: Path | None,
-    *,
-    force: bool = False,
-    key: Path | None = None,
-    about: Path | None = None,
-) -> Iterator[Publication]:
+def publication(files: Files) -> Iterator[Publication]:
     """Room for a model and its statement, taken before anything is charged.
 
     What writes a signed bundle is looked for first; a key that cannot sign, and a card that cannot
     be written, are refused before too.
     """
     content: Callable[[Any], bytes] = _dumped
-    if key is not None:
-        content = writer("bundle")(key, None if about is None else read_about(about))
-    elif about is not None:
+    if files.key is not None:
+        about = None if files.about is None else read_about(files.about)
+        content = writer("bundle")(files.key, about)
+    elif files.about is not None:
         raise ValueError("--about is for a signed bundle: give --key too.")
-    model = checked_output(output, force=force)
-    statement_path = checked_output(statement or model.with_suffix(".statement.json"), force=force)
+    model = checked_output(files.output, force=files.force)
+    beside = files.statement or model.with_suffix(".statement.json")
+    statement = checked_output(beside, force=files.force)
     with (
-        replacement_file(statement_path, room=2**20) as second,
+        replacement_file(statement, room=2**20) as second,
         replacement_file(model, room=_ROOM) as first,
     ):
-        yield Publication(model, statement_path, (first, second), content)
+        yield Publication(model, statement, (first, second), content)
 
 
 def _dumped(model: Any) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,36 +23,14 @@ def release(
     constant: Annotated[
         float | None, typer.Option(help="With --regression: public answer if nothing beats it.")
     ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where the model goes; a bundle with --key.")
-    ],
-    target: options.Target = None,
-    groups: options.Groups = None,
-    identifier: options.Identifier = None,
-    drop: options.Drop = None,
-    schema: options.SchemaFile = None,
     params: options.Params = None,
-    nats: options.Nats = None,
-    membership: options.Membership = None,
-    identification: options.Identification = None,
-    k_of_n: options.KOfN = None,
-    budget: options.OtherBudget = None,
+    files: options.Files,
+    columns: options.Columns,
+    limit: options.Limit,
     noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
-    subsets: options.Subsets = 128,
-    rate: options.Rate = 0.5,
-    subset_seed: Annotated[
-        int | None, typer.Option(help="Public seed of the subsets; secret when not given.")
-    ] = None,
-    allow_exact: options.AllowExact = False,
-    ledger: options.ChargedLedger = None,
-    dataset: options.ChargedDataset = None,
-    user: options.User = None,
-    project: options.Project = None,
-    statement: options.Statement = None,
-    key: options.SigningKey = None,
-    about: options.About = None,
+    design: options.Design,
+    charge: options.Charge,
     jobs: options.Jobs = None,
-    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
@@ -73,34 +50,24 @@ def release(
     from pacsklearn.plots.report import privacy_report
 
     chooses = estimator is None
-    modelled = params is not None or noise != "auto" or allow_exact
+    modelled = params is not None or noise != "auto" or limit.allow_exact
     _check_choice(chooses=chooses, modelled=modelled, regression=regression, constant=constant)
-    codebook, roles = codebook_of(schema)
-    target, groups, identifier = (
-        stated or roles.get(role)
-        for role, stated in (("target", target), ("groups", groups), ("id", identifier))
-    )
+    codebook, roles = codebook_of(columns.schema)
+    target = columns.target or roles.get("target")
     recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
-        "budget": options.stated_budget(
-            allow_exact=allow_exact,
-            nats=nats,
-            membership=membership,
-            identification=identification,
-            k_of_n=k_of_n,
-            budget=budget,
-        ),
+        "budget": limit.stated,
         "noise": noise,
         "release": "parameters",
-        "secret": {"n": subsets, "rate": rate, "seed": subset_seed},
+        "secret": design.stated,
         "target": target,
-        "groups": groups,
-        "id": identifier,
-        "drop": options.listed(drop),
+        "groups": columns.groups or roles.get("groups"),
+        "id": columns.identifier or roles.get("id"),
+        "drop": options.listed(columns.drop),
         "schema": codebook,
     }
-    account = charged_ledger(ledger, dataset, user, project)
+    account = charged_ledger(charge)
     if not chooses:
         model_of(recipe)  # what is wrong with it is said before the rows are read
     elif target is None:
@@ -109,7 +76,7 @@ def release(
             '("pacsklearn": {"target": ...}). Or name an --estimator that needs none.'
         )
     table = table_of(recipe, data)
-    recipe = with_codebook(recipe, schema, table)
+    recipe = with_codebook(recipe, columns.schema, table)
     if chooses:
         model: Any = auto_model(recipe, regression=regression, constant=constant, ledger=account)
     else:
@@ -119,11 +86,11 @@ def release(
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}
     with (
-        publication(output, statement, force=force, key=key, about=about) as place,
+        publication(files) as place,
         rehearsed(place.content),
     ):
-        if ledger is None:
-            model.set_params(ledger=ledger_beside(data, output))
+        if charge.ledger is None:
+            model.set_params(ledger=ledger_beside(data, files.output))
         with parallel_config(n_jobs=jobs):
             model.fit(table.X, table.y, **given)
         document = {
@@ -135,7 +102,7 @@ def release(
     if chooses:
         # A function of all rows: on the curator's terminal, and in no file.
         note(f"For the curator alone: {model.verdict_.why}.")
-    file = f"{place.model}{', a verified bundle' * (key is not None)}"
+    file = f"{place.model}{', a verified bundle' * (files.key is not None)}"
     text = f"{model.guarantee_}\n\nmodel      {file}\nstatement  {place.statement}"
     say(document, text, as_json=as_json)
 

@@ -16,20 +16,16 @@ def schema(
     data: options.Data,
     *,
     output: Annotated[Path, typer.Option(help="Where the draft goes (.json or .yaml).")],
-    target: options.Target = None,
-    identifier: options.Identifier = None,
-    drop: options.Drop = None,
+    columns: options.Columns,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
-    from pacsklearn.cli.table import read_table
     from pacsklearn.tabular.schema.schema import Schema, write_document
 
     options.checked_output(output, force=force)
-    table = read_table(data, target, drop=options.listed(drop), identifier=identifier)
-    draft = Schema.template(table.X)
-    given = {"target": target, "id": identifier}
+    draft = Schema.template(options.rows_of(data, columns).X)
+    given = {"target": columns.target, "groups": columns.groups, "id": columns.identifier}
     roles = {role: name for role, name in given.items() if name is not None}
     write_document(output, draft.to_table_schema() | ({"pacsklearn": roles} if roles else {}))
     note(

@@ -58,14 +58,14 @@ def test_any_violated_line_of_the_output_check_exits_with_one(call, released, fo
     """No attack refutes it, but the house allows less than the model's promise."""
     base = ("audit", "rows.csv", "model.statement.json", "--trials", 20, "--attacks")
     base += ("identification", "--purpose", "teaching")
-    result = call(*base, "--largest-success", "0.501", "--checklist", "c.json", code=1)
+    result = call(*base, "--membership", "50.1%", "--checklist", "c.json", code=1)
     assert "VIOLATED: Is the success" in result.stdout
     document = json.loads((folder / "c.json").read_text())
     check_document(document)
     assert [line["safe"] for line in document["lines"] if line["verdict"] == "violated"] == [
         "outputs"
     ]
-    result = call(*base, "--largest-success", "0.999", "--checklist", "c.html", "--json")
+    result = call(*base, "--membership", "99.9%", "--checklist", "c.html", "--json")
     assert json.loads(result.stdout)["checklist"]["passed"] is True
     assert "Output check" in (folder / "c.html").read_text()
 
@@ -106,7 +106,7 @@ def test_a_report_is_one_page(call, released, folder):
         (("--nats", "1/64"), "success", 0.58815),
         (("--nats", "2^-6"), "success", 0.58815),
         (("--nats", "1/64", "--prior", "1/100"), "success", 0.03213),
-        (("--success", "0.58815"), "nats", 1 / 64),
+        (("--membership", "58.815%"), "nats", 1 / 64),
         (("--nats", "1/64"), "epsilon", 0.356),
         (("--epsilon", "1"), "success", 0.73106),
         (("--nats", "1/4", "--answers", "100"), "nats_per_answer", 0.0025),
@@ -121,7 +121,7 @@ def test_budgets_are_converted(call, words, name, value):
 
 def test_a_budget_is_given_once(call):
     assert "exactly one" in call("budget", code=2).stderr
-    assert "exactly one" in call("budget", "--nats", "1", "--success", "0.6", code=2).stderr
+    assert "exactly one" in call("budget", "--nats", "1", "--membership", "60%", code=2).stderr
     assert "must be a number" in call("budget", "--nats", "1/0", code=2).stderr
     assert call("budget", "--nats", "4", "--json").stdout.count("null") == 1
 

@@ -14,6 +14,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from pacsklearn.cli import publication as module
+from pacsklearn.cli.options import Files
 from pacsklearn.cli.publication import publication
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
@@ -29,7 +30,7 @@ def irises(tmp_path_factory):
 
 
 def test_both_files_appear_together(tmp_path):
-    with publication(tmp_path / "m.joblib", None) as place:
+    with publication(Files(tmp_path / "m.joblib")) as place:
         place.write({"a": 1}, {"said": True})
         assert not list(tmp_path.glob("m*"))
     assert joblib.load(tmp_path / "m.joblib") == {"a": 1}
@@ -50,7 +51,7 @@ def test_a_disk_that_fails_after_the_charge_keeps_the_model_elsewhere(tmp_path, 
     (tmp_path / "spare").mkdir()
     with (
         pytest.raises(OSError, match="charged") as caught,
-        publication(tmp_path / "m.joblib", None) as place,
+        publication(Files(tmp_path / "m.joblib")) as place,
     ):
         place.write([1, 2], {"said": True})
     kept = Path(caught.value.filename)
@@ -98,7 +99,7 @@ def test_a_model_that_cannot_be_written_is_kept(tmp_path, monkeypatch):
     (tmp_path / "spare").mkdir()
     with (
         pytest.raises(BundleError, match="charged") as caught,
-        publication(tmp_path / "m.pac", None, key=tmp_path / "curator.key") as place,
+        publication(Files(tmp_path / "m.pac", key=tmp_path / "curator.key")) as place,
     ):
         place.write(["a model"], {"said": True})
     kept = Path(str(caught.value).rpartition(": ")[2])
