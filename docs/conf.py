@@ -26,7 +26,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_codeautolink",
     "sphinx_gallery.gen_gallery",
 ]
@@ -47,7 +46,7 @@ codeautolink_concat_default = True
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False

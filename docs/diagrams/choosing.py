@@ -54,7 +54,8 @@ def column(ax, x: float, title: str, steps) -> None:
         box(ax, x + 3.2, y, action, colour, 2.1)
         arrow = {"arrowstyle": "-|>", "color": EDGE}
         ax.annotate("", (x + 3.14, y), (x + 2.66, y), arrowprops=arrow)
-        ax.text(x + 2.9, y + 0.1, "yes", color=EDGE, ha="center")
+        if question.endswith("?"):
+            ax.text(x + 2.9, y + 0.1, "yes", color=EDGE, ha="center")
         if place + 1 < len(steps):
             ax.annotate("", (x + 1.3, y - 0.79), (x + 1.3, y - 0.41), arrowprops=arrow)
             ax.text(x + 1.4, y - 0.63, "no", color=EDGE)

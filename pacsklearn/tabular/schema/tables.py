@@ -21,7 +21,8 @@ def check_schema(schema: Any) -> None:
         raise ValueError(
             "The schema has facts that were looked up in private rows, about the columns "
             f"{', '.join(schema.open_columns)}. Replace them by what the codebook says "
-            "(schema.with_column), or say that they are public (schema.confirm)."
+            "(schema.with_column), or say that they are public (schema.confirm; in a file, "
+            '"confirmed": true beside "looked_up").'
         )
 
 
