@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
+from pacsklearn.estimators.dp_comparison import answers_until, dp_success
 from pacsklearn.estimators.individual_information import (
     IndividualInformation,
     individual_information,
 )
 from pacsklearn.kernel.bounds.criterion_success import certified_success, estimated_success
-from pacsklearn.kernel.bounds.dp_equivalent import answers_until, dp_epsilon, dp_success
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.lattice_bound import (
     SpanCoordinates,
     linear_bound,

@@ -19,7 +19,7 @@ TESTS = {
     "kernel/secret": [
         "tests/kernel/test_secret_space.py",
         "tests/kernel/test_candidate_space.py",
-        "tests/kernel/test_home_process.py",
+        "tests/kernel/test_owner_process.py",
         "tests/kernel/test_secret_rows.py",
         "tests/kernel/test_stated_secret.py",
     ],

@@ -32,7 +32,8 @@ def budget(
     as_json: Json = False,
 ) -> None:
     """Convert between nats, success, an equivalent epsilon and a number of answers."""
-    from pacsklearn.kernel.bounds.dp_equivalent import answers_until, dp_epsilon, dp_success
+    from pacsklearn.estimators.dp_comparison import answers_until, dp_success
+    from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
     from pacsklearn.kernel.bounds.posterior_success import (
         mutual_information_for_success,
         posterior_success,

@@ -14,7 +14,7 @@ from pacsklearn._sklearn_compat import check_features
 from pacsklearn.exceptions import ForeignProcessError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 _WHAT = "The secret behind these private answers"
 
@@ -124,4 +124,4 @@ class _Held:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.home = HomeProcess(_WHAT)
+        self.home = OwnerProcess(_WHAT)

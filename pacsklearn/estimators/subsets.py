@@ -8,10 +8,10 @@ from typing import Any, ClassVar, final
 from sklearn.base import BaseEstimator
 
 from pacsklearn._validation import check_integer
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.sampled.sampled_design import SampledDesign
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.universe.design import Design, subset_seed
+from pacsklearn.universe.subset_seed import SubsetSeed
 
 
 @final

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.kernel.bounds.dp_equivalent import dp_success
+from pacsklearn.estimators.dp_comparison import dp_success
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.plots.display import Display

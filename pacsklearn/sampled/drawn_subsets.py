@@ -16,7 +16,6 @@ from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.outputs.function_values import FunctionValues
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.packed_subsets import distinct_subsets
 from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
 from pacsklearn.kernel.secret.space import Space, Work
@@ -32,6 +31,7 @@ from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.trial_statement import of_trials
 from pacsklearn.universe.balanced_space import strata_of
 from pacsklearn.universe.design import Design
+from pacsklearn.universe.subset_seed import SubsetSeed
 
 _NOT_CERTIFIED = (
     "none: it is computed on a list of candidates, and there is none; the bound implied by the "

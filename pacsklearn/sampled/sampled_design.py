@@ -9,13 +9,13 @@ from sklearn.base import is_classifier
 
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.fit_report import stage
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Design
 from pacsklearn.universe.row_rules import checked_rows
+from pacsklearn.universe.subset_seed import SubsetSeed
 
 
 @final

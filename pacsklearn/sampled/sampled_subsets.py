@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.universe.design import Design, subset_seed
+from pacsklearn.universe.subset_seed import SubsetSeed
 
 
 @final

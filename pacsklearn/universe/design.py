@@ -14,7 +14,6 @@ from sklearn.utils.multiclass import type_of_target
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
 from pacsklearn.kernel.outputs.fit_report import stage
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.universe.balanced_design import Bytes, balanced_design
@@ -23,6 +22,7 @@ from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas
 from pacsklearn.universe.row_rules import RowRules, checked_rows
 from pacsklearn.universe.similarity import Similarity
+from pacsklearn.universe.subset_seed import SubsetSeed
 
 _ABOVE_STATED_SEEDS = 2**64
 # In a pair, who knows one membership knows the other.

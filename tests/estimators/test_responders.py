@@ -14,7 +14,7 @@ from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators.responders import Responders
 from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from tests.inside import (
     account_of,
     answers_of,
@@ -108,7 +108,7 @@ def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) ->
         assert found.n_contested == state.n_contested == responder.n_contested
         again.close()
         assert noise_of(again).is_closed
-        monkeypatch.setattr(HomeProcess, "_current", object())  # as in a forked child
+        monkeypatch.setattr(OwnerProcess, "_current", object())  # as in a forked child
         with pytest.raises(ForeignProcessError):
             asked.responder(GaussianNB(), query_budget=1 / 64)
 

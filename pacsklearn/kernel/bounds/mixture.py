@@ -143,7 +143,7 @@ def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     candidate is far from others, so every draw is seen from a candidate near its own secret, and
     candidates that are so far from there that no posterior of theirs is a number are left out.
     """
-    table = _log_joint(mixture, draws)
+    table = log_joint(mixture, draws)
     np.exp(table, out=table)
     table /= table.sum(axis=1, keepdims=True)
     return table
@@ -151,7 +151,7 @@ def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
 
 def single_posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> NDArray[np.float32]:
     """As :func:`posteriors`, with exponentials and sums in single precision; shape (n, m)."""
-    table = _log_joint(mixture, draws).astype(np.float32)
+    table = log_joint(mixture, draws).astype(np.float32)
     np.exp(table, out=table)
     table /= table.sum(axis=1, keepdims=True)
     return table
@@ -173,23 +173,7 @@ def single_rounding(m: int) -> float:
     return (2 * math.log(m) + 20 + m) * 2.0**-24
 
 
-def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
-    """What is no longer unknown after every draw: ``ln(n_possible) - H(S | Y = y)``; shape (n,).
-
-    Between 0 and ``ln(n_possible)``. Its mean less ``ln(n_possible) - H(S)`` is the mutual
-    information between candidate and release.
-    """
-    table = _log_joint(mixture, draws)
-    joint = np.exp(table)
-    np.copyto(table, 0.0, where=joint == 0)
-    total = joint.sum(axis=1)
-    # -H(S | Y = y) = sum q ln q of the posterior q = joint / total, without dividing.
-    known = np.einsum("ij,ij->i", joint, table) / total - np.log(total)
-    highest = math.log(mixture.n_possible)
-    return np.asarray(np.clip(highest + known, 0.0, highest))
-
-
-def _log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+def log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     """``ln p_j - |y - c_j|^2 / 2`` less its largest value in every row; shape (n, m)."""
     leaders, home, distances = mixture.neighbourhoods
     places = home[draws.secrets]

@@ -18,7 +18,7 @@ from pacsklearn.kernel.ledger.event import (
     ledger_text,
 )
 from pacsklearn.kernel.ledger.exact_sum import fits, largest_refund, nearest
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 T = TypeVar("T")
 _LONGEST: Final = 1e10
@@ -317,7 +317,7 @@ class MemoryBook(Book, Store):
 
     def __init__(self, terms: LedgerTerms) -> None:
         self._lock = threading.RLock()
-        self._home = HomeProcess("This account")
+        self._owner = OwnerProcess("This account")
         self._terms, self._accounts = terms, Accounts(terms)
         self._by_key: dict[str, Posting] = {}
         self._is_adding = False
@@ -331,7 +331,7 @@ class MemoryBook(Book, Store):
         return question(self)
 
     def write(self, change: Callable[[Book], T]) -> T:
-        self._home.check()
+        self._owner.check()
         with self._lock:
             return change(self)
 
@@ -364,7 +364,7 @@ class MemoryBook(Book, Store):
         self._is_adding = False
 
     def events(self, account: str) -> Iterable[Event]:
-        self._home.check()
+        self._owner.check()
         with self._lock:
             return [each.event for each in self._by_key.values() if each.account == account]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 
 class Sampler(ABC):
@@ -41,10 +41,10 @@ class SecureSampler(Sampler):
     is_secure = True
 
     def __init__(self) -> None:
-        self._home = HomeProcess("Secret noise")
+        self._owner = OwnerProcess("Secret noise")
 
     def index(self, weights: NDArray[np.float64]) -> int:
-        self._home.check()
+        self._owner.check()
         # In whole numbers: partial sums of doubles would round some candidates' chances away.
         shares = [Fraction(float(weight)) for weight in weights]
         common = max(share.denominator for share in shares)
@@ -57,7 +57,7 @@ class SecureSampler(Sampler):
         raise AssertionError("a ticket below the sum lies in one of its parts")
 
     def noise(self, size: int) -> Integers:
-        self._home.check()
+        self._owner.check()
         if size == 0:
             return np.empty(0, dtype=np.int64)
         return np.array(_exact_gaussian()([0] * size), dtype=np.int64)
@@ -71,14 +71,14 @@ class SeededSampler(Sampler):
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
-        self._home = HomeProcess("Reproducible noise")
+        self._owner = OwnerProcess("Reproducible noise")
 
     def index(self, weights: NDArray[np.float64]) -> int:
-        self._home.check()
+        self._owner.check()
         return int(self.generator.choice(weights.shape[0], p=weights / weights.sum()))
 
     def noise(self, size: int) -> Integers:
-        self._home.check()
+        self._owner.check()
         return np.rint(self.generator.normal(0.0, LATTICE_SCALE, size)).astype(np.int64)
 
 
@@ -142,7 +142,7 @@ class NoisePool:
         self._sampler = sampler
         self._block = block
         self._closed = False
-        self._home = HomeProcess("Noise drawn ahead")
+        self._owner = OwnerProcess("Noise drawn ahead")
         self._guard = threading.Lock()
         self._state: _Buffer | None = None
         _POOLS.add(self)
@@ -161,7 +161,7 @@ class NoisePool:
         """
         if n < 0:
             raise ValueError(f"n must not be negative, got {n!r}.")
-        self._home.check()
+        self._owner.check()
         with self._guard:
             if self._closed:
                 raise RuntimeError("This noise pool is closed.")
@@ -180,7 +180,7 @@ class NoisePool:
 
     def close(self) -> None:
         """Stop drawing and wipe what was not used; a second call does nothing."""
-        if not self._home.is_here:
+        if not self._owner.is_here:
             return  # a thread of the parent may hold the lock for ever
         with self._guard:
             self._closed = True
@@ -218,7 +218,7 @@ class _Buffer:
     """Blocks between the thread and those who take; dies with the process that made it."""
 
     def __init__(self, draw: Callable[[int], Integers], block: int) -> None:
-        self._home = HomeProcess("Noise drawn ahead")
+        self._owner = OwnerProcess("Noise drawn ahead")
         self._draw = draw
         self._block = block
         self._blocks: deque[Integers] = deque()
@@ -265,7 +265,7 @@ class _Buffer:
                     self.wipe()
 
     def close(self) -> None:
-        if self._home.is_here:
+        if self._owner.is_here:
             with self._lock:
                 self._closed = True
                 self.wipe()

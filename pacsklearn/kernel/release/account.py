@@ -25,7 +25,7 @@ from pacsklearn.kernel.bounds.mixture import update_belief
 from pacsklearn.kernel.ledger.event import Bookkeeping, Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 NATS: Final = "nats"
 SUCCESS: Final = "success at "
@@ -55,14 +55,14 @@ class Secret:
     def __init__(self, space: Prior, sampler: Sampler) -> None:
         self._space = space
         self._index: Any = None
-        self._home = HomeProcess("The secret")
+        self._owner = OwnerProcess("The secret")
         self.sampler = sampler
         self.log_prior = self.log_belief = _log_prior(space.weights)
 
     @property
     def index(self) -> Any:
         """The drawn candidate, by its number where there is a list; drawn now if it was not."""
-        self._home.check()
+        self._owner.check()
         # Kept for good: averages over releases of ever new candidates would show who is in.
         if self._index is None:
             self._index = self._space.draw(self.sampler)
@@ -76,7 +76,7 @@ class Secret:
     def learn(self, log_likelihood: NDArray[np.float64]) -> None:
         """Bayes' rule for one more release."""
         # After a fork parent and child would each learn half of what is out, and charge too little.
-        self._home.check()
+        self._owner.check()
         self.log_belief = update_belief(self.log_belief, log_likelihood)
 
     def use(self, index: int, numbers: NDArray[np.int64]) -> None:
@@ -84,7 +84,7 @@ class Secret:
 
         ``numbers`` says which candidate each of the inputs given is.
         """
-        self._home.check()
+        self._owner.check()
         m = numbers.shape[0]
         if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
             raise ValueError(
@@ -177,7 +177,7 @@ class Account:
         self.is_closed = False
         self.doubt: Callable[[], None] | None = None
         """Looks what became of answers whose storing was interrupted; None when none was."""
-        self.home = HomeProcess("The secret behind this session")
+        self.home = OwnerProcess("The secret behind this session")
 
     @property
     def remaining(self) -> float:

@@ -13,7 +13,7 @@ from scipy import stats
 from pacsklearn._validation import check_choice
 from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.noise.sampler import Sampler
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.srpp.divergence.discrepancy import SAMPLINGS, largest_batch
 
 _WORDS = 2**64
@@ -57,7 +57,7 @@ class BatchSampler:
             )
         self._n_rows, self._size, self._sampling = n_rows, batch_size, sampling
         self._bytes = random_bytes
-        self._home = HomeProcess("A source of batches")
+        self._owner = OwnerProcess("A source of batches")
         self._least, self._chances = 0, np.empty(0)
         if sampling == "poisson":
             most = largest_batch(n_rows, batch_size, sampling)
@@ -76,7 +76,7 @@ class BatchSampler:
 
     def draw(self) -> Integers:
         """Rows of one batch, with their repetitions when drawn with replacement."""
-        self._home.check()
+        self._owner.check()
         if self._sampling == "with-replacement":
             return self._integers(self._size)
         size = self._size

@@ -22,7 +22,7 @@ from pacsklearn.kernel.ledger.event import Bookkeeping, Event, Provenance
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import NoisePool, Sampler
 from pacsklearn.kernel.release.account import Account
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.divergence.discrepancy import largest_batch
 from pacsklearn.srpp.laws.batch_sampler import BatchSampler
@@ -114,7 +114,7 @@ class Charging:
 class _Heads:
     """How far the runs of this process are: of all copies of a record, one goes on."""
 
-    _runs: ClassVar[dict[str, tuple[HomeProcess, int]]] = {}
+    _runs: ClassVar[dict[str, tuple[OwnerProcess, int]]] = {}
     _lock: ClassVar[Any] = threading.Lock()
 
     @classmethod

@@ -6,11 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from pacsklearn_papers.mixture_information import certified_information, mixture_information
+from pacsklearn_papers.mixture_information import (
+    certified_information,
+    leakage,
+    mixture_information,
+)
 from scipy import integrate, stats
 
 from pacsklearn.kernel.bounds.lattice_bound import logdet_bound
-from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, leakage, posteriors
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, posteriors
 
 
 def by_quadrature(signals: list[float], weights: list[float]) -> float:

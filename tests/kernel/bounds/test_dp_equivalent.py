@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacsklearn.kernel.bounds.dp_equivalent import answers_until, dp_epsilon, dp_success
+from pacsklearn.estimators.dp_comparison import answers_until, dp_success
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 
 

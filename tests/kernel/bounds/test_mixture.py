@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from pacsklearn_papers.mixture_information import certified_information
+from pacsklearn_papers.mixture_information import certified_information, leakage
 
 from pacsklearn.estimators.individual_information import individual_information
 from pacsklearn.kernel.bounds.criterion_success import certified_success
@@ -21,7 +21,6 @@ from pacsklearn.kernel.bounds.mixture import (
     GaussianMixture,
     MixtureDraws,
     belief_entropy,
-    leakage,
     posteriors,
     uniform_belief,
     update_belief,

@@ -18,7 +18,7 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
@@ -161,7 +161,7 @@ def test_a_run_of_another_process_goes_on_by_a_ledger_alone(
     with pytest.raises(ForeignProcessError):
         opened(unknown)
     opened(unknown, ledger).next_batch()
-    monkeypatch.setattr(HomeProcess, "_current", object())  # as in a forked child
+    monkeypatch.setattr(OwnerProcess, "_current", object())  # as in a forked child
     with pytest.raises(ForeignProcessError):
         opened(record)
     shared = MemoryLedger(1.0, unit=record.unit)

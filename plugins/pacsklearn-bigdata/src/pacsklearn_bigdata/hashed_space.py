@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.exceptions import DesignError
-from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.space import RowSpace, TableSpace, Work
 from pacsklearn.universe.design import Design
+from pacsklearn.universe.subset_seed import SubsetSeed
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import BatchMembers, HashedDesign
 from pacsklearn_bigdata.table import Table

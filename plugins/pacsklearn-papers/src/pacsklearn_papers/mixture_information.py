@@ -8,8 +8,25 @@ from typing import final
 
 import numpy as np
 
-from pacsklearn.kernel.bounds.mixture import GaussianMixture, leakage
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, log_joint
 from pacsklearn.trials.mean_bound import upper_mean_bound
+
+
+def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+    """What is no longer unknown after every draw: ``ln(n_possible) - H(S | Y = y)``; shape (n,).
+
+    Between 0 and ``ln(n_possible)``. Its mean less ``ln(n_possible) - H(S)`` is the mutual
+    information between candidate and release.
+    """
+    table = log_joint(mixture, draws)
+    joint = np.exp(table)
+    np.copyto(table, 0.0, where=joint == 0)
+    total = joint.sum(axis=1)
+    # -H(S | Y = y) = sum q ln q of the posterior q = joint / total, without dividing.
+    known = np.einsum("ij,ij->i", joint, table) / total - np.log(total)
+    highest = math.log(mixture.n_possible)
+    return np.asarray(np.clip(highest + known, 0.0, highest))
 
 
 @final

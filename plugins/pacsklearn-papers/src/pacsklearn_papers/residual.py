@@ -9,7 +9,7 @@ import numpy as np
 
 from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.mixture import GaussianMixture, leakage
+from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.noise.certified import (
     GAMMA,
@@ -20,7 +20,7 @@ from pacsklearn.kernel.noise.certified import (
 from pacsklearn.kernel.noise.lattice import LogdetBackend, generator_for, lattice_slack, opened
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn_papers.mixture_information import certified_information
+from pacsklearn_papers.mixture_information import certified_information, leakage
 from pacsklearn_papers.residual_covariance import residual_covariance
 
 # Draws on which the size of the certificate's margin is tried out.

@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
-from pacsklearn.kernel.bounds.mixture import (
-    GaussianMixture,
-    MixtureDraws,
-    leakage,
-    posteriors,
-)
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, posteriors
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
+from pacsklearn_papers.mixture_information import leakage
 
 # Directions that the others tell anyway may do with less and less noise; this much is left.
 _LEAST_SHARE = 1e-8

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pacsklearn.estimators.session_key import check_owner
 from pacsklearn.exceptions import LedgerCorruptedError, SessionFileError
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 _KEY: Final = 32
 _NONCE: Final = 12
@@ -45,7 +45,7 @@ class Vault:
                 f"The key of the service must have {_KEY} bytes, got {len(key)}; make one with: "
                 "head -c 32 /dev/urandom > service.key && chmod 600 service.key"
             )
-        self._home = HomeProcess("The key of the service")
+        self._owner = OwnerProcess("The key of the service")
         self._cipher = AESGCM(_derived(key, "at rest"))
         self._mac = _derived(key, "queries")
         self._signer = Ed25519PrivateKey.from_private_bytes(_derived(key, "statements"))
@@ -70,7 +70,7 @@ class Vault:
 
     def seal(self, content: bytes, place: str) -> bytes:
         """Encrypt what is to be stored at ``place``."""
-        self._home.check()
+        self._owner.check()
         nonce = secrets.token_bytes(_NONCE)
         return nonce + self._cipher.encrypt(nonce, content, place.encode())
 
@@ -82,7 +82,7 @@ class Vault:
         LedgerCorruptedError
             When it was altered, moved from another place or sealed with another key.
         """
-        self._home.check()
+        self._owner.check()
         try:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode())
         except (InvalidTag, ValueError):  # altered, or too short to be anything
@@ -102,7 +102,7 @@ class Vault:
 
     def sign(self, content: bytes) -> bytes:
         """Ed25519 signature (64 bytes)."""
-        self._home.check()
+        self._owner.check()
         return self._signer.sign(content)
 
     @property

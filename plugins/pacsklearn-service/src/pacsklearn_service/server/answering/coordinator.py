@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 import prometheus_client as prometheus
 
 from pacsklearn.exceptions import LedgerError, PacsklearnError
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.callers import Callers
 from pacsklearn_service.server.answering.catalog import Catalog
 from pacsklearn_service.server.answering.desk import Desk
@@ -57,7 +57,7 @@ class Coordinator:
         vault: Vault,
         estimator_of: Callable[[str, str | None], Any],
     ) -> None:
-        self._home = HomeProcess("The secrets of the service")
+        self._owner = OwnerProcess("The secrets of the service")
         self.settings, self.vault = settings, vault
         self.database = ServiceDatabase(settings.database)
         self.catalog = Catalog(self.database, vault, estimator_of, settings.ledger_ends)
@@ -101,7 +101,7 @@ class Coordinator:
         LedgerCorruptedError
             When the database is an older copy than its high-water files say.
         """
-        self._home.check()
+        self._owner.check()
         self.catalog.datasets()  # opens all ledgers
         self._keep()
         if not self.database.is_held:
@@ -221,7 +221,7 @@ class Coordinator:
         return desk
 
     def _check_ready(self) -> None:
-        self._home.check()
+        self._owner.check()
         if not self.is_ready:
             raise Problem(
                 "unavailable", "This process is standing by or starting; try again.", retry_after=2

@@ -23,7 +23,7 @@ from pacsklearn.exceptions import BudgetExhaustedError, LedgerCorruptedError
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
-from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.batch import Batch, Evaluated, Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Known, Records
 from pacsklearn_service.server.caller import Ask
@@ -72,7 +72,7 @@ class HostedModel:
     ) -> None:
         self._database, self._vault, self.name = database, vault, name
         self._estimator = estimator
-        self._home = HomeProcess(f"The secret behind the model {name!r}")
+        self._owner = OwnerProcess(f"The secret behind the model {name!r}")
         self._lock = threading.Lock()
         self._is_stale = True
         self.debited = 0.0
@@ -99,7 +99,7 @@ class HostedModel:
         LedgerCorruptedError
             When the ledger holds other charges than what was stored of the answers.
         """
-        self._home.check()
+        self._owner.check()
         with self._database.reading() as connection:
             # To resume a session takes it from whoever has it: only the lease's holder may.
             self._database.check_lease(connection)
@@ -148,7 +148,7 @@ class HostedModel:
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         """Answer requests that arrived together; a refusal stands in the place of its answer."""
-        self._home.check()
+        self._owner.check()
         with self._lock:
             try:
                 if self._is_stale:

@@ -12,20 +12,21 @@ import numpy as np
 import pytest
 
 from pacsklearn.exceptions import ForeignProcessError, PacsklearnError
-from pacsklearn.kernel.secret.home_process import HomeProcess, SubsetSeed
+from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.universe.design import Design
+from pacsklearn.universe.subset_seed import SubsetSeed
 
 InAChild = Callable[[Callable[[], Any]], Any]
 
 
 def test_at_home_nothing_happens() -> None:
-    home = HomeProcess("This account")
+    home = OwnerProcess("This account")
     assert home.is_here
     home.check()
 
 
 def test_a_child_is_refused_in_words_that_help(in_a_child: InAChild) -> None:
-    home = HomeProcess("This account")
+    home = OwnerProcess("This account")
     error = in_a_child(home.check)
     assert isinstance(error, ForeignProcessError)
     assert isinstance(error, PacsklearnError)
@@ -37,7 +38,7 @@ def test_a_child_is_refused_in_words_that_help(in_a_child: InAChild) -> None:
         assert word in text
 
 
-def _text(home: HomeProcess) -> str:
+def _text(home: OwnerProcess) -> str:
     try:
         home.check()
     except ForeignProcessError as error:
@@ -46,13 +47,13 @@ def _text(home: HomeProcess) -> str:
 
 
 def test_a_child_has_a_home_of_its_own(in_a_child: InAChild) -> None:
-    assert in_a_child(lambda: HomeProcess("made in the child").is_here)
+    assert in_a_child(lambda: OwnerProcess("made in the child").is_here)
 
 
 def test_a_process_id_that_is_given_again_is_not_home(
     in_a_child: InAChild, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, mine = HomeProcess("This account"), os.getpid()
+    home, mine = OwnerProcess("This account"), os.getpid()
 
     def reused() -> bool:
         monkeypatch.setattr(os, "getpid", lambda: mine)
@@ -62,7 +63,7 @@ def test_a_process_id_that_is_given_again_is_not_home(
 
 
 def test_a_fork_that_ran_no_hook_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    home, mine = HomeProcess("This account"), os.getpid()
+    home, mine = OwnerProcess("This account"), os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: mine + 1)
     assert not home.is_here
 
@@ -70,11 +71,11 @@ def test_a_fork_that_ran_no_hook_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("leave", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_it_is_neither_pickled_nor_copied(leave: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError, match="neither"):
-        leave(HomeProcess("This account"))
+        leave(OwnerProcess("This account"))
 
 
 def test_its_repr_names_it() -> None:
-    assert repr(HomeProcess("This account")) == "HomeProcess('This account')"
+    assert repr(OwnerProcess("This account")) == "OwnerProcess('This account')"
 
 
 pytestmark = pytest.mark.usefixtures("secret_subsets")
