@@ -12,7 +12,9 @@ GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 TERMS, TABLE = GLOSSARY.split("\n## Words that these pages do not use\n")
 DEFINED = re.findall(r"^([A-Z][^\n]+)\n: ", TERMS, re.MULTILINE)
 AVOIDED = re.findall(r"^\| ([a-z][^|]+) \| [^|]+ \|$", TABLE, re.MULTILINE)[1:]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FIRST = ("README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SECURITY")
+PAGES = [ROOT / f"{name}.md" for name in FIRST] + sorted((ROOT / "docs").rglob("*.md"))
+PAGES += sorted((ROOT / "plugins").glob("*/README.md"))
 PAGES = [page for page in PAGES if not {"_build", "generated", "auto_examples"} & set(page.parts)]
 CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)\n]*\)|\$[^$\n]*\$", re.DOTALL)
 
