@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.secret_units import secret_units
+from pacsklearn.audit.secret_units import units_to_attack
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
@@ -80,7 +80,7 @@ class OptimalMembershipAttack(Attack):
                 "game has no units of privacy, so there is no membership to attack; name its "
                 "secret with IdentificationAttack."
             )
-        units = self._units(game, members)
+        units = units_to_attack(self.unit, game, members)
         rehearsal, trials = np.random.default_rng(seed).spawn(2)
         unit, rule = _choose(members, units, game, [game.play(rehearsal) for _ in range(pilot)])
         own = members[:, unit]
@@ -94,21 +94,6 @@ class OptimalMembershipAttack(Attack):
             right=lambda played: decide(rule, played.posterior @ own) == was_used(own, played),
             details=(("unit", str(unit)), ("rule", RULES[rule])),
         )
-
-    def _units(self, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Units to choose from."""
-        hidden = np.flatnonzero(secret_units(game, members))
-        if self.unit is None:
-            if hidden.size == 0:
-                raise ValueError("game has no unit whose membership is a secret.")
-            return hidden
-        unit = check_integer(name="unit", value=self.unit, minimum=0)
-        if unit not in hidden:
-            raise ValueError(
-                f"unit must be one of the {hidden.size} units whose membership is a secret, got "
-                f"{unit}: it is in all candidates, in none, or not in the universe."
-            )
-        return np.array([unit])
 
 
 def _choose(

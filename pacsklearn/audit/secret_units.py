@@ -17,8 +17,9 @@ def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(likely.any(axis=0) & ~likely.all(axis=0))
 
 
-def forced_unit(unit: Any, game: Game, hidden: NDArray[np.bool_]) -> int | None:
-    """Unit that the attack, or else the game, names; None when the attack has to choose."""
+def units_to_attack(unit: Any, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The unit that the attack, or else the game, names; all whose membership is a secret else."""
+    hidden = secret_units(game, members)
     chosen = unit if unit is not None else getattr(game, "target", None)
     if chosen is not None:
         index = check_integer(name="unit", value=chosen, minimum=0)
@@ -27,7 +28,7 @@ def forced_unit(unit: Any, game: Game, hidden: NDArray[np.bool_]) -> int | None:
                 f"unit must be one of the {int(hidden.sum())} units whose membership is a "
                 f"secret, got {index}."
             )
-        return index
+        return np.array([index])
     if not hidden.any():
         raise ValueError("game has no unit whose membership is a secret.")
-    return None
+    return np.flatnonzero(hidden)

@@ -13,7 +13,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.game import Round
 from pacsklearn.audit.score_rule import ScoreRule, best_rule, separations
-from pacsklearn.audit.secret_units import forced_unit, secret_units
+from pacsklearn.audit.secret_units import units_to_attack
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
@@ -94,7 +94,9 @@ class ShadowAttack(Attack):
         # Streams apart: nothing that the attack chooses by was seen in a round that is counted.
         rehearsal, trials, choice = np.random.default_rng(seed).spawn(3)
         rounds: Sequence[Round] = [game.play(rehearsal) for _ in range(shadows)]
-        units = self._units(game, members, choice)
+        units = units_to_attack(self.unit, game, members)
+        if units.size > self.most_units:
+            units = np.sort(choice.permutation(units)[: self.most_units])
         scorer, rounds = self.learn(game, rounds, int(choice.integers(2**31)))
         shown = np.stack([scorer(played, units) for played in rounds])
         inside = rounds_with(members, rounds)[:, units]
@@ -128,18 +130,6 @@ class ShadowAttack(Attack):
         """What the attack judges by: larger for members, by the rule that :meth:`run` chose."""
         assert self._scorer is not None
         return float(self._rule.score(self._scorer(played, np.array([unit]))[0]))
-
-    def _units(
-        self, game: Any, members: NDArray[np.bool_], generator: np.random.Generator
-    ) -> NDArray[np.intp]:
-        hidden = secret_units(game, members)
-        forced = forced_unit(self.unit, game, hidden)
-        if forced is not None:
-            return np.array([forced])
-        units = np.flatnonzero(hidden)
-        if units.size > self.most_units:
-            units = np.sort(generator.permutation(units)[: self.most_units])
-        return units
 
 
 def rounds_with(members: NDArray[np.bool_], rounds: Sequence[Round]) -> NDArray[np.bool_]:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Round
 from pacsklearn.audit.row_losses import membership_auc
-from pacsklearn.audit.secret_units import forced_unit, secret_units
+from pacsklearn.audit.secret_units import units_to_attack
 from pacsklearn.kernel.bounds.arrays import Floats
 
 
@@ -69,7 +69,7 @@ class LossThresholdAttack(Attack):
             shown.append(game.confidences(played.released))
             inside.append(_used(members, played))
         scores, truth = np.stack(shown), np.stack(inside)
-        unit = self._unit(game, members, scores, truth)
+        unit = _most_telling(scores, truth, units_to_attack(self.unit, game, members))
         threshold = _threshold(scores[:, unit], truth[:, unit])
         right, areas = 0, []
         for _ in range(count):
@@ -94,19 +94,17 @@ class LossThresholdAttack(Attack):
         """What the attack judges by: minus the loss on the unit's rows."""
         return float(game.confidences(played.released)[unit])
 
-    def _unit(
-        self, game: Game, members: NDArray[np.bool_], scores: Floats, truth: NDArray[np.bool_]
-    ) -> int:
-        hidden = secret_units(game, members)
-        fixed = forced_unit(self.unit, game, hidden)
-        if fixed is not None:
-            return fixed
-        n_in = np.maximum(truth.sum(axis=0), 1)
-        n_out = np.maximum((~truth).sum(axis=0), 1)
-        gain = np.where(truth, scores, 0).sum(axis=0) / n_in
-        gain -= np.where(truth, 0, scores).sum(axis=0) / n_out
-        spread = np.maximum(scores.std(axis=0), np.finfo(np.float64).tiny)
-        return int(np.argmax(np.where(hidden, gain / spread, -np.inf)))
+
+def _most_telling(scores: Floats, truth: NDArray[np.bool_], units: NDArray[np.intp]) -> int:
+    """Unit whose loss tells most, by the pilot's rounds."""
+    if units.size == 1:
+        return int(units[0])
+    n_in = np.maximum(truth.sum(axis=0), 1)
+    n_out = np.maximum((~truth).sum(axis=0), 1)
+    gain = np.where(truth, scores, 0).sum(axis=0) / n_in
+    gain -= np.where(truth, 0, scores).sum(axis=0) / n_out
+    spread = np.maximum(scores.std(axis=0), np.finfo(np.float64).tiny)
+    return int(units[np.argmax((gain / spread)[units])])
 
 
 def _used(members: NDArray[np.bool_], played: Round) -> NDArray[np.bool_]:
