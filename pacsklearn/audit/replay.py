@@ -13,7 +13,7 @@ from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.estimators.subsets import stated_secret
+from pacsklearn.estimators.subsets import listed_design, stated_secret
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.noise.noise_law import Target
@@ -77,7 +77,7 @@ def replay_fit(
             f"{type(kind).__name__}: a student is no function of the secret alone that could be "
             "replayed. Audit the answers it learnt from: release=Answers()."
         )
-    if stated_secret(model.secret).sizes is not None:
+    if not stated_secret(model.secret).is_listed:
         raise ValueError(
             "estimator must have been fitted with Subsets() for an audit: attacks "
             "know the exact posterior over a list of candidates, and a sampled secret has none. "
@@ -201,7 +201,7 @@ def _design(model: PACPrivate, groups: Any) -> Design:
     if isinstance(seed, SubsetSeed) and not seed.is_known:
         # The design is attacked, not the list: any list of the same kind will do.
         seed = SubsetSeed()
-    return replace(stated_secret(model.secret).design(groups), seed=seed)
+    return replace(listed_design(model.secret, groups, None, "an audit"), seed=seed)
 
 
 def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: Any) -> None:

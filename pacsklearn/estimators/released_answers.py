@@ -12,7 +12,6 @@ from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.estimators.response_model import ResponseModel
-from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
@@ -36,6 +35,10 @@ class AnsweringKind(ReleaseKind):
 
     def answering(self, estimator: Any) -> Any:
         """What answers: the estimator, or the average of many of them."""
+        if self.stabilize is None or self.stabilize is False:
+            return estimator
+        from pacsklearn.estimators.stabilized import stabilized
+
         return stabilized(estimator, self.stabilize)
 
     def kind_of(self, estimator: Any, y: Any) -> AnswerKind:

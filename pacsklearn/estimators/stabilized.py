@@ -311,11 +311,9 @@ def stabilized(estimator: Any, stabilize: Any) -> Any:
     Parameters
     ----------
     estimator : classifier or regressor
-    stabilize : None, bool or int
-        A number of members, True for the default one, None or False to leave it as it is.
+    stabilize : True or int
+        A number of members, True for the default one.
     """
-    if stabilize is None or stabilize is False:
-        return estimator
     n_members = _MEMBERS if stabilize is True else stabilize
     try:
         count = check_integer(name="stabilize", value=n_members, minimum=1, maximum=_MOST_MEMBERS)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 from sklearn.base import BaseEstimator
 
 from pacsklearn._validation import check_integer
-from pacsklearn.sampled.sampled_design import SampledDesign
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.universe.design import Design, subset_seed
 from pacsklearn.universe.subset_seed import SubsetSeed
+
+if TYPE_CHECKING:
+    from pacsklearn.sampled.sampled_design import SampledDesign
 
 
 @final
@@ -59,7 +61,7 @@ class Subsets(BaseEstimator):
     balance: str | None = "moments"
     seed: int | SubsetSeed | None = None
 
-    sizes: ClassVar[None] = None
+    is_listed: ClassVar[Literal[True]] = True
 
     def design(self, groups: Any = None, random_state: Any = None) -> Design:
         """How the subsets are drawn; to be called once, and its result shared.
@@ -95,9 +97,7 @@ def stated_secret(given: Any) -> Subsets | SampledSubsets:
 
 def design_of(secret: Any, groups: Any = None, random_state: Any = None) -> Design | SampledDesign:
     """How the secret is drawn from the rows of a fit or a session, by a user's argument."""
-    stated = stated_secret(secret)
-    design = stated.design(groups, random_state)
-    return design if stated.sizes is None else SampledDesign(design, stated.sizes)
+    return stated_secret(secret).design(groups, random_state)
 
 
 def listed_design(secret: Any, groups: Any, random_state: Any, what: str) -> Design:
@@ -108,6 +108,6 @@ def listed_design(secret: Any, groups: Any, random_state: Any, what: str) -> Des
     ValueError
     """
     stated = stated_secret(secret)
-    if stated.sizes is not None:
+    if not stated.is_listed:
         raise ValueError(f"secret must be Subsets() for {what}, got {stated!r}.")
     return stated.design(groups, random_state)

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,13 @@ from pacsklearn.sampled.balanced_draw import (
 from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
-from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.trial_statement import of_trials
 from pacsklearn.universe.balanced_space import strata_of
 from pacsklearn.universe.design import Design
 from pacsklearn.universe.subset_seed import SubsetSeed
+
+if TYPE_CHECKING:
+    from pacsklearn.sampled.sampled_subsets import SampledSubsets
 
 _NOT_CERTIFIED = (
     "none: it is computed on a list of candidates, and there is none; the bound implied by the "

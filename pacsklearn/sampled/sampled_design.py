@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from sklearn.base import is_classifier
 
@@ -11,11 +11,13 @@ from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
-from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Design
 from pacsklearn.universe.row_rules import checked_rows
 from pacsklearn.universe.subset_seed import SubsetSeed
+
+if TYPE_CHECKING:
+    from pacsklearn.sampled.sampled_subsets import SampledSubsets
 
 
 @final

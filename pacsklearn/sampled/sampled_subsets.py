@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from sklearn.base import BaseEstimator
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.universe.design import Design, subset_seed
 from pacsklearn.universe.subset_seed import SubsetSeed
+
+if TYPE_CHECKING:
+    from pacsklearn.sampled.sampled_design import SampledDesign
 
 
 @final
@@ -65,6 +68,8 @@ class SampledSubsets(BaseEstimator):
     stratify: Any = "auto"
     seed: int | SubsetSeed | None = None
 
+    is_listed: ClassVar[Literal[False]] = False
+
     @property
     def sizes(self) -> Self:
         """The same, checked, for a fit to keep.
@@ -81,10 +86,13 @@ class SampledSubsets(BaseEstimator):
             _check("time_limit", self.time_limit, _number(self.time_limit) > 0, "above 0")
         return replace(self)
 
-    def design(self, groups: Any = None, random_state: Any = None) -> Design:
+    def design(self, groups: Any = None, random_state: Any = None) -> SampledDesign:
         """How subsets are drawn; as for :class:`~pacsklearn.Subsets`."""
+        # Here: lists of subsets, which most secrets are, need nothing of this ring.
+        from pacsklearn.sampled.sampled_design import SampledDesign
+
         seed = subset_seed(self.seed, random_state)
-        return Design(2, self.rate, self.stratify, groups, seed)
+        return SampledDesign(Design(2, self.rate, self.stratify, groups, seed), self.sizes)
 
 
 @final
