@@ -100,7 +100,7 @@ class _Search:
             start = GaussianMixture(signals, weights, math.exp(log_factor / 2))
             if n_certificate and self._criterion.sets is not None:
                 # The targets that stand out under this noise, not only to first order.
-                variances, rates = spread(start, self._criterion.sets, blocks)
+                variances, rates, _ = spread(start, self._criterion.sets, blocks)
                 visible = (rates - 0.5) ** 2 + variances
                 watched = np.union1d(watched, np.argsort(visible)[-_WATCHED:])
 

@@ -15,10 +15,10 @@ from pacsklearn.kernel.bounds.mixture import (
     MixtureDraws,
     posteriors,
     single_posteriors,
-    single_rounding,
 )
 
-Singles = NDArray[np.float32]
+# Posteriors in single precision, and their error.
+Singles = tuple[NDArray[np.float32], float]
 
 # Posterior probabilities of the first and of the last look.
 _FIRST, _LAST = 2**22, 2**24
@@ -35,6 +35,8 @@ _SUMMED = 256
 _PROBED = 64
 # Entries of a table that stays in the cache.
 _CELLS = 2**18
+# Sets for each candidate from which on directions of posteriors are cheaper than their table.
+_FEW = 8
 # Directions of posteriors with less of the variance, for each candidate, are bounded together.
 _LEAST_SHARE = 2.0**-9
 
@@ -56,6 +58,7 @@ class Looks(NamedTuple):
         second = max(n_draws, min(4 * n_draws, _FIRST // m))
         wide = max(products // (m * second), narrow)
         if wide >= n_sets:
+            third = second_look(m, n_draws, narrow, products // 4)
             return cls(second, second, third, n_sets, narrow)
         if wide >= _REACHED * n_sets:
             return cls(max(second, third), second, third, wide, narrow)
@@ -108,19 +111,20 @@ def screened_success(
        by a betting bound on their success.
     3. Sets that are still above it, again those of the largest bounds, by many more draws.
 
-    Posteriors are in single precision, and the probability of a set is wrong by at most
-    ``m 2^-24 + single_rounding(m)`` when ``m`` of them are added, a mean of up to 256 successes by
-    at most ``256 * 2^-23``, which is added.
+    Posteriors are in single precision. Twice how far the probability of a set is from a half is the
+    sum of the posteriors inside less that of the others, wrong by at most ``m 2^-24`` more than
+    these are when ``m`` of them are added; a mean of up to 256 successes is wrong by at most
+    ``256 * 2^-23``. Both are added.
     """
     t, m = sets.shape
     looks = Looks.of(t, m, n_draws, products)
     share = gamma / (3 if looks.second else 1) / t
     kept: list[Singles] = []
     blocks = mixture.draws(looks.spread, generator)
-    variances, rates = spread(mixture, sets, blocks, kept, looks.second)
+    variances, rates, error = spread(mixture, sets, blocks, kept, looks.second)
     largest = np.maximum(rates, 1 - rates) ** 2
     # A root of a mean square moves by no more than the numbers do.
-    seen = (np.sqrt(variances) + single_rounding(m)) ** 2
+    seen = (np.sqrt(variances) + error) ** 2
     levels, level = np.unique(_rounded_up(seen / largest), return_inverse=True)
     above = largest * chernoff_bounds(levels, looks.spread, share)[level]
     bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
@@ -156,7 +160,7 @@ def spread(
     blocks: Iterable[MixtureDraws],
     kept: list[Singles] | None = None,
     n_kept: int = 0,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, float]:
     """Mean squared change of the probability of each set of candidates, and its prior.
 
     Parameters
@@ -176,37 +180,51 @@ def spread(
         all candidates more.
     rates : ndarray of shape (t,)
         ``P(set)``.
+    error : float
+        By how much any one change of a probability may be wrong.
 
     Notes
     -----
     A set ``a`` has the variance ``a' S a``, with ``S`` the second moments of the candidates'
-    posteriors. Of ``S`` the wide eigenvectors are multiplied with each set; the rest, with
-    eigenvalues up to ``e``, add at most ``e |a|^2``.
+    posteriors. Of many sets each is multiplied with the wide eigenvectors of ``S`` alone; the rest,
+    with eigenvalues up to ``e``, add at most ``e |a|^2``.
     """
     m = mixture.weights.size
-    second, n = np.zeros((m, m)), 0
+    second, n, error = np.zeros((m, m)), 0, 0.0
     for draws in blocks:
-        single = single_posteriors(mixture, draws)
+        single, wrong = single_posteriors(mixture, draws)
+        error = max(error, wrong)
         if kept is not None and n < n_kept:
-            kept.append(single)
+            kept.append((single, wrong))
         change = single.astype(np.float64)
         change -= mixture.weights
         second += change.T @ change
         n += len(change)
-    values, vectors = np.linalg.eigh(second / n)
-    wide = values > values.sum() * _LEAST_SHARE / m
-    rest = float(np.max(values[~wide], initial=0.0))
-    factors = np.column_stack(
-        [vectors[:, wide] * np.sqrt(values[wide]), np.ones(m), mixture.weights]
-    )
+    second /= n
+    factors, rest = _factors(second, len(sets))
     variances, rates = np.empty(len(sets)), np.empty(len(sets))
     step = max(1, _CELLS // m)
     for start in range(0, len(sets), step):
-        some = slice(start, start + step)
-        part = sets[some].astype(np.float64) @ factors
-        variances[some] = np.einsum("ij,ij->i", part[:, :-2], part[:, :-2]) + rest * part[:, -2]
-        rates[some] = part[:, -1]
-    return variances, np.clip(rates, 0.0, 1.0)
+        inside = sets[start : start + step].astype(np.float64)
+        part = inside @ factors
+        other = inside if factors is second else part
+        variances[start : start + step] = np.einsum("ij,ij->i", part, other)
+        variances[start : start + step] += rest * inside.sum(axis=1)
+        rates[start : start + step] = inside @ mixture.weights
+    return variances, np.clip(rates, 0.0, 1.0), error
+
+
+def _factors(second: Floats, n_sets: int) -> tuple[Floats, float]:
+    """What is multiplied with each set, and the largest eigenvalue of what it leaves out.
+
+    The table itself where sets are few, of which the eigenvectors would cost more.
+    """
+    m = len(second)
+    if n_sets <= _FEW * m:
+        return second, 0.0
+    values, vectors = np.linalg.eigh(second)
+    wide = values > values.sum() * _LEAST_SHARE / m
+    return vectors[:, wide] * np.sqrt(values[wide]), float(np.max(values[~wide], initial=0.0))
 
 
 def _looked_at(
@@ -219,20 +237,21 @@ def _looked_at(
 ) -> float:
     """Lower the bounds of the chosen sets by ``n`` draws; largest mean success among them."""
     m = sets.shape[1]
-    inside = np.ascontiguousarray(sets[chosen].T, dtype=np.float32)
-    total, squares = np.zeros(chosen.size), np.zeros(chosen.size)
+    # Of a half and of minus one half, so that no half is to be subtracted.
+    inside = np.ascontiguousarray(sets[chosen].T, dtype=np.float32) - np.float32(0.5)
+    total, squares, error = np.zeros(chosen.size), np.zeros(chosen.size), 0.0
     ones = np.ones(_SUMMED, dtype=np.float32)
-    for table in tables:
+    for table, wrong in tables:
+        error = max(error, wrong)
         # Of few draws a product is no faster than the sets are read.
         for low in range(0, chosen.size, MOST_CELLS // _SUMMED):
             some = slice(low, low + MOST_CELLS // _SUMMED)
             for start in range(0, len(table), _SUMMED):
                 success = table[start : start + _SUMMED] @ inside[:, some]
-                success -= np.float32(0.5)
                 np.abs(success, out=success)
                 total[some] += ones[: len(success)] @ success
                 squares[some] += np.einsum("ij,ij->j", success, success)
-    error = m * 2.0**-24 + single_rounding(m) + (_SUMMED + 1) * 2.0**-23
+    error += m * 2.0**-24 + (_SUMMED + 1) * 2.0**-23
     # Rounding may not make the sum of squares less than it is, nor than the sum allows.
     squares = np.maximum(squares * (1 + (_SUMMED + 2) * 2.0**-23), total**2 / n)
     closer = upper_mean_bounds(total, squares, n, 0.0, 0.5 + error, share) + 0.5 + error
@@ -242,8 +261,8 @@ def _looked_at(
 
 def _rows(tables: list[Singles], n: int) -> Iterator[Singles]:
     """The first ``n`` rows of the tables."""
-    for table in tables:
-        yield table[:n]
+    for table, error in tables:
+        yield table[:n], error
         n -= len(table[:n])
 
 
@@ -324,9 +343,9 @@ def certified_success(
     """
     everything = criterion.distinct
     if criterion.sets is not None:
-        return screened_success(
-            mixture, criterion.sets[everything], n_draws, gamma, generator, products
-        )
+        sets = criterion.sets
+        sets = sets if everything.size == len(sets) else sets[everything]
+        return screened_success(mixture, sets, n_draws, gamma, generator, products)
     share = gamma / 2 / everything.size
     sums = success_sums(mixture, criterion, mixture.draws(n_draws, generator), everything)
     bounds = upper_mean_bounds(*sums, n_draws, criterion.lowest, 1.0, share)

@@ -20,6 +20,11 @@ _MOST_CELLS = 2**19
 _RADIUS = 512.0
 # exp() of less is zero.
 _SMALLEST_LOG = -800.0
+# Logarithms up to here have exponentials in single precision, whose sums do not overflow; and so
+# much error of theirs is less than what a certificate rounds.
+_REACH, _NEAR = 60.0, 2.0**-12
+# Entries of a table in single precision that stay in the cache.
+_CACHED = 2**16
 
 
 @final
@@ -115,6 +120,17 @@ class GaussianMixture:
         signals = self.seen_from(int(self.neighbourhoods[0][0]), slice(None))
         return signals, np.einsum("ij,ij->i", signals, signals) / 2
 
+    @cached_property
+    def central(self) -> tuple[Floats, Floats, float]:
+        """Signals seen from their mean, ``ln p_j - |c_j|^2 / 2`` but for a constant, most length.
+
+        Of candidates in one neighbourhood, all of them possible.
+        """
+        signals = self.local[0] - self.weights @ self.local[0]
+        squares = np.einsum("ij,ij->i", signals, signals)
+        constants = np.log(self.weights) - squares / 2
+        return signals, constants - constants.mean(), math.sqrt(float(squares.max()))
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -149,28 +165,67 @@ def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     return table
 
 
-def single_posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> NDArray[np.float32]:
-    """As :func:`posteriors`, with exponentials and sums in single precision; shape (n, m)."""
-    table = log_joint(mixture, draws).astype(np.float32)
-    np.exp(table, out=table)
-    table /= table.sum(axis=1, keepdims=True)
-    return table
+def single_posteriors(
+    mixture: GaussianMixture, draws: MixtureDraws
+) -> tuple[NDArray[np.float32], float]:
+    """As :func:`posteriors`, in single precision.
 
-
-def single_rounding(m: int) -> float:
-    """Largest error of the sum of any of the ``m`` entries of a row of :func:`single_posteriors`.
+    Returns
+    -------
+    table : ndarray of float32, shape (n, m)
+    error : float
+        By how much the sum of any entries of a row may be wrong, but for the adding.
 
     Notes
     -----
-    Let ``u = 2^-24`` and ``l_j = ln(p_j / max p) <= 0``. Rounding ``l_j`` changes its exponential
-    by ``u |l_j|`` at most, relatively, and NumPy's exponential is off by less than four units in
-    the last place, ``8 u``; what is too small for single precision adds less than ``m 2^-126``.
-    Sums of ``m`` positive numbers are off by ``(m - 1) u``, the quotient by ``u``. A sum of
-    posteriors and their normaliser are so each off by ``sum_j p_j (u |l_j| + 8 u)`` at most, and
-    ``sum_j p_j |l_j| = H(p) + ln(max p) <= ln m``. Together: ``u (2 ln m + 16 + m)``; four units
-    more cover products of errors and the doubles that ``l_j`` come from.
+    Let ``u = 2^-24`` and ``l_j`` the logarithm of a candidate's weight. NumPy's exponential is off
+    by less than four units in the last place, ``8 u``; what is too small for single precision adds
+    less than ``m 2^-126``. Sums of ``m`` positive numbers are off by ``(m - 1) u``, the quotient by
+    ``u``. A sum of posteriors and their normaliser are each off by ``8 u``, all together by
+    ``u (16 + m)``; four units more cover products of errors and the doubles that signals come
+    from. To it comes what the logarithms are wrong by:
+
+    Where all candidates are near, ``l_j = y . c_j - |c_j|^2 / 2 + ln p_j``, seen from the mean of
+    the signals and but for a constant, is a product of ``k + 1`` terms in single precision. Their
+    absolute values add to ``r = |y| max |c_j| + max |ln p_j - |c_j|^2 / 2|`` at most. Rounding the
+    factors, and adding in any order, errs by ``e = r t / (1 - t)`` at most, ``t = u (k + 4)``, and
+    odds that change by a factor from ``exp(-2 e)`` to ``exp(2 e)`` move a probability by
+    ``tanh(e / 2) < e / 2``.
+
+    Otherwise ``l_j`` is taken in doubles, less its largest value, and then rounded: a sum and its
+    normaliser are each off by ``u sum_j p_j |l_j| = u (H(p) + ln(max p)) <= u ln m``.
     """
-    return (2 * math.log(m) + 20 + m) * 2.0**-24
+    m, unit = mixture.weights.size, 2.0**-24
+    leaders, _, _ = mixture.neighbourhoods
+    if leaders.size == 1 and mixture.n_possible == m:
+        signals, constants, longest = mixture.central
+        released = signals[draws.secrets]
+        released += draws.noise
+        farthest = math.sqrt(float(np.max(np.einsum("ij,ij->i", released, released), initial=0.0)))
+        reach = farthest * longest + float(np.abs(constants).max())
+        terms = (released.shape[1] + 4) * unit
+        error = reach * terms / (1 - terms)
+        if reach <= _REACH and 0 <= error <= _NEAR:
+            return _single_table(released, signals, constants), error / 2 + (20 + m) * unit
+    table = log_joint(mixture, draws).astype(np.float32)
+    np.exp(table, out=table)
+    table /= table.sum(axis=1, keepdims=True)
+    return table, (2 * math.log(m) + 20 + m) * unit
+
+
+def _single_table(released: Floats, signals: Floats, constants: Floats) -> NDArray[np.float32]:
+    """Normalised exponentials of ``released @ signals.T + constants``, none of which is large."""
+    left = np.ones((len(released), released.shape[1] + 1), dtype=np.float32)
+    left[:, :-1] = released
+    right = np.vstack([signals.T, constants]).astype(np.float32)
+    table = np.empty((len(left), right.shape[1]), dtype=np.float32)
+    step, ones = max(1, _CACHED // right.shape[1]), np.ones(right.shape[1], dtype=np.float32)
+    for start in range(0, len(left), step):
+        some = table[start : start + step]
+        np.matmul(left[start : start + step], right, out=some)
+        np.exp(some, out=some)
+        some /= (some @ ones)[:, None]
+    return table
 
 
 def log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:

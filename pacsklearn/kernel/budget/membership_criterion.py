@@ -39,8 +39,9 @@ class MembershipCriterion(Criterion):
         # What all candidates say alike is known before anything is released: a cap on it could
         # not be met, and there is nothing to hide.
         inclusion = listed.inclusion()
-        protected = np.flatnonzero((inclusion > 0) & (inclusion < 1))
-        self._members = listed.membership()[protected]
+        protected = (inclusion > 0) & (inclusion < 1)
+        members = listed.membership()
+        self._members = members if protected.all() else members[protected]
 
     @property
     def n_targets(self) -> int:

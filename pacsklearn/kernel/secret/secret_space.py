@@ -183,7 +183,7 @@ class SecretSpace(RowSpace):
 
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
         """Which candidates hold each of the units; shape (n_chosen_units, m)."""
-        return np.unpackbits(self.packed[units], axis=1, count=self.n_subsets).astype(bool)
+        return np.unpackbits(self.packed[units], axis=1, count=self.n_subsets).view(np.bool_)
 
     def inclusion(self) -> NDArray[np.float64]:
         """Prior probability that each unit is in the secret subset; shape (n_units,)."""
