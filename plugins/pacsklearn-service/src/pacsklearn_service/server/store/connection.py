@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
+
+from pacsklearn.exceptions import LedgerError
+from pacsklearn.kernel.ledger.address import without_password
 
 
 class Connection(ABC):
@@ -22,15 +25,25 @@ class Connection(ABC):
     ----------
     locked : str
         Ends a question whose rows nobody else may change before the transaction ends.
+    errors : type
+        What the driver raises.
+    mark : str
+        What stands for a value in a statement of the driver.
+    begin : tuple of str
+        Statements that begin a transaction: one that reads, and one that writes.
     """
 
     locked: ClassVar[str]
+    errors: ClassVar[type[Exception]]
+    mark: ClassVar[str]
+    begin: ClassVar[tuple[str, str]]
 
     def __init__(self, address: str, patience: float) -> None:
         self.address, self._patience = address, patience
+        self._raw: Any = None
 
-    @abstractmethod
-    def transaction(self, *, write: bool) -> AbstractContextManager[None]:
+    @contextmanager
+    def transaction(self, *, write: bool) -> Iterator[None]:
         """Block in one transaction, on disk when it has ended well and undone when it has not.
 
         Raises
@@ -38,6 +51,15 @@ class Connection(ABC):
         LedgerError
             When the database cannot be used; its words quote neither values nor a password.
         """
+        self._begin(self.begin[write])
+        try:
+            yield
+            self._commit()
+        except BaseException:
+            if self._raw is not None:
+                with suppress(self.errors):  # the first error says what is wrong
+                    self._raw.rollback()
+            raise
 
     @abstractmethod
     def claim_tables(self) -> None:
@@ -48,16 +70,16 @@ class Connection(ABC):
         """Seconds since 1970, by the clock that all who write here share."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Give the connection back."""
+    def _begin(self, statement: str) -> None:
+        """Begin a transaction, on a connection that is made where there is none."""
 
     @abstractmethod
-    def _run(self, statement: str, values: tuple[Any, ...]) -> Any:
-        """Cursor of a statement that was executed; ``?`` stands for each value."""
+    def _commit(self) -> None:
+        """Have the transaction on disk."""
 
     @abstractmethod
-    def _run_all(self, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
-        """Execute a statement with the values of each line."""
+    def _reason(self, error: Any) -> str:
+        """What an error of the driver says; neither values nor a password."""
 
     @abstractmethod
     def end_frozen(self, seconds: float) -> None:
@@ -65,6 +87,13 @@ class Connection(ABC):
 
         Only for who takes the lease: whoever had it has let it end.
         """
+
+    def close(self) -> None:
+        """Give the connection back."""
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            with suppress(self.errors):
+                raw.close()
 
     def ask(self, question: str, *values: Any) -> list[dict[str, Any]]:
         """Rows that a question gives; ``?`` stands for each value."""
@@ -86,9 +115,26 @@ class Connection(ABC):
         names = ", ".join(f'"{name}"' for name in columns)
         marks = ", ".join("?" * len(columns))
         if rows:
-            self._run_all(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608
+            statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
+            self._run(statement, rows, many=True)
 
     def delete(self, table: str, **where: Any) -> int:
         """Delete rows; how many there were."""
         which = " AND ".join(f'"{name}" = ?' for name in where)
         return self.change(f"DELETE FROM {table} WHERE {which}", *where.values())  # noqa: S608
+
+    def _run(self, statement: str, values: Sequence[Any] = (), *, many: bool = False) -> Any:
+        """Cursor of a statement that was executed, with each of several lines of values if many."""
+        if self._raw is None:
+            raise self._error("it was lost")
+        try:
+            cursor = self._raw.cursor()
+            run = cursor.executemany if many else cursor.execute
+            run(statement.replace("?", self.mark), *([values] if values else []))
+        except self.errors as error:
+            raise self._error(self._reason(error)) from None
+        return cursor
+
+    def _error(self, reason: str) -> LedgerError:
+        name = without_password(self.address)
+        return LedgerError(f"The database {name} cannot be used: {reason}.")

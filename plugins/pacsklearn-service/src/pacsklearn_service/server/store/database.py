@@ -79,19 +79,19 @@ class ServiceDatabase:
         FencedError
             When another process holds the lease; nothing is written then.
         """
-        with self._to_write() as connection:
-            (lease,) = connection.ask(_LEASE + connection.locked)
+        with self._lock, self._connection.transaction(write=True):
+            (lease,) = self._connection.ask(_LEASE + self._connection.locked)
             # With the lease's row locked: nobody can take it before this is committed.
             if self._token is None or lease["token"] != self._token:
                 raise FencedError(_TAKEN)
-            yield connection
+            yield self._connection
 
     @contextmanager
     def adding(self) -> Iterator[Connection]:
         """Transaction of whoever has the key at the machine, beside the holder of the lease."""
-        with self._to_write() as connection:
-            connection.ask(_LEASE + connection.locked)
-            yield connection
+        with self._lock, self._connection.transaction(write=True):
+            self._connection.ask(_LEASE + self._connection.locked)
+            yield self._connection
 
     @property
     def token(self) -> int | None:
@@ -166,11 +166,6 @@ class ServiceDatabase:
             self._connection.close()
             self._lease.close()
 
-    @contextmanager
-    def _to_write(self) -> Iterator[Connection]:
-        with self._lock, self._connection.transaction(write=True):
-            yield self._connection
-
     def _make_ledgers(self) -> None:
         """Make the database and the tables of ledgers, or bring them to this version."""
         deadline = time.monotonic() + _PATIENCE
@@ -185,7 +180,8 @@ class ServiceDatabase:
 
     def _make_tables(self) -> None:
         """Make the tables of the service, or bring them to this version, by the scripts."""
-        with self._to_write() as connection:
+        connection = self._connection
+        with connection.transaction(write=True):
             # Two processes that start at once must not both make the tables.
             connection.claim_tables()
             connection.change(
