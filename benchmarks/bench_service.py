@@ -1,27 +1,28 @@
-"""Requests a second over HTTP: the service, beside an endpoint that answers with the bare model.
+"""CPU of answers over HTTP, by process: the service, beside an endpoint that has the bare model.
 
-    python benchmarks/bench_service.py --requests 2000 --clients 32
+    python benchmarks/bench_service.py --requests 400
 
-Both run in processes of their own on this machine, and the clients take their share of it, so what
-is comparable is the ratio within one run.
+One client asks row after row, then batches. What is counted is the time that processors worked for
+each process (``/proc``), so that other work on the machine does not count; it still makes caches
+cold, so that what is comparable is the ratio within one run. Needs Linux.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
+import http.client
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
-import numpy as np
-
 HOUSE = str(Path(__file__).resolve().parents[1] / "plugins/pacsklearn-service/tests")
+BATCH = 1000
 BARE = """
 import sys, numpy as np, uvicorn
 from fastapi import FastAPI, Request
@@ -29,8 +30,6 @@ from sklearn.linear_model import LogisticRegression
 from service_house.house import table
 X, y = table()
 model, app = LogisticRegression().fit(X, y), FastAPI()
-@app.get("/v2/health/ready")
-async def ready(): return {}
 @app.post("/v2/models/risk/infer")
 async def infer(request: Request):
     tensor = (await request.json())["inputs"][0]
@@ -40,33 +39,48 @@ uvicorn.run(app, port=int(sys.argv[1]), log_level="warning")
 """
 
 
-async def rate(url: str, key: str, rows: Any, *, batch: int, clients: int) -> tuple[float, float]:
-    """Rows a second, and the 99th percentile of the seconds that a request took."""
-    from service_house.house import v2
+def seconds_of(process: int) -> float:
+    """CPU seconds of a process so far."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
-    parts = [rows[i : i + batch] for i in range(0, len(rows), batch)]
-    seconds: list[float] = []
-    headers = {"authorization": f"Bearer {key}"}
-    limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
-    async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=120) as one:
 
-        async def client(mine: list[Any]) -> None:
-            for part in mine:
-                began = time.perf_counter()
-                reply = await one.post("/v2/models/risk/infer", json=v2(part))
-                reply.raise_for_status()
-                seconds.append(time.perf_counter() - began)
+class Client:
+    """Somebody who asks one address, over one connection."""
 
-        began = time.perf_counter()
-        await asyncio.gather(*(client(parts[i::clients]) for i in range(clients)))
-        spent = time.perf_counter() - began
-    return len(rows) / spent, float(np.quantile(seconds, 0.99))
+    def __init__(self, port: int, key: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+
+    def ask(self, rows: Any) -> None:
+        """Ask some rows, and read what is told."""
+        from service_house.house import v2
+
+        body = json.dumps(v2(rows))
+        self._connection.request("POST", "/v2/models/risk/infer", body, self._headers)
+        reply = self._connection.getresponse()
+        told = json.loads(reply.read())
+        if reply.status != 200:
+            raise RuntimeError(str(told))
+
+
+def measured(
+    name: str, ask: Callable[[Any], None], rows: Any, size: int, processes: Mapping[str, int]
+) -> float:
+    """Print the CPU of a row in ms, by process; their sum."""
+    parts = {"client": os.getpid()} | processes
+    before = {each: seconds_of(process) for each, process in parts.items()}
+    for at in range(0, len(rows), size):
+        ask(rows[at : at + size])
+    spent = {each: 1e3 * (seconds_of(parts[each]) - before[each]) / len(rows) for each in parts}
+    told = "  ".join(f"{each} {spent[each]:6.3f}" for each in parts)
+    print(f"{name:<28} {told}  sum {sum(spent.values()):6.3f} ms a row")
+    return sum(spent.values())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=1000)
-    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--requests", type=int, default=400)
     given = parser.parse_args()
     from service_house.house import House, contested_rows
     from service_house.live import Live, free_port
@@ -76,14 +90,12 @@ def main() -> None:
     (folder / "service.key").chmod(0o600)
     house = House(folder, secret, ceiling=4.0, step=2.0**-30)
     key = house.key("ann", quota=4.0)
-    rows = contested_rows(given.requests, seed=1)
-    batches = contested_rows(20_000, seed=2)
-    warm = contested_rows(64, seed=3)
+    rows, warm = contested_rows(given.requests, seed=1), contested_rows(50, seed=3)
     direct = house.coordinator.hosted("risk").responder
-    direct.answer(contested_rows(1000, seed=4))
-    began = time.perf_counter()
-    direct.answer(contested_rows(20_000, seed=5))
-    in_process = 20_000 / (time.perf_counter() - began)
+    direct.answer(contested_rows(BATCH, seed=4))
+    began = time.process_time()
+    direct.answer(contested_rows(20 * BATCH, seed=5))
+    in_process = 1e3 * (time.process_time() - began) / (20 * BATCH)
     house.close()
     live, port = Live(folder), free_port()
     bare = subprocess.Popen(
@@ -91,29 +103,21 @@ def main() -> None:
     )
     try:
         live.wait()
-        url = f"http://127.0.0.1:{port}"
-        while True:
-            try:
-                httpx.get(f"{url}/v2/health/ready")
-                break
-            except httpx.HTTPError:
-                time.sleep(0.1)
-
-        def measured(name: str, where: str, some: Any, batch: int, most: float | None) -> float:
-            found, p99 = asyncio.run(
-                rate(where, key, some, batch=batch, clients=given.clients if batch == 1 else 2)
-            )
-            share = "" if most is None else f"{found / most:6.0%}"
-            print(f"{name:<28} {found:10.0f} rows/s  p99 {1e3 * p99:8.1f} ms  {share}")
-            return found
-
-        asyncio.run(rate(live.url, key, warm, batch=1, clients=8))
-        asyncio.run(rate(url, key, warm, batch=1, clients=8))
-        plain = measured("bare model, single rows", url, rows, 1, None)
-        measured("contested, single rows", live.url, rows, 1, plain)
-        measured("stored, single rows", live.url, rows, 1, plain)
-        print(f"{'in process, batches':<28} {in_process:10.0f} rows/s")
-        measured("contested, batches of 1,000", live.url, batches, 1000, in_process)
+        (worker,) = live.workers("caller")
+        service = {"worker": worker, "coordinator": live.process.pid}
+        ask, plain = Client(live.port, key).ask, Client(port, key).ask
+        for each in (plain, ask):
+            for row in warm:
+                each(row[None])
+        least = measured("bare model, single rows", plain, rows, 1, {"endpoint": bare.pid})
+        found = measured("contested, single rows", ask, rows, 1, service)
+        print(f"{'':<28} {found / least:.1f} times the bare model's")
+        measured("stored, single rows", ask, rows, 1, service)
+        print(f"{'in process, batches':<28} {in_process:6.3f} ms a row")
+        ask(contested_rows(BATCH, seed=6))
+        batches = contested_rows(20 * BATCH, seed=2)
+        most = measured(f"contested, batches of {BATCH}", ask, batches, BATCH, service)
+        print(f"{'':<28} {in_process / most:.0%} of in process, with the client's part")
     finally:
         live.close()
         bare.kill()

@@ -34,7 +34,7 @@ def models(house: House) -> None:
                   "secret": {"n": 8},
                   "release": {"query_budget": STEP} | more}  # fmt: skip
         catalog.fit(recipe, lambda _: None)
-        catalog.publish(name)
+        catalog.mark(name, "published")
         house.coordinator.load(name)
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 from pacsklearn_service.server.answering.asking import Asking
 from pacsklearn_service.server.answering.curating import Curating
+from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.caller import SCOPES
 from pacsklearn_service.server.problem import Problem
 from service_house.house import House
 
 OWN = {"job", "job_result", "delete_job"}  # of whoever asks
+RIGHTS = ("anybody", "known", "asker", "curator")
 SCOPE = {"asker": "ask", "curator": "curate"}
-ALL = [name.split("_", 1) for part in (Asking, Curating) for name in vars(part) if name[0] != "_"]
+PARTS = (Asking, Curating, Jobs)
+NAMES = [name.split("_", 1) for part in PARTS for name in vars(part)]
+ALL = [name for name in NAMES if name[0] in RIGHTS]
 
 
 def test_every_operation_says_who_may_ask_for_it() -> None:
@@ -52,7 +57,7 @@ def test_nobody_is_answered_by_a_model_that_hides_nothing(new_house: Any) -> Non
     recipe = {"name": "loud", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.9,
               "release": {"n": 100}, "secret": {"n": 8}}  # fmt: skip
     catalog.fit(recipe, lambda _: None)
-    for door in (catalog.publish, coordinator.load):
+    for door in (partial(catalog.mark, status="published"), coordinator.load):
         with pytest.raises(Problem) as refused:
             door("loud")
         assert refused.value.kind == "conflict"

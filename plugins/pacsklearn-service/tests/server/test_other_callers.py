@@ -263,7 +263,7 @@ def test_a_row_beyond_single_precision_is_refused_to_who_asked_a_forest(new_hous
               "release": {"query_budget": STEP}, "secret": {"n": 4}}  # fmt: skip
     catalog, coordinator = house.coordinator.catalog, house.coordinator
     catalog.fit(recipe, lambda _: None)
-    catalog.publish("trees")
+    catalog.mark("trees", "published")
     coordinator.load("trees")
     ann, eve = house.user("ann"), house.user("eve")
     poison = np.full((1, N_COLUMNS), 1e39)

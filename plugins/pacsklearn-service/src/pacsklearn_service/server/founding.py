@@ -82,7 +82,7 @@ def register_demo(coordinator: Coordinator) -> str:
             "release": {"query_budget": 2.0**-12},
         }
         catalog.fit(recipe, lambda _: None)
-        catalog.publish("demo")
+        catalog.mark("demo", "published")
         coordinator.load("demo")
     with coordinator.database.writing() as connection:
         members = Members(connection)

@@ -123,15 +123,6 @@ class Asking:
         ask = self._coordinator.ask(caller, model, content, max_charge=max_charge)
         return self._jobs.answer(ask, model, content)
 
-    def known_job(self, caller: Caller, job: str) -> Facts:
-        return self._jobs.get(caller, job)
-
-    def known_delete_job(self, caller: Caller, job: str) -> Facts:
-        return self._jobs.delete(caller, job)
-
-    def known_job_result(self, caller: Caller, job: str) -> Any:
-        return self._jobs.result(caller, job)
-
     def asker_reserve(
         self, caller: Caller, model: str, amount: float, seconds: float, note: str
     ) -> Facts:

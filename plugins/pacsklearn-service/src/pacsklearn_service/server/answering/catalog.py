@@ -287,26 +287,20 @@ class Catalog:
             if not status.for_release:
                 raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
 
-    def publish(self, name: str) -> None:
-        """Let callers ask a model, where the status of its guarantee allows it.
+    def mark(self, name: str, status: str) -> None:
+        """Let callers ask a model, where the status of its guarantee allows it, or nobody.
+
+        Parameters
+        ----------
+        name : str
+        status : {"published", "withdrawn"}
 
         Raises
         ------
         Problem
         """
-        self.check_for_release(name)
-        self._set_status(name, "published")
-
-    def withdraw(self, name: str) -> None:
-        """Let nobody ask a model any more.
-
-        Raises
-        ------
-        Problem
-        """
-        self._set_status(name, "withdrawn")
-
-    def _set_status(self, name: str, status: str) -> None:
+        if status == "published":
+            self.check_for_release(name)
         with self._database.writing() as connection:
             if not connection.change(
                 "UPDATE service_models SET status = ? WHERE name = ?", status, name

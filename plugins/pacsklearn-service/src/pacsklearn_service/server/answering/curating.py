@@ -208,7 +208,7 @@ class Curating:
         try:
             if is_new and not overcommit:
                 self._check_covered(coordinator.hosted(model).dataset)
-            coordinator.catalog.publish(model)
+            coordinator.catalog.mark(model, "published")
         except BaseException:
             if is_new:
                 coordinator.unload(model)
@@ -217,7 +217,7 @@ class Curating:
 
     @_audited("withdraw", "{model}")
     def curator_withdraw(self, curator: Caller, *, model: str) -> Facts:
-        self._coordinator.catalog.withdraw(model)
+        self._coordinator.catalog.mark(model, "withdrawn")
         self._coordinator.unload(model)
         return {"name": model, "status": "withdrawn"}
 

@@ -57,7 +57,7 @@ class Jobs:
         id_ = self._add("fit", curator, 3, b"")
         self.fitting.add(Recipe(**recipe).key)
         self._fits.submit(self._run_fit, id_, recipe)
-        return self.get(curator, id_)
+        return self.known_job(curator, id_)
 
     def answer(self, ask: Ask, model: str, rows: bytes) -> dict[str, Any]:
         """Begin to answer a long batch."""
@@ -78,14 +78,14 @@ class Jobs:
         facts = json.dumps({"model": model, "max_charge": ask.max_charge}).encode()
         id_ = self._add("answers", ask.caller, ask.n_rows, facts + b"\n" + rows)
         self._batches.submit(self._run_answers, id_, model, ask)
-        return self.get(ask.caller, id_)
+        return self.known_job(ask.caller, id_)
 
-    def get(self, caller: Caller, id_: str) -> dict[str, Any]:
+    def known_job(self, caller: Caller, job: str) -> dict[str, Any]:
         """How far a job of the caller is."""
-        row = self._row(caller, id_)
+        row = self._row(caller, job)
         status, _, detail = row["status"].partition(": ")
         return {
-            "id": id_,
+            "id": job,
             "kind": row["kind"],
             "status": status,
             "done": row["done"],
@@ -93,12 +93,12 @@ class Jobs:
             **({"detail": detail} if detail else {}),
         }
 
-    def result(self, caller: Caller, id_: str) -> dict[str, Any]:
+    def known_job_result(self, caller: Caller, job: str) -> dict[str, Any]:
         """Answers of a finished job."""
-        row = self._row(caller, id_)
+        row = self._row(caller, job)
         if row["kind"] != "answers" or row["status"] != "done":
             raise Problem("conflict", "The job has no answers yet.", status_of_job=row["status"])
-        model, ask = self._stored(caller, id_, row["content"])
+        model, ask = self._stored(caller, job, row["content"])
         replies = [
             self._coordinator.infer(caller, model, part).result(_SECONDS) for part in _parts(ask)
         ]
@@ -108,13 +108,13 @@ class Jobs:
         }
         return {"outputs": outputs}
 
-    def delete(self, caller: Caller, id_: str) -> dict[str, Any]:
+    def known_delete_job(self, caller: Caller, job: str) -> dict[str, Any]:
         """Forget a job that has ended; what it was answered stays free for who paid."""
-        if self._row(caller, id_)["status"] in _OPEN:
+        if self._row(caller, job)["status"] in _OPEN:
             raise Problem("conflict", "The job has not ended yet.")
         with self._database.writing() as connection:
-            connection.delete("service_jobs", id=id_)
-        return {"id": id_}
+            connection.delete("service_jobs", id=job)
+        return {"id": job}
 
     def forget_old(self) -> None:
         """Delete jobs that ended long ago."""

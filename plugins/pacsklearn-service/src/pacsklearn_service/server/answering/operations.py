@@ -29,7 +29,7 @@ class Operations:
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator, self.jobs = coordinator, Jobs(coordinator)
-        self._parts = Asking(coordinator, self.jobs), Curating(coordinator, self.jobs)
+        self._parts = Asking(coordinator, self.jobs), Curating(coordinator, self.jobs), self.jobs
 
     def __call__(self, what: str) -> Operation:
         """Operation of a name, called with the key or token shown, facts and a content."""

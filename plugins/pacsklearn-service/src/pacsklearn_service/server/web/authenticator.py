@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import ipaddress
 import time
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 from fastapi import Request
 
@@ -39,7 +39,8 @@ class Authenticator:
         self._link, self._settings = link, settings
         self._failures = RateLimit(settings.failures_per_minute)
         self._checking = asyncio.Lock()
-        self._known: dict[bytes, _Known] = {}
+        # Who has shown a key, and until when that is believed unasked.
+        self._known: dict[bytes, tuple[Caller, float]] = {}
 
     async def caller(self, request: Request) -> Caller:
         """Caller of a request, whose state keeps what was shown.
@@ -70,7 +71,7 @@ class Authenticator:
                 known = await self._asked(shown)
                 if known is None:
                     self._failures.take(address)
-        elif known.until < time.monotonic():
+        elif known[1] < time.monotonic():
             known = await self._asked(shown)
         # Whoever was asked for last stands last: the first is forgotten where there are too many.
         self._known.pop(digest, None)
@@ -80,21 +81,14 @@ class Authenticator:
         if len(self._known) > _MOST_KNOWN:
             del self._known[next(iter(self._known))]
         request.state.shown = shown
-        return known.caller
+        return known[0]
 
-    async def _asked(self, shown: str) -> _Known | None:
+    async def _asked(self, shown: str) -> tuple[Caller, float] | None:
         who = await self._link.ask("who", shown)
         if who is None:
             return None
-        caller = Caller(who["user"], who["project"], frozenset(who["scopes"]), who["key"])
-        return _Known(caller, time.monotonic() + _TRUSTED_SECONDS)
-
-
-class _Known(NamedTuple):
-    """Who has shown a key, and until when that is believed unasked."""
-
-    caller: Caller
-    until: float
+        caller = Caller(**who | {"scopes": frozenset(who["scopes"])})
+        return caller, time.monotonic() + _TRUSTED_SECONDS
 
 
 def address_of(request: Request, settings: Settings) -> str:
