@@ -43,11 +43,11 @@ class ResponseModel:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Private answers: labels, or values."""
-        return self.kind.predicted(self._answers(X))
+        return self.kind.predicted(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Private shares of the classes."""
-        return self._answers(X)
+        """Private answers as they are given: shares of the classes where these were asked for."""
+        return self.responder.answer_checked(self._queries(X)).values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or R^2, of the private answers."""
@@ -56,9 +56,6 @@ class ResponseModel:
     def preview(self, X: Any) -> CostPreview:
         """Cost of answering ``X`` now."""
         return self.responder.preview(self._queries(X))
-
-    def _answers(self, X: Any) -> NDArray[Any]:
-        return self.responder.answer_checked(self._queries(X)).values
 
     def _queries(self, X: Any) -> Any:
         """Rows checked once, by the features of the fit and as the models take them."""

@@ -6,11 +6,6 @@ from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.writer import run
 
 
-def migrate(address: str) -> None:
-    """Make the tables of ledgers in a database, or bring them to this version; as its owner."""
-    run(address, lambda log: log.create(Log.migrate))
-
-
 def upgrade(address: str) -> int:
     """Bring a database of ledgers to this version's tables; as its owner.
 

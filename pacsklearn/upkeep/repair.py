@@ -211,7 +211,9 @@ class _Salvage:
             except LedgerCorruptedError:
                 self.aside.append(row)
         end = _end(log, name)
-        self._is_cut = end is None or end > max(filter(_is_number, (row.number for row in rows)))
+        self._is_cut = end is None or end > max(
+            row.number for row in rows if type(row.number) is int
+        )
         if self.fold.founding.high_water:
             with suppress(LedgerError):
                 before, stated = HighWater(self.fold.founding).read()
@@ -266,13 +268,9 @@ class _Salvage:
                     highest[key] = max(highest.get(key, 0), exact_of(text))
                 last_stated = max(last_stated, row.number)
             except (LedgerCorruptedError, AttributeError, KeyError, TypeError, ValueError):
-                last_unstated = max(last_unstated, row.number if _is_number(row.number) else 2**62)
+                last_unstated = max(last_unstated, row.number if type(row.number) is int else 2**62)
         # Sums grow from row to row: one that states none matters where no row after it does.
         return highest, self._is_cut or last_unstated > last_stated
-
-
-def _is_number(number: Any) -> bool:
-    return isinstance(number, int)
 
 
 def _is_sound(row: Row) -> bool:

@@ -16,7 +16,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.noise.joint_law import JointLaw
-from pacsklearn.kernel.noise.noise_law import Integers, Target
+from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.plugins.catalogue import unregistered_provenance
 from pacsklearn.kernel.plugins.registry import registry
@@ -78,7 +78,8 @@ class Plan(ABC):
 
     def example(self, law: Any) -> Any:
         """What could be drawn under the law, by a public seed."""
-        return public_integers(law)
+        # Noise alone: integers that a release could be.
+        return SeededSampler(np.random.default_rng(0)).noise(law.dimension)
 
     def event(self, law: Any, unit: str, n_candidates: int) -> Event:
         """Fact of the release under a law, with what prices it again."""
@@ -215,14 +216,6 @@ def chosen_backend(noise: Any, target: Target) -> tuple[Any, Provenance]:
         noise = "logdet" if target.criterion is None else "criterion"
     plugins = registry()
     return plugins.noise_backend(noise), plugins.provenance("noise_backend", noise)
-
-
-_SEED = 0
-
-
-def public_integers(law: Any) -> Integers:
-    """Noise alone, by a public seed: integers that a release under the law could be."""
-    return SeededSampler(np.random.default_rng(_SEED)).noise(law.dimension)
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from typing import Final, final
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.address import database_address
-from pacsklearn.kernel.ledger.log import UnreachableError, scripts
+from pacsklearn.kernel.ledger.log import Log, UnreachableError, scripts
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE
-from pacsklearn.upkeep.migration import migrate as migrate_ledger
+from pacsklearn.kernel.ledger.writer import run
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.store.file_connection import FileConnection
 
@@ -171,7 +171,7 @@ class ServiceDatabase:
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
-                migrate_ledger(self.address)
+                run(self.address, lambda log: log.create(Log.migrate))
                 return
             except UnreachableError:  # a server that starts, or was started anew
                 if time.monotonic() > deadline:
