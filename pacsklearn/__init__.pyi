@@ -1,8 +1,8 @@
 # Public names, a line each, with the module that defines them: __init__.py reads these lines too.
 # fmt: off
-from pacsklearn.kernel.outputs.configuration import config_context as config_context
-from pacsklearn.kernel.outputs.configuration import get_config as get_config
-from pacsklearn.kernel.outputs.configuration import set_config as set_config
+from pacsklearn._config import config_context as config_context
+from pacsklearn._config import get_config as get_config
+from pacsklearn._config import set_config as set_config
 from pacsklearn.estimators.subsets import Subsets as Subsets
 from pacsklearn.estimators.pac_private import PACPrivate as PACPrivate
 from pacsklearn.estimators.released_answers import Answers as Answers

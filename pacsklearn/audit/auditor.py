@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from pacsklearn._progress import bar
 from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit, max_intervals
@@ -23,7 +24,6 @@ from pacsklearn.audit.tally import Stopping
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
+from pacsklearn._fit_report import FitReport
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.fit_report import FitReport
 from pacsklearn.kernel.plugins.registry import registry
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 
 from joblib.externals.loky import ProcessPoolExecutor
 
+from pacsklearn._config import get_config
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.configuration import get_config
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
 
 

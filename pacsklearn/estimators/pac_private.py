@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils import Tags
 
+from pacsklearn._fit_report import recorded
 from pacsklearn._validation import check_integer
 from pacsklearn.estimators.advice import PlanRequest, advice_on, advised
 from pacsklearn.estimators.alternatives import options_of
@@ -33,7 +34,6 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.outputs.candidates import check_is_estimator
-from pacsklearn.kernel.outputs.fit_report import recorded
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.universe.row_rules import check_readable

@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
+from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.function_values import (
     FunctionValues,
     function_name,

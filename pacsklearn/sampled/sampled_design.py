@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from sklearn.base import is_classifier
 
+from pacsklearn._fit_report import stage
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.universe.codebook_reader import refuse_published

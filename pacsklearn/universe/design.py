@@ -11,9 +11,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
+from pacsklearn._fit_report import stage
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.universe.balanced_design import Bytes, balanced_design

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._fit_report import stage
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.lattice_bound import (
     SpanCoordinates,
@@ -20,7 +21,6 @@ from pacsklearn.kernel.bounds.lattice_bound import (
 )
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, NoiseLaw, Support, Target
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.metric import Metric
 
 Bound = Callable[[NDArray[np.int64], Floats, int], float]

@@ -12,11 +12,11 @@ from typing import Any, Protocol, final
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from pacsklearn._config import get_config
+from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import check_tags, routing_enabled, safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.outputs.configuration import get_config
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.outputs import (
     CHECKED_ROWS,
     CandidateOutputs,

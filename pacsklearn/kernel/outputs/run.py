@@ -13,9 +13,9 @@ from typing import Any, ClassVar, final
 
 from sklearn.utils.parallel import Parallel
 
+from pacsklearn._progress import bar
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import GaugeError, SubsetFitError
-from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.kernel.outputs.withheld import unprinted, withheld
 
 ABOUT_GAPS = (

@@ -15,13 +15,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
+from pacsklearn._fit_report import note_fits
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
 )
-from pacsklearn.kernel.outputs.fit_report import note_fits
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, final
 
+from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.function_values import FunctionValues, function_name, function_values
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
 from pacsklearn.kernel.release.plan import Plan, chosen_backend

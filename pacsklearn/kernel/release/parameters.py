@@ -9,11 +9,11 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._fit_report import stage
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
 from pacsklearn.kernel.outputs.candidates import Fittable, check_is_estimator, check_wrapped
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.public_prior import PublicPrior

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
+from pacsklearn._fit_report import stage
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -18,7 +19,6 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.certificate import LATER, SessionCertificate, certified_membership
 from pacsklearn.kernel.release.plan import Details, Plan, Step, rehearse

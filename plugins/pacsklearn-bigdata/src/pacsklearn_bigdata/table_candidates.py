@@ -14,13 +14,13 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from pacsklearn._fit_report import note_fits, recorded, stage
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.table_fitter import BatchWork, TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Layout
-from pacsklearn.kernel.outputs.fit_report import note_fits, recorded, stage
 from pacsklearn.kernel.outputs.outputs import (
     CHECKED_ROWS,
     CandidateOutputs,

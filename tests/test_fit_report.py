@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from pacsklearn.kernel.outputs.fit_report import FitReport, note_fits, recorded, stage
+from pacsklearn._fit_report import FitReport, note_fits, recorded, stage
 
 
 def test_a_stage_is_timed_without_the_stages_inside_it() -> None:

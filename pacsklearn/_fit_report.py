@@ -32,7 +32,7 @@ class FitReport:
 
     Examples
     --------
-    >>> from pacsklearn.kernel.outputs.fit_report import recorded, stage
+    >>> from pacsklearn._fit_report import recorded, stage
     >>> with recorded() as report:
     ...     with stage("fits"):
     ...         total = sum(range(1000))
