@@ -91,7 +91,7 @@ class Audit:
         return 1 - (1 - self.level) / max_intervals(len(self.results))
 
     def interval(self, result: AttackResult) -> Interval:
-        """Exact interval of one attack's success, at :attr:`attack_level`."""
+        """Compute the exact interval of one attack's success, at :attr:`attack_level`."""
         return result.confidence_interval(self.attack_level)
 
     @property
@@ -198,7 +198,7 @@ class Audit:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionary with the derived figures added, for JSON."""
+        """Return a plain dictionary with the derived figures added, for JSON."""
         data = asdict(self)
         data["passed"] = self.passed
         data["attack_level"] = self.attack_level
@@ -216,12 +216,12 @@ class Audit:
         return data
 
     def to_json(self, **options: Any) -> str:
-        """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""
+        """Write JSON text, which :meth:`from_json` reads. ``options`` go to :func:`json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
-        """Audit written by :meth:`to_json`; derived figures are computed anew."""
+        """Read an audit that :meth:`to_json` wrote; derived figures are computed anew."""
         data = json.loads(text)
         parts = {
             "results": AttackResult,

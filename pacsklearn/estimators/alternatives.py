@@ -65,7 +65,7 @@ class Alternatives(MetaEstimatorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def through(self, reading: Callable[[Any], Any]) -> Any:
-        """The same models, each as ``reading`` makes it of the one stated."""
+        """Replace each model by what ``reading`` makes of it."""
 
     @property
     @abstractmethod

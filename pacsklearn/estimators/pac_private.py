@@ -340,7 +340,7 @@ SubsetFitError, NonDeterministicError
         return self.responder().remaining_budget
 
     def responder(self) -> Responder:
-        """What answers queries, after a fit that releases responses."""
+        """Return what answers queries, after a fit that releases answers."""
         if "_answering" not in vars(self):
             raise AttributeError(
                 "There are answers only after a fit with release=Answers(); a fit that releases "
@@ -349,7 +349,7 @@ SubsetFitError, NonDeterministicError
         return self._answering.responder
 
     def preview(self, X: Any) -> CostPreview:
-        """Cost of answering the rows of ``X`` now; computed without the secret."""
+        """Compute what answering the rows of ``X`` costs now, without the secret."""
         self.responder()
         return self._answering.preview(X)
 

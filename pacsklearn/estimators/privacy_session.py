@@ -152,7 +152,7 @@ class PrivacySession(SessionReleases, StoredSession):
         ledger: str | Ledger | None = None,
         random_state: Any = None,
     ) -> PrivacySession:
-        """Session whose secret is one of a list of arbitrary inputs, not a subset of rows.
+        """Open a session whose secret is one of a list of inputs, not a subset of rows.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class PrivacySession(SessionReleases, StoredSession):
         )
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
-        """Private answers of ``estimator`` to the rows of ``X``; see :meth:`responder`.
+        """Answer the rows of ``X`` privately by ``estimator``; see :meth:`responder`.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class PrivacySession(SessionReleases, StoredSession):
     def respond_together(
         self, estimator: Any, X: Any, *, fit_params: Mapping[str, Any] | None = None
     ) -> tuple[Release, int]:
-        """Private labels of all rows of ``X`` at once, for all that remains of the budget.
+        """Label all rows of ``X`` privately at once, for all that remains of the budget.
 
         One release, so that a session with a criterion can make it; of nothing that is asked later.
 

@@ -198,7 +198,7 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
 
     @_can("predict_proba")
     def predict_proba(self, X: Any) -> Any:
-        """Class probabilities of the released model."""
+        """Predict class probabilities of the released model."""
         return self._released().predict_proba(X)
 
     @_can("predict_log_proba")

@@ -129,7 +129,7 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
         self.budget = budget
 
     def total_budget(self, X: Any, y: Any = None, groups: Any = None) -> float:
-        """Nats that ``fit`` would reserve; nothing is fitted and nothing is charged.
+        """Compute the nats that ``fit`` would reserve; fit nothing and charge nothing.
 
         The refit counts with the largest budget of the grid, since the best candidate is not known.
         """

@@ -109,7 +109,7 @@ class Answers(AnsweringKind):
     }
 
     def offered(self, estimator: Any) -> Iterable[str]:
-        """Labels or values, and shares of classes on request."""
+        """List what may be asked: labels or values, and shares of classes on request."""
         del estimator
         return ("predict", "predict_proba")[: 2 if self.of == "probabilities" else 1]
 
@@ -120,18 +120,18 @@ class Answers(AnsweringKind):
         return MOST_ANSWERS if unstated else self.n
 
     def step_budget(self, budget: float) -> float:
-        """Nats that a contested answer may reveal."""
+        """Return the nats that a contested answer may reveal."""
         if self.query_budget is not None:
             return float(self.query_budget)
         assert self.count is not None
         return budget / self.count
 
     def prepare(self, fit: OpenFit) -> Responder:
-        """What will answer, before it is asked."""
+        """Prepare what will answer, before it is asked."""
         return self.responder(fit, self.query_budget, self.count)
 
     def take(self, fit: OpenFit, plan: Responder) -> dict[str, Any]:
-        """Nothing is released before it is asked for."""
+        """Release nothing: answers are released when they are asked for."""
         answering = ResponseModel(plan, fit.model)
         classes = answering.kind.classes
         return {

@@ -83,7 +83,7 @@ class Parameters(ReleaseKind):
         return options_of(estimator).needs_list
 
     def canonicalizer_of(self, estimator: Any) -> Canonicalizer:
-        """Canonicalizer of an estimator.
+        """Find the canonicalizer of an estimator.
 
         Raises
         ------
@@ -92,16 +92,16 @@ class Parameters(ReleaseKind):
         return registry().canonicalizer(self.canonicalizer, options_of(estimator).template)
 
     def offered(self, estimator: Any) -> Iterable[str]:
-        """Methods of a released model."""
+        """List the methods of a released model."""
         return self.canonicalizer_of(estimator).methods
 
     def choices(self, noise: Any) -> ReleaseChoices:
-        """The arguments as a plan takes them."""
+        """Return the arguments as a plan takes them."""
         prior = None if self.prior is None else self.prior.normal()
         return ReleaseChoices(noise, self.metric, self.canonicalizer, prior)
 
     def prepare(self, fit: OpenFit) -> ChosenPlan[Any]:
-        """Plan of the release."""
+        """Plan the release."""
         rows, procedure = fit.rows, fit.procedure
         choices = self.choices(fit.model.noise)
 

@@ -230,7 +230,7 @@ class StabilizedClassifier(ClassifierMixin, _Stabilized):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Average scores of the members as shares of the classes; shape (n_rows, n_classes).
+        """Average the scores of the members as shares of the classes; (n_rows, n_classes).
 
         They rank classes as ``predict`` does and are not calibrated.
         """
@@ -239,7 +239,7 @@ class StabilizedClassifier(ClassifierMixin, _Stabilized):
         return np.where(total > 0, scores / np.where(total > 0, total, 1.0), 1 / scores.shape[1])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the largest average score."""
+        """Predict the class with the largest average score."""
         scores = self._scores(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
@@ -300,7 +300,7 @@ class StabilizedRegressor(RegressorMixin, _Stabilized):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Mean of the members' values."""
+        """Predict the mean of the members' values."""
         views = self._views(X)
         return np.asarray(np.mean([model.predict(part) for model, part in views], axis=0))
 

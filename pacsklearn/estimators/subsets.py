@@ -64,7 +64,7 @@ class Subsets(BaseEstimator):
     is_listed: ClassVar[Literal[True]] = True
 
     def design(self, groups: Any = None, random_state: Any = None) -> Design:
-        """How the subsets are drawn; to be called once, and its result shared.
+        """State how the subsets are drawn; to be called once, and its result shared.
 
         Parameters
         ----------

@@ -28,9 +28,9 @@ class Memberships(Protocol):
     def unit_of_row(self) -> NDArray[np.int64] | None: ...
 
     def rows(self, index: int) -> NDArray[np.int64]:
-        """Row indices of candidate ``index``, increasing."""
+        """Return the row indices of candidate ``index``, increasing."""
         ...
 
     def membership(self, units: Any = ...) -> NDArray[np.bool_]:
-        """Which candidates hold each of the units; shape (n_chosen_units, m)."""
+        """Return which candidates hold each of the units; shape (n_chosen_units, m)."""
         ...

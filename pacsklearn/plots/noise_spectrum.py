@@ -51,7 +51,7 @@ class NoiseSpectrum:
     def of(
         cls, outputs: Any, *, budget: float = 1 / 16, noise: Any = _BACKENDS, metric: Any = None
     ) -> NoiseSpectrum:
-        """Spectrum of outputs that are there.
+        """Compute the spectrum of outputs that are there.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class NoiseSpectrum:
         )
 
     def to_json(self, **options: Any) -> str:
-        """JSON text. ``options`` go to :func:`json.dumps`."""
+        """Write JSON text. ``options`` go to :func:`json.dumps`."""
         return json.dumps(asdict(self), allow_nan=False, **options)
 
 

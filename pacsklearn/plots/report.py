@@ -39,11 +39,11 @@ class PrivacyReport(Page):
     blocks: tuple[tuple[str, str], ...] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The privacy statement."""
+        """Return the privacy statement."""
         return self.statement
 
     def to_html(self) -> str:
-        """One self-contained page: style, figures and data are inside, nothing is fetched."""
+        """Write one self-contained page: style, figures and data are inside, nothing is fetched."""
         return filled(
             "report.html",
             title=html.escape(self.statement["title"]),
@@ -66,7 +66,7 @@ def privacy_report(
     title: str | None = None,
     for_publication: bool = False,
 ) -> PrivacyReport:
-    """One page about a release, and the same as data.
+    """Make one page about a release, and the same as data.
 
     What was released, the guarantee in plain words, the threat model, what is not covered, and the
     versions of everything involved. With ``curve``, ``spectrum`` and ``audit`` also how useful it

@@ -87,7 +87,7 @@ class SampledSubsets(BaseEstimator):
         return replace(self)
 
     def design(self, groups: Any = None, random_state: Any = None) -> SampledDesign:
-        """How subsets are drawn; as for :class:`~pacsklearn.Subsets`."""
+        """State how subsets are drawn; as for :class:`~pacsklearn.Subsets`."""
         # Here: lists of subsets, which most secrets are, need nothing of this ring.
         from pacsklearn.sampled.sampled_design import SampledDesign
 

@@ -140,7 +140,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     def fit(
         self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any
     ) -> SRPPPrivate:
-        """Release.
+        """Release a private model of the rows that hides the secret.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         return self
 
     def ledger_unit(self, n_numbers: int) -> str:
-        """Unit of a ledger that can bear releases like this one.
+        """Return the unit of a ledger that can bear releases like this one.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         return options.unit(options.slices.of(n_numbers), scenario, self.secret_name)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata goes: ``secret`` and ``realized`` stay here, the rest is passed on."""
+        """Say where metadata goes: ``secret`` and ``realized`` stay here, the rest is passed on."""
         if is_function(self.estimator):
             return MetadataRouter(owner=self).add_self_request(self)
         return super().get_metadata_routing()

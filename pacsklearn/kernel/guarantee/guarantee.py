@@ -92,7 +92,7 @@ class Guarantee(Statement):
 
     @classmethod
     def secret_kinds(cls) -> tuple[type[PACSecret], ...]:
-        """Kinds of secret that such a guarantee may be about, those of rings and plugins too."""
+        """List the kinds of secret that such a guarantee may be about, those of plugins too."""
         from pacsklearn.kernel.plugins.registry import registry
 
         return tuple(each.made for each in registry().registrations("stated_secret"))
@@ -111,7 +111,7 @@ class Guarantee(Statement):
         return self.secret.prior_identification
 
     def knowing(self, k: int) -> KnownRows:
-        """What an adversary achieves who knows whether ``k`` units were used.
+        """Bound what an adversary achieves who knows whether ``k`` units were used.
 
         Parameters
         ----------
@@ -301,7 +301,7 @@ class Guarantee(Statement):
         return [("membership", f"at most {percent_up(implied)} %, by {by}; {second} {sure}")]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionary with the derived bounds added, for JSON."""
+        """Return a plain dictionary with the derived bounds added, for JSON."""
         return super().to_dict() | {
             "posterior_membership": self.posterior_membership,
             "posterior_identification": self.posterior_identification,

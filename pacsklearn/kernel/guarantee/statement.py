@@ -108,7 +108,7 @@ class Statement(ABC):
         return as_html(self._title, self.promise, self._rows(), self.not_covered)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionary with the derived bounds added, for JSON."""
+        """Return a plain dictionary with the derived bounds added, for JSON."""
         secret = {"kind": self.secret.name, **asdict(self)["secret"]}
         return {
             "scope": self.scope,
@@ -119,7 +119,7 @@ class Statement(ABC):
         }
 
     def to_json(self, **options: Any) -> str:
-        """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""
+        """Write JSON text, which :meth:`from_json` reads. ``options`` go to :func:`json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     @classmethod
@@ -129,7 +129,7 @@ class Statement(ABC):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Guarantee written by :meth:`to_json`; derived bounds are computed anew.
+        """Read a guarantee that :meth:`to_json` wrote; derived bounds are computed anew.
 
         Raises
         ------

@@ -46,7 +46,7 @@ class CandidateSpace(Space):
 
     @classmethod
     def of(cls, candidates: Iterable[Any], weights: ArrayLike | None = None) -> CandidateSpace:
-        """Space of these candidates.
+        """Make a space of these candidates.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class CandidateSpace(Space):
         return f"n_candidates={self.n_candidates}"
 
     def outputs(self, work: Work) -> Any:
-        """What ``work`` gives for every candidate."""
+        """Compute ``work`` for every candidate."""
         return work.of_inputs(self)
 
     def stated(self) -> SecretCandidate:
@@ -105,7 +105,7 @@ class CandidateSpace(Space):
         )
 
     def listed(self) -> CandidateSpace:
-        """The space itself: its candidates can be looked at one by one."""
+        """Return the space itself: its candidates can be looked at one by one."""
         return self
 
     def row_subsets(self) -> NoReturn:

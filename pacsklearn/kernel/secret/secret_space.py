@@ -83,7 +83,7 @@ class SecretSpace(RowSpace):
         weights: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> SecretSpace:
-        """Explicit candidates.
+        """Make a space of explicit candidates.
 
         Parameters
         ----------
@@ -149,17 +149,17 @@ class SecretSpace(RowSpace):
         return other.has_members and other.row_subsets().packed is self.packed
 
     def outputs(self, work: Work) -> Any:
-        """What ``work`` gives for the rows of every candidate."""
+        """Compute ``work`` for the rows of every candidate."""
         return work.of_rows(self)
 
     def listed(self) -> SecretSpace:
-        """The space itself: its candidates are subsets of rows in memory, one by one."""
+        """Return the space itself: its candidates are subsets of rows in memory, one by one."""
         return self
 
     row_subsets = listed
 
     def first(self, n_subsets: int) -> SecretSpace:
-        """The first candidates, eight or a multiple of eight, as a space of their own."""
+        """Take the first candidates, eight or a multiple of eight, as a space of their own."""
         if n_subsets >= self.n_subsets:
             return self
         weights = self.weights[:n_subsets]
@@ -171,7 +171,7 @@ class SecretSpace(RowSpace):
         )
 
     def rows(self, index: int) -> NDArray[np.int64]:
-        """Row indices of candidate ``index``, increasing."""
+        """Return the row indices of candidate ``index``, increasing."""
         if not 0 <= index < self.n_subsets:
             raise DesignError(f"index must be from 0 to {self.n_subsets - 1}, got {index!r}.")
         units = unpack_subset(self.packed, index)
@@ -182,11 +182,11 @@ class SecretSpace(RowSpace):
         return np.flatnonzero(chosen[self.unit_of_row])
 
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
-        """Which candidates hold each of the units; shape (n_chosen_units, m)."""
+        """Return which candidates hold each of the units; shape (n_chosen_units, m)."""
         return np.unpackbits(self.packed[units], axis=1, count=self.n_subsets).view(np.bool_)
 
     def inclusion(self) -> NDArray[np.float64]:
-        """Prior probability that each unit is in the secret subset; shape (n_units,)."""
+        """Compute the prior probability that each unit is in the secret subset; (n_units,)."""
         if np.all(self.weights == self.weights[0]):
             return inclusion_counts(self.packed) / self.n_subsets
         parts = []

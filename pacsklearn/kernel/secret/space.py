@@ -79,7 +79,7 @@ class Space(ABC):
         """How many of what there are, as arguments are written."""
 
     def has_candidates_of(self, other: Space) -> bool:
-        """Whether the candidates of both are the very same ones, perhaps over other rows."""
+        """Say whether the candidates of both are the very same ones, perhaps over other rows."""
         return other is self
 
     def draw(self, sampler: Sampler) -> Any:
@@ -111,7 +111,7 @@ class Space(ABC):
 
     @abstractmethod
     def stated(self) -> PACSecret:
-        """The secret, as guarantees state it."""
+        """State the secret, as guarantees do."""
 
     @abstractmethod
     def listed(self) -> SecretSpace | CandidateSpace:

@@ -91,7 +91,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         secret: Any = None,
         realized: Any = None,
     ) -> SRPPSGDClassifier:
-        """One more epoch, on the account of the run so far.
+        """Train one more epoch, on the account of the run so far.
 
         The first call calibrates the noise for all ``epochs`` of its number of rows; calls go on
         until the budget is spent.
@@ -120,7 +120,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         )
 
     def decision_function(self, X: Any) -> Floats:
-        """Signed distances, up to the length of the coefficients.
+        """Compute signed distances, up to the length of the coefficients.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels.
+        """Predict labels.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
 
     @available_if(lambda self: self.loss == "log_loss")
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the labels, for the logistic loss.
+        """Predict probabilities of the labels, for the logistic loss.
 
         Parameters
         ----------

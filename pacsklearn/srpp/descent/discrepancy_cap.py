@@ -80,7 +80,7 @@ class DiscrepancyCap:
         batch_size: int,
         sampling: str = "without-replacement",
     ) -> DiscrepancyCap:
-        """Data sets that differ in up to ``n_differing`` rows (localized influence, D.4)."""
+        """Bound data sets that differ in up to ``n_differing`` rows (localized influence, D.4)."""
         law = counts.discrepancy_log_law(n_rows, n_differing, batch_size, sampling)
         names = ("hypergeometric", "binomial over the draws", "binomial over the differing rows")
         name = dict(zip(counts.SAMPLINGS, names, strict=True))[sampling]
@@ -133,7 +133,7 @@ class DiscrepancyCap:
         delta: float = 0.01,
         gamma: float = 1e-6,
     ) -> DiscrepancyCap:
-        """Bounds from simulated counts (srpp, appendix D.2), for all priors and pairs at once.
+        """Bound by simulated counts (srpp, appendix D.2), for all priors and pairs at once.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class DiscrepancyCap:
         delta: float = 0.01,
         gamma: float = 1e-6,
     ) -> DiscrepancyCap:
-        """Bounds from simulated data sets (srpp, Algorithms 3 and 4): a batch is drawn for each.
+        """Bound by simulated data sets (srpp, Algorithms 3 and 4): a batch is drawn for each.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class DiscrepancyCap:
 
     @classmethod
     def recorded(cls, event: GradientSteps) -> DiscrepancyCap:
-        """Bounds that an event of a ledger was priced with, to price it again.
+        """Read the bounds that an event of a ledger was priced with, to price it again.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class DiscrepancyCap:
         )
 
     def believed(self, other: DiscrepancyCap) -> DiscrepancyCap:
-        """These bounds, which cover the other ones, as likely to hold as those are at least.
+        """Take these bounds, which cover the others, as likely to hold as those are at least.
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class DiscrepancyCap:
         )
 
     def covers(self, other: DiscrepancyCap, rounding: float = 1e-9) -> bool:
-        """Whether bounds that hold for the other one hold for this one: its count is no smaller.
+        """Say whether bounds for the other one hold for this one: its count is no smaller.
 
         Parameters
         ----------

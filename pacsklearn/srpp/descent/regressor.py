@@ -47,7 +47,7 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, secret: Any = None, realized: Any = None
     ) -> SRPPSGDRegressor:
-        """One more epoch, on the account of the run so far.
+        """Train one more epoch, on the account of the run so far.
 
         The first call calibrates the noise for all ``epochs`` of its number of rows; calls go on
         until the budget is spent.
@@ -67,7 +67,7 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
         return self._train(choices, X, y, sample_weight, (secret, realized), goes_on=True)
 
     def predict(self, X: Any) -> Floats:
-        """Values.
+        """Predict values.
 
         Parameters
         ----------

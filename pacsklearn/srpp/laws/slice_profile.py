@@ -82,14 +82,14 @@ class SliceProfile:
 
     @classmethod
     def uniform(cls, dimension: int, *, n_slices: int = 200, seed: int = 0) -> SliceProfile:
-        """Directions drawn independently and uniformly from the sphere by a public seed."""
+        """Draw directions independently and uniformly from the sphere by a public seed."""
         generator = _generator(dimension, n_slices, seed)
         drawn = generator.standard_normal((n_slices, dimension))
         return cls(_unit_rows(drawn), name=f"{n_slices} uniform directions, seed {seed}")
 
     @classmethod
     def orthogonal(cls, dimension: int, *, n_slices: int = 200, seed: int = 0) -> SliceProfile:
-        """Uniform directions that are orthogonal to one another within each frame of ``d``."""
+        """Draw uniform directions that are orthogonal within each frame of ``d``."""
         generator = _generator(dimension, n_slices, seed)
         frames = []
         for _ in range(-(-n_slices // dimension)):

@@ -83,7 +83,7 @@ class PufferfishGuarantee(Statement):
 
     @classmethod
     def secret_kinds(cls) -> tuple[type[StatedSecret], ...]:
-        """Worlds, or batches of a run."""
+        """List the kinds: worlds, or batches of a run."""
         return SecretWorlds, SecretBatches
 
     @property

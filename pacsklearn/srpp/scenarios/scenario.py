@@ -263,7 +263,7 @@ class Scenario(ABC):
         return None
 
     def most_differing(self, n_rows: int) -> int | None:
-        """Rows in which two data sets of so many may differ, where none are listed; else None."""
+        """Count rows in which two data sets of so many may differ; None where they are listed."""
         return None
 
     @abstractmethod

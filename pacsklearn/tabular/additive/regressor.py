@@ -76,13 +76,13 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
     value_range: tuple[float, float] | None = None
 
     def loss_of(self, y: NDArray[Any]) -> tuple[Loss, Any]:
-        """Loss and weights of rows with these targets."""
+        """Return loss and weights of rows with these targets."""
         self._range()
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return SquaredLoss(y), 1.0
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predictions, inside ``value_range`` where it is given."""
+        """Predict targets, inside ``value_range`` where it is given."""
         values = self.scores(X)[:, 0]
         ends = self._range()
         return values if ends is None else np.clip(values, *ends)

@@ -45,7 +45,7 @@ class ScoreClassifier(ABC):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row."""
+        """Predict the most probable class of each row."""
         scores = self.scores(X)
         best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])

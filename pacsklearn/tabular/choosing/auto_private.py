@@ -300,7 +300,7 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
 
     @available_if(_offers("predict_proba"))
     def predict_proba(self, X: Any) -> Any:
-        """Class probabilities of the released model."""
+        """Predict class probabilities of the released model."""
         return self.released_estimator_.predict_proba(X)
 
     @available_if(_offers("decision_function"))

@@ -65,7 +65,7 @@ def privacy_utility_curve(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> PrivacyUtilityCurve:
-    """How good a released model would be, at several budgets and with several noise backends.
+    """Simulate how good a released model would be, at several budgets and noise backends.
 
     The candidate subsets are fitted once. For each budget and backend, releases are simulated (a
     random candidate, noise, decoding) and scored on rows that no subset ever saw.

@@ -148,13 +148,13 @@ class PrivacyUtilityCurve:
         return tuple(sorted({point.budget for point in self.points}))
 
     def of(self, noise: str) -> tuple[PrivacyUtilityPoint, ...]:
-        """Points of one noise backend, by growing budget."""
+        """Return the points of one noise backend, by growing budget."""
         if noise not in self.noises:
             raise ValueError(f"noise must be one of {', '.join(self.noises)}, got {noise!r}.")
         return tuple(point for point in self.points if point.noise == noise)
 
     def table(self) -> str:
-        """Plain text with aligned columns: one line for each backend and budget."""
+        """Write plain text with aligned columns: one line for each backend and budget."""
         title = (
             f"{self.estimator}, {self.scoring} on {self.n_test_rows:,} held-out rows; "
             f"{self.n_subsets} subsets of {self.n_rows:,} rows, "
@@ -193,7 +193,7 @@ class PrivacyUtilityCurve:
         return self.table()
 
     def to_frame(self) -> Any:
-        """Points as a pandas DataFrame, one row each.
+        """Return the points as a pandas DataFrame, one row each.
 
         Raises
         ------
@@ -204,12 +204,12 @@ class PrivacyUtilityCurve:
         return pd.DataFrame([point.to_dict() for point in self.points])
 
     def to_json(self, **options: Any) -> str:
-        """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""
+        """Write JSON text, which :meth:`from_json` reads. ``options`` go to :func:`json.dumps`."""
         return json.dumps(asdict(self), **options)
 
     @classmethod
     def from_json(cls, text: str) -> PrivacyUtilityCurve:
-        """Curve written by :meth:`to_json`."""
+        """Read a curve that :meth:`to_json` wrote."""
         data = json.loads(text)
         points = tuple(
             PrivacyUtilityPoint(**{**point, "scores": tuple(point["scores"])})

@@ -202,11 +202,11 @@ class Tuned(Alternatives):
                 ) from None
 
     def choose(self, prepare: Prepare, candidates: Candidates) -> Choice:
-        """The option whose simulated releases score best."""
+        """Choose the option whose simulated releases score best."""
         return choose(self.options(), prepare, Judge(candidates, self.scoring))
 
     def options(self) -> list[Option]:
-        """Options of the grid, checked.
+        """List the options of the grid, checked.
 
         Raises
         ------

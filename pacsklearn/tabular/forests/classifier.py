@@ -145,7 +145,7 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         return Statistics(counts, weights)
 
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
-        """Class probabilities by the sums of the statistics in every node of some trees."""
+        """Compute class probabilities from the statistics' sums in every node of some trees."""
         equal = np.full(sums.shape[-1], 1 / sums.shape[-1])
         return shrunken_leaves(sums, sums.sum(axis=-1), equal, self.prior_count)
 
@@ -156,12 +156,12 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         self.leaf_values_ = means
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities: the mean of the trees', on the simplex; (n_rows, n_classes)."""
+        """Predict class probabilities, the trees' mean on the simplex; (n_rows, n_classes)."""
         average = self.average(X)
         return average if average.min() >= 0 else on_simplex(average)  # rows sum to one
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row."""
+        """Predict the most probable class of each row."""
         best = self.average(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 

@@ -68,7 +68,7 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
     impurity = staticmethod(squared_error)
 
     def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
-        """Each row's weight, that times its target, and times the target's square."""
+        """Give each row's weight, that times its target, and times the target's square."""
         weights = checked_weights(sample_weight, y.shape[0])
         y = self.clipped(y.astype(np.float64))
         mean = float(np.average(y, weights=weights))
@@ -77,14 +77,14 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
         return Statistics(values, weights, mean)
 
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
-        """Means by the sums of the statistics in every node of some trees, of these origins."""
+        """Compute means from the statistics' sums in every node of some trees, of these origins."""
         origins, prior = origins[:, None, None], None
         if self.target_range is not None:
             prior = np.mean(_checked_range(self.target_range)) - origins
         return shrunken_leaves(sums[..., 1:2], sums[..., 0], prior, self.prior_count) + origins
 
     def predict(self, X: Any) -> Floats:
-        """Mean of the trees' numbers, inside ``target_range``."""
+        """Predict the mean of the trees' numbers, inside ``target_range``."""
         return self.clipped(self.average(X)[:, 0])
 
     def __sklearn_tags__(self) -> Tags:
@@ -94,7 +94,7 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
         return tags
 
     def clipped(self, y: Floats) -> Floats:
-        """Targets or predictions inside ``target_range``."""
+        """Clip targets or predictions to ``target_range``."""
         return y if self.target_range is None else np.clip(y, *_checked_range(self.target_range))
 
 

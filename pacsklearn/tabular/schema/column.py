@@ -158,14 +158,14 @@ class Column:
         return np.asarray(low + shares * (high - low))
 
     def read(self, values: Any) -> tuple[Floats, NDArray[np.bool_]]:
-        """Values of a number or a date as :attr:`bounds` has them, and which are neither.
+        """Read numbers or dates as :attr:`bounds` has them, and say which are neither.
 
         NaN where they are missing or neither.
         """
         return (as_days if self.kind == "date" else as_numbers)(values, self.missing)
 
     def n_cells(self, n_bins: int) -> int:
-        """Categories, or bins."""
+        """Count categories, or bins."""
         return len(self.categories) or self.cuts(n_bins).size + 1
 
     def cells(self, values: Any, n_bins: int) -> NDArray[np.intp]:
@@ -184,7 +184,7 @@ class Column:
         return codes
 
     def confirm(self) -> Column:
-        """The same column, said to hold public facts only."""
+        """Confirm that the column holds public facts only."""
         return replace(self, confirmed=True) if self.looked_up else self
 
     def _number(self, value: Any) -> float:

@@ -99,7 +99,7 @@ class SchemaColumns(TransformerMixin, BaseEstimator):
         return table
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         names = getattr(self, "feature_names_in_", self.schema.names)
         return np.array(names, dtype=object)
 

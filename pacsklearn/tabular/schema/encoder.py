@@ -169,7 +169,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         return np.concatenate(dense, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the features: of the column, and of what each stands for."""
+        """Return the names of the features: of the column, and of what each stands for."""
         names: list[str] = []
         for name, encoding in self._encodings():
             names += encoding.names

@@ -93,7 +93,7 @@ class SchemaQueries:
         return isinstance(self.marginals, str) and self.marginals == "private"
 
     def measured(self, X: Any, y: Any = None) -> Floats:
-        """Shares of the cells of all columns among some rows: what a private release is of.
+        """Measure shares of the cells of all columns among some rows, for a private release.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class SchemaQueries:
         return np.concatenate(parts)
 
     def rows(self, released: Floats | None = None, like: Any = None) -> Any:
-        """Made-up rows.
+        """Make up rows.
 
         Parameters
         ----------

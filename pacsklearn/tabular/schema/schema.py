@@ -106,17 +106,17 @@ class Schema:
         return name in self.names
 
     def select(self, names: Iterable[str]) -> Schema:
-        """Schema of these columns, in this order."""
+        """Keep these columns, in this order."""
         return Schema(self[name] for name in names)
 
     def drop(self, *names: str) -> Schema:
-        """Schema without these columns."""
+        """Leave these columns out."""
         for name in names:
             _ = self[name]
         return Schema(column for column in self.columns if column.name not in names)
 
     def with_column(self, name: str, **facts: Any) -> Schema:
-        """Schema in which some facts of a column are others, stated by hand.
+        """Replace some facts of a column by others, stated by hand.
 
         What is stated here is no longer marked as looked up.
         """
@@ -126,7 +126,7 @@ class Schema:
         return Schema(new if column is old else column for column in self.columns)
 
     def confirm(self, *names: str) -> Schema:
-        """Schema whose looked-up facts somebody says are public; of all columns without names.
+        """Confirm that looked-up facts are public; of all columns where no names are given.
 
         Confirm what a person who never saw the rows could have written: an age from 0 to 120, the
         sexes on a form. Not the largest income in the table.
@@ -140,7 +140,7 @@ class Schema:
 
     @classmethod
     def template(cls, data: Any) -> Schema:
-        """Draft of a schema for ``data``, to be confirmed by a person.
+        """Draft a schema for ``data``, to be confirmed by a person.
 
         Ranges, categories and the kinds of columns of text are looked up in the rows, which makes
         them *private*: every such fact is listed in ``Column.looked_up``, and a
@@ -155,7 +155,7 @@ class Schema:
 
     @classmethod
     def from_dtypes(cls, data: Any, **ranges: tuple[Any, Any]) -> Schema:
-        """Schema from the types of a table's columns; no cell is read.
+        """Make a schema from the types of a table's columns; no cell is read.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Schema:
 
     @classmethod
     def from_table(cls, data: Any, groups: Any = None) -> Schema:
-        """Schema whose facts are looked up in ``data``, to be published exactly with a release.
+        """Look the facts up in ``data``, to be published exactly with a release.
 
         What ``schema="from table"`` of :class:`PACPrivate` and Auto makes of their table: names and
         kinds of the columns; categories that at least ten units share, the rest as ``"other"``;
@@ -194,16 +194,16 @@ class Schema:
 
     @classmethod
     def from_table_schema(cls, document: Mapping[str, Any]) -> Schema:
-        """Schema from a Frictionless Table Schema, as read from JSON."""
+        """Make a schema from a Frictionless Table Schema, as read from JSON."""
         return cls(from_table_schema(document))
 
     def to_table_schema(self) -> dict[str, Any]:
-        """Frictionless Table Schema; what it has no words for is under ``"pacsklearn"``."""
+        """Write a Frictionless Table Schema; what it has no words for is under ``"pacsklearn"``."""
         return to_table_schema(self.columns)
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
-        """Schema from a file with a Frictionless Table Schema in JSON or YAML.
+        """Read a file with a Frictionless Table Schema in JSON or YAML.
 
         Raises
         ------

@@ -76,5 +76,5 @@ class StepwiseRegressor(RegressorMixin, StepwiseModel):
         self.coef_, self.intercept_ = weights, target - float(mean @ weights)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predictions."""
+        """Predict targets."""
         return np.asarray(self.scores(X)[:, 0])

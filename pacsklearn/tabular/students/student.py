@@ -97,11 +97,11 @@ class Student(AnsweringKind):
         super().check(model)
 
     def offered(self, estimator: Any) -> Iterable[str]:
-        """Methods of the student."""
+        """List the methods of the student."""
         return _offered(estimator if self.student is None else self.student)
 
     def choose(self, teacher: Any, rows: Any, answers: NDArray[Any]) -> Any:
-        """Student for queries and their answers, unfitted.
+        """Choose a student for queries and their answers, unfitted.
 
         Where none is stated, one is chosen by the answers among students that suit few queries and
         many.
@@ -111,7 +111,7 @@ class Student(AnsweringKind):
         return best_student(listed_students(teacher, rows, answers), rows, answers)
 
     def prepare(self, fit: OpenFit) -> None:
-        """Nothing is prepared: what is asked may itself be released for a part of the budget."""
+        """Prepare nothing: what is asked may itself be released for a part of the budget."""
 
     def take(self, fit: OpenFit, plan: None) -> dict[str, Any]:
         """Have the estimator answer queries privately, and fit a student on the answers."""
