@@ -22,8 +22,8 @@ class LiRAAttack(ShadowAttack):
     unit : int, optional
         Unit of privacy to attack; the game's target, or the one whose two distributions are
         furthest apart, when not given.
-    n_shadow : int, default=400
-        Models released beforehand to learn the two distributions.
+    n_shadow : int, optional
+        Models released beforehand to learn the two distributions; 400 when not given.
 
     Notes
     -----

@@ -30,7 +30,9 @@ class CodebookReader(Protocol):
 
 def published_facts(estimator: Any) -> tuple[str, ...]:
     """Facts of the protected table that an estimator's codebooks publish exactly, in words."""
-    parts = estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ()
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+        return ()  # no estimator, which is refused in words of its own
+    parts = estimator.get_params(deep=True).values()
     readers = [
         part
         for part in (estimator, *parts)

@@ -156,10 +156,11 @@ def _count(X: Any, y: Any) -> float:
 FUNCTIONS = {"mean": _mean, "count": _count}
 
 
-def processor() -> str:
-    """Kernels that numpy's linear algebra uses here: others round otherwise."""
-    known = [each.get("architecture") for each in threadpool_info() if "architecture" in each]
-    return " ".join(sorted({str(each) for each in known}))
+def processor() -> dict[str, list[str]]:
+    """What rounds otherwise elsewhere: kernels of the linear algebra, instructions of NumPy."""
+    known = {str(each["architecture"]) for each in threadpool_info() if "architecture" in each}
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]
+    return {"kernels": sorted(known), "instructions": [*simd["baseline"], *simd.get("found", [])]}
 
 
 def taken(call: Any) -> dict[str, Any]:

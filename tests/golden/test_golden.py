@@ -55,16 +55,22 @@ def test_figures_are_the_same_bits_without_numba(call: Call) -> None:
 
 
 @pytest.mark.skipif(
-    processor() != MADE_ON,
+    processor()["kernels"] != MADE_ON["kernels"],
     reason="sums are rounded otherwise on another processor; make golden BASE=... compares there",
 )
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_figures_are_those_of_the_record(call: Call) -> None:
+    is_same_machine = processor() == MADE_ON
+    if call.searched and not is_same_machine:
+        pytest.skip("a search ends elsewhere with other instructions of the processor")
     stored, found = RECORD[call.name], json.loads(json.dumps(taken(call)))
     assert set(found) == set(stored)
+    charges = 0.0 if is_same_machine else 1e-9
     differing = {
         name: (stored[name], found[name])
         for name in stored
-        if not agree(stored[name], found[name], 0.0 if name.endswith(".charge") else call.tolerance)
+        if not agree(
+            stored[name], found[name], charges if name.endswith(".charge") else call.tolerance
+        )
     }
     assert not differing

@@ -30,7 +30,6 @@ COUNTS = np.resize([0, 1, 2, 5], N)
 CLASSES = np.resize(["a", "b", "c"], N)
 GROUPS = np.arange(N) // 2
 M = {"n": 8, "seed": 3}
-OLD = {"n_subsets": 8, "subset_seed": 3}
 
 UNIVERSES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "counts": (Ridge(), COUNTS, {}),
@@ -68,7 +67,7 @@ def function(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
         opened.release_function(lambda rows, _: rows.mean())
 
 
-def curve(estimator: Any, y: Any, **design: Any) -> None:
+def curve(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
     privacy_utility_curve(
         estimator,
         X,
@@ -78,17 +77,19 @@ def curve(estimator: Any, y: Any, **design: Any) -> None:
         budgets=[1.0],
         n_releases=2,
         scoring=lambda *_: 0.0,
-        **OLD,
-        **design,
+        secret=Subsets(**M, **design),
+        groups=groups,
     )
 
 
-def spectrum(estimator: Any, y: Any, **design: Any) -> None:
-    NoiseSpectrumDisplay.from_estimator(estimator, X, y, **OLD, **design)
+def spectrum(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
+    secret = Subsets(**M, **design)
+    NoiseSpectrumDisplay.from_estimator(estimator, X, y, secret=secret, groups=groups)
 
 
-def stability(estimator: Any, y: Any, **design: Any) -> None:
-    StabilityDisplay.from_estimator(estimator, X, y, n_orders=1, noise="logdet", **OLD, **design)
+def stability(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:
+    given = {"secret": Subsets(**M, **design), "groups": groups}
+    StabilityDisplay.from_estimator(estimator, X, y, n_orders=1, noise="logdet", **given)
 
 
 def audit(estimator: Any, y: Any, groups: Any = None, **design: Any) -> None:

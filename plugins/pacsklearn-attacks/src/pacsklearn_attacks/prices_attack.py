@@ -26,8 +26,8 @@ class PricesAttack(ShadowAttack):
     ----------
     unit : int, optional
         Unit of privacy to attack; chosen when not given.
-    n_shadow : int, default=200
-        Conversations held beforehand.
+    n_shadow : int, optional
+        Conversations held beforehand; 200 when not given.
 
     Notes
     -----

@@ -27,8 +27,9 @@ class QuantileAttack(ShadowAttack):
     ----------
     unit : int, optional
         Unit of privacy to attack; chosen when not given.
-    n_shadow : int, default=8
-        Releases whose rows are known: half of them teach the regression, half the threshold.
+    n_shadow : int, optional
+        Releases whose rows are known: half of them teach the regression, half the threshold; 8
+        when not given.
 
     Notes
     -----

@@ -23,8 +23,9 @@ class RMIAAttack(ShadowAttack):
     ----------
     unit : int, optional
         Unit of privacy to attack; chosen when not given.
-    n_shadow : int, default=16
-        Models released beforehand: half are the references, half choose unit and threshold.
+    n_shadow : int, optional
+        Models released beforehand: half are the references, half choose unit and threshold; 16
+        when not given.
 
     Notes
     -----

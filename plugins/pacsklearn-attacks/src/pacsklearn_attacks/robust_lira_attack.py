@@ -24,8 +24,8 @@ class RobustLiRAAttack(ShadowAttack):
     ----------
     unit : int, optional
         Unit of privacy to attack; chosen when not given.
-    n_shadow : int, default=16
-        Models released beforehand.
+    n_shadow : int, optional
+        Models released beforehand; 16 when not given.
 
     Notes
     -----
