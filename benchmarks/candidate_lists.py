@@ -42,7 +42,7 @@ from pacsklearn.universe.design import candidates_over
 FOLDER = Path(os.environ.get("PACSKLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 NATS = 1 / 64
 CAP = posterior_success(NATS, 0.5)
-ROWS, RELEASES = 700, 30
+ROWS, RELEASES = 1000, 30
 LISTS = {"unblocked": {}, "blocks of 8": {"blocks": 8, "balance": None}, "walk": {"blocks": 8}}
 CLASSIFIERS = {
     "logistic .01": make_pipeline(StandardScaler(), LogisticRegression(C=0.01)),
@@ -76,11 +76,19 @@ class Cell(NamedTuple):
     agreed: float
 
 
-def from_file(name: str, target: Any, *, header: Any = 0, drop: tuple[Any, ...] = ()) -> Table:
+def from_file(
+    name: str,
+    target: Any,
+    *,
+    header: Any = 0,
+    drop: tuple[Any, ...] = (),
+    numbers: bool = False,
+) -> Table:
     """A sample of a public table; words become columns."""
     frame = pd.read_csv(FOLDER / name, header=header)
     frame = frame.sample(min(len(frame), ROWS), random_state=0).drop(columns=list(drop))
-    y = pd.factorize(frame.pop(target))[0]
+    y = frame.pop(target)
+    y = y.to_numpy(float) if numbers else pd.factorize(y)[0]
     return Table(pd.get_dummies(frame).to_numpy(dtype=float), y)
 
 
@@ -124,7 +132,13 @@ TABLES: dict[str, Callable[[], Table]] = {
     "rice": lambda: from_file("rice.csv", pd.read_csv(FOLDER / "rice.csv", nrows=1).columns[-1]),
     "taiwan": lambda: from_file("taiwan_credit_card.csv.gz", "target", drop=("_is_test", "id")),
     "german": lambda: from_file("german_credit.csv", "target", drop=("_is_test",)),
+    "adult": lambda: from_file("adult.csv.gz", "income"),
+    "cleveland": lambda: from_file("cleveland_heart.csv", "num"),
     "diabetes": lambda: Table(*load_diabetes(return_X_y=True)),
+    "student": lambda: from_file("student_mat.csv", "G3", drop=("G1", "G2"), numbers=True),
+    "white wine": lambda: from_file(
+        "winequality_white.csv", "quality", drop=("type",), numbers=True
+    ),
     **{name: (lambda name=name: made(name)) for name in MADE},
 }
 
@@ -171,7 +185,7 @@ def study(
     """Figures of each model and list; shape (seeds, 5)."""
     kept = train_test_split(np.arange(len(table.y)), test_size=0.3, random_state=0)
     parts = [Table(*(None if each is None else each[rows] for each in table)) for rows in kept]
-    numbers = len(np.unique(table.y)) > 20
+    numbers = table.y.dtype.kind == "f"
     models = REGRESSORS if numbers else CLASSIFIERS
     chosen = {name: models[name] for name in models if not small or name in CAPPED}
     found: dict[tuple[str, str], list[Cell]] = {}
@@ -209,7 +223,8 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # distances to convergence do not matter here
     columns = ("power saved", "under cap", "accuracy", "worst row", "unanimous")
-    rows, cells = [], {title: [] for title in arguments.lists}
+    rows: list[tuple[str, ...]] = []
+    cells: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     for table in arguments.tables:
         lists = ["unblocked", *arguments.lists]
         found = study(TABLES[table](), arguments.seeds, lists, small=table in MADE)
@@ -217,7 +232,8 @@ def main() -> None:
             if title == "unblocked":
                 continue
             value, error = compared(found[name, "unblocked"], found[name, title])
-            cells[title].append((value, error))
+            kind = "made" if table in MADE else "public"
+            cells.setdefault(f"{kind} tables, {title}", []).append((value, error))
             texts = [shown(value[i], error[i], ratio=i < 2) for i in range(len(columns))]
             rows.append((table, name, title, *texts))
             print(*rows[-1], sep=" | ", flush=True)

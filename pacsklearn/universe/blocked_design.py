@@ -16,10 +16,12 @@ _BATCHES = 128
 # A coin leans in steps of 1/1024, to 1/4 and 3/4 at most.
 _STEPS = 1024
 _MOST = _STEPS // 2
-_GAIN = 2.0
-_LARGEST = 2**11
+_GAIN = 8.0
+# Share of the widest direction's variance that others count as having, at least.
+_LEAST = 1e-6
+_LARGEST = 2**10
 # Blocks that the spread of moments is taken over.
-_SOME = 2**13
+_SOME = 2**10
 
 
 def blocked_design(
@@ -88,7 +90,7 @@ def blocked_design(
         # Which unit of a block stands at which place is drawn.
         units = generator.permutation(blocks.units[blocks.strata == code])
         units = generator.permuted(units, axis=1)
-        balance = None if moments is None else _Balance(moments, units, n_subsets)
+        balance = None if moments is None else _Balance(moments, units, pattern, n_subsets)
         for start in range(0, len(units), n_batch):
             batch = units[start : start + n_batch].T
             packed[batch] = _dealt(generator, batch, pattern, n_subsets, balance)
@@ -104,25 +106,22 @@ def _dealt(
 ) -> Bytes:
     """Packed memberships of some blocks, whose units have shape (size, n_blocks)."""
     (size, n_blocks), together = units.shape, pattern.shape[1]
-    sets = np.arange(n_subsets // together)
+    sets = np.arange(n_subsets // together)[:, None]
     subsets = generator.permutation(n_subsets).reshape(sets.size, together)
     # Each set of subsets pairs the places of a block in its own way.
     pairs = generator.permuted(np.tile(np.arange(size), (sets.size, 1)), axis=1)
-    held = np.empty((sets.size, together, size, n_blocks), dtype=np.uint8)
-    for place in range(0, size, 2):
-        one, other = pairs[:, place], pairs[:, place + 1]
-        first, second = pattern[place], pattern[place + 1]
-        coins = generator.integers(2**16, size=(sets.size, n_blocks), dtype=np.uint16)
-        lean: NDArray[np.float32] | float = 0.0
-        if balance is not None:
-            lean = balance.lean(units, subsets, one, other, first.astype(np.int64) - second)
-        swapped = (coins >= 2.0**15 + lean).view(np.uint8)
-        for each in range(together):
-            either = swapped if first[each] != second[each] else np.uint8(0)
-            held[sets, each, one] = either ^ first[each]
-            held[sets, each, other] = either ^ second[each]
+    one, other = pairs[:, ::2], pairs[:, 1::2]
+    first, apart = pattern[::2], pattern[::2] ^ pattern[1::2]
+    coins = generator.integers(2**16, size=(*one.shape, n_blocks), dtype=np.uint16)
+    swapped = coins >= np.uint16(2**15)
+    if balance is not None:
+        swapped = coins >= 2.0**15 + balance.lean(units, subsets, one, other)
+    turned = swapped.view(np.uint8)[:, :, None] & apart[..., None]
+    held = np.empty((sets.size, size, together, n_blocks), dtype=np.uint8)
+    held[sets, one] = turned ^ first[..., None]
+    held[sets, other] = turned ^ first[..., None] ^ apart[..., None]
     ordered = np.empty((n_subsets, size, n_blocks), dtype=np.uint8)
-    ordered[subsets.ravel()] = held.reshape(ordered.shape)
+    ordered[subsets] = held.transpose(0, 2, 1, 3)
     if balance is not None:
         balance.add(units, ordered, pattern.mean())
     # Bits side by side in memory are packed four times as fast.
@@ -134,18 +133,31 @@ class _Balance:
     """Sums of moments over each subset's units of one stratum, less their even share."""
 
     def __init__(
-        self, moments: NDArray[np.float32], units: NDArray[np.int64], n_subsets: int
+        self,
+        moments: NDArray[np.float32],
+        units: NDArray[np.int64],
+        pattern: Bytes,
+        n_subsets: int,
     ) -> None:
         self._moments = moments
+        # How the subsets that deal together differ in the places of a pair: few ways in all.
+        differ = pattern[::2].astype(np.int64) - pattern[1::2]
+        self._ways, way = np.unique(differ, axis=0, return_inverse=True)
+        self._way = way.ravel()
         self._sums = np.zeros((moments.shape[1], n_subsets))
-        self._of_batch: dict[bytes, NDArray[np.float32]] = {}
         own = moments[units[:_SOME]].astype(np.float64)
         own -= own.mean(axis=1, keepdims=True)
         flat = own.reshape(-1, own.shape[2])
         # Of the difference of two units of a block.
         spread = 2 * (flat.T @ flat) / (len(own) * (units.shape[1] - 1))
-        self._inverse = np.linalg.pinv(spread, rcond=1e-6, hermitian=True)
-        self._rank = round(float(np.trace(self._inverse @ spread)))
+        variances, axes = np.linalg.eigh(spread)
+        widest = max(variances.max(initial=0.0), 1e-300)
+        # Coins can lean only so far. Of all linear rules, leaning by inverse roots of variances
+        # leaves the least total variance; by inverses, what hardly varies would take as much of
+        # the coins as what varies most.
+        roots = np.sqrt(np.maximum(variances / widest, _LEAST))
+        self._weights = axes / (roots * widest) @ axes.T
+        self._few = float(roots.sum()) / _GAIN
 
     def lean(
         self,
@@ -153,27 +165,24 @@ class _Balance:
         subsets: NDArray[np.int64],
         one: NDArray[np.int64],
         other: NDArray[np.int64],
-        apart: NDArray[np.int64],
     ) -> NDArray[np.float32]:
         """Chances, in units of 2^-16, that pairs stay as they are, above one half."""
-        # Newton's step towards even sums: all pairs of the batch together take it, and where there
-        # are fewer pairs than moments, a part of it.
-        key = apart.tobytes()
-        if key not in self._of_batch:
-            n_pairs = units.size // 2
-            step = self._inverse @ (self._sums[:, subsets] @ apart)
-            step *= _GAIN * _STEPS / (n_pairs + self._rank)
+        # A step towards even sums, which all pairs of the batch take together: where there are
+        # many, Newton's in the widest direction; where there are few, as far as coins can lean.
+        sets = np.arange(len(subsets))[:, None]
+        step = self._weights @ self._sums * (_STEPS / (units.size // 2 + self._few))
+        lean = np.empty((*one.shape, units.shape[1]), dtype=np.float32)
+        for number, apart in enumerate(self._ways):
             # Whole numbers below 2^24: sums are exact in single precision, on every processor.
-            whole = np.clip(np.rint(step), -_LARGEST, _LARGEST).astype(np.float32)
-            along = whole.T @ self._moments[units.ravel()].T
-            self._of_batch[key] = along.reshape(len(whole.T), *units.shape)
-        along, sets = self._of_batch[key], np.arange(len(subsets))
-        lean = np.clip(along[sets, other] - along[sets, one], -_MOST, _MOST)
-        return np.asarray(lean * (2**15 // _STEPS), dtype=np.float32)
+            whole = np.clip(np.rint(step[:, subsets] @ apart), -_LARGEST, _LARGEST)
+            along = whole.T.astype(np.float32) @ self._moments[units.ravel()].T
+            along = along.reshape(len(subsets), *units.shape)
+            own = np.flatnonzero(self._way == number)
+            lean[:, own] = along[sets, other[:, own]] - along[sets, one[:, own]]
+        return np.clip(lean, -_MOST, _MOST, out=lean) * np.float32(2**15 // _STEPS)
 
     def add(self, units: NDArray[np.int64], held: Bytes, rate: float) -> None:
         """Count a batch that was dealt."""
         moments = self._moments[units.ravel()]
         sums = moments.T @ held.reshape(len(held), -1).T.astype(np.float32)
         self._sums += sums - rate * moments.sum(axis=0, dtype=np.float64)[:, None]
-        self._of_batch.clear()

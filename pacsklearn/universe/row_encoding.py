@@ -17,7 +17,7 @@ STEPS = 4
 _FAR = 4 * STEPS
 _CELLS = 2**22
 # Rows that centres and spreads are taken over.
-_SOME = 2**16
+_SOME = 2**13
 _PART = 2**14
 # Columns that a sparse table is summed into.
 _SKETCH = 64
@@ -103,8 +103,9 @@ def _on_grid(numbers: NDArray[np.float64]) -> Codes:
     codes = np.empty(numbers.shape, dtype=np.int8)
     for start in range(0, len(numbers), _PART):
         part = slice(start, start + _PART)
-        steps = (numbers[part] - centre) * factor
-        codes[part] = np.clip(np.rint(steps), -_FAR, _FAR)
+        steps = numbers[part] - centre
+        steps *= factor
+        codes[part] = np.clip(np.rint(steps, out=steps), -_FAR, _FAR, out=steps)
     if gapped.any():
         own = np.flatnonzero(varies[: gaps.shape[1]])
         codes[:, : own.size][gaps[:, own]] = 0

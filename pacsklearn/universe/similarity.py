@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from pacsklearn.universe.row_encoding import STEPS, Codes, row_encoding
 
 # Principal directions that blocks are cut along, and those whose moments are balanced.
-_PLACES = 8
-_MOMENTS = 32
+_PLACES = 4
+_MOMENTS = 64
 _TARGETS = 4
 # Rows that covariances are of, in parts of so many; of fewer where there are more columns.
-_SOME = 2**16
+_SOME = 2**13
 _PART = 2**14
 _WIDE = 512
 # A difference in the target counts twice.
@@ -103,18 +103,19 @@ def _of_units(codes: Codes, unit_of_row: NDArray[np.int64] | None, *, counted: b
 def _moments(codes: Codes, aims: Codes) -> NDArray[np.float32]:
     """First and second moments of codes and targets, and products of both."""
     x, y = _leading(codes, _MOMENTS), _leading(aims, _TARGETS)
-    return np.concatenate(
-        [
-            _products(x[start : start + _PART], y[start : start + _PART])
-            for start in range(0, len(x), _PART)
-        ]
-    )
-
-
-def _products(x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Moments of some units; squares in units of first moments, so that all are small."""
-    second = np.hstack([x * x, y * y, *(x * column[:, None] for column in y.T)])
-    return np.hstack([x, y, np.rint(second / STEPS)])
+    both = np.hstack([x, y])
+    n_first = both.shape[1]
+    moments = np.empty((len(x), n_first * 2 + x.shape[1] * y.shape[1]), dtype=np.float32)
+    moments[:, :n_first] = both
+    second = moments[:, n_first:]
+    np.multiply(both, both, out=second[:, :n_first])
+    for number, target in enumerate(y.T, start=1):
+        end = n_first + number * x.shape[1]
+        np.multiply(x, target[:, None], out=second[:, end - x.shape[1] : end])
+    # In units in which they weigh about as much as first moments, and all are small.
+    second /= 2 * STEPS
+    np.rint(second, out=second)
+    return moments
 
 
 def _leading(codes: Codes, most: int) -> NDArray[np.float32]:
