@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any, final
 
@@ -18,6 +19,7 @@ from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 
 _KERNELS = ("rbf", "poly", "sigmoid", "linear")
 _ROWS = 256  # whose kernels with one machine's support vectors fit the cache
+_FEW = 8  # rows that all machines are asked about at once
 _BINARY = 2
 
 
@@ -61,23 +63,54 @@ class _Machine:
             X = step.transform(X)
         rows = np.asarray(X, dtype=np.float64)
         decisions = np.empty((len(self.weights), len(rows)))
-        name, width, origin, degree = self.kernel
         for start in range(0, len(rows), _ROWS):
             part = rows[start : start + _ROWS]
-            kernel = self.vectors @ part.T
-            if name == "rbf":
-                kernel *= 2.0
-                kernel -= self.squares
-                kernel -= np.einsum("np,np->n", part, part)
-                kernel *= width
-                np.exp(kernel, out=kernel)
-            elif name != "linear":
-                kernel *= width
-                kernel += origin
-                kernel = np.tanh(kernel) if name == "sigmoid" else _power(kernel, degree)
+            kernel = _kernel(self.vectors @ part.T, self.squares, part, self.kernel)
             decisions[:, start : start + _ROWS] = self.weights @ kernel
         decisions += self.intercept
         return decisions
+
+
+@final
+class _Together:
+    """All machines, one after the other, for so few rows that calls cost more than numbers."""
+
+    def __init__(self, machines: tuple[_Machine, ...]) -> None:
+        sizes = [len(one.vectors) for one in machines]
+        self._starts = np.cumsum([0, *sizes[:-1]])
+        # Candidates share most of their support vectors: products are taken once for each row.
+        every = np.concatenate([one.vectors for one in machines])
+        self._vectors, self._place = np.unique(every, axis=0, return_inverse=True)
+        self._squares = np.concatenate([one.squares for one in machines])
+        self._weights = np.concatenate([one.weights for one in machines], axis=1)
+        self._intercepts = np.stack([one.intercept for one in machines])
+        self._widths = np.repeat([one.kernel[1] for one in machines], sizes)[:, None]
+        self._kernel = machines[0].kernel
+
+    def decide(self, rows: Floats) -> Floats:
+        """Decisions of shape (m, decisions, n)."""
+        name, _, origin, degree = self._kernel
+        products = (self._vectors @ rows.T)[self._place.ravel()]
+        kernel = _kernel(products, self._squares, rows, (name, self._widths, origin, degree))
+        # Each machine's sum ends where the next one's vectors begin.
+        parts = [np.add.reduceat(row[:, None] * kernel, self._starts) for row in self._weights]
+        return np.stack(parts, axis=1) + self._intercepts
+
+
+def _kernel(products: Floats, squares: Floats, rows: Floats, kernel: Any) -> Floats:
+    """Kernel of support vectors with rows, from their products, which it may overwrite."""
+    name, width, origin, degree = kernel
+    if name == "linear":
+        return products
+    if name == "rbf":
+        products *= 2.0
+        products -= squares
+        products -= np.einsum("np,np->n", rows, rows)
+        products *= width
+        return np.exp(products, out=products)
+    products *= width
+    products += origin
+    return np.tanh(products) if name == "sigmoid" else _power(products, degree)
 
 
 @final
@@ -116,9 +149,18 @@ class StackedSVM(BatchPredictor):
             return None
         return cls(tuple(map(_Machine.of, models)), len(classes))
 
+    @cached_property
+    def _together(self) -> _Together:
+        return _Together(self.machines)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Class codes or values of shape (m, n)."""
-        decisions = np.stack([machine.decide(X) for machine in self.machines])
+        # A vote needs no last digit, which sums in another order have otherwise.
+        few = self.n_classes and X.shape[0] <= _FEW
+        if few and all(len(one.vectors) and not one.steps for one in self.machines):
+            decisions = self._together.decide(np.asarray(X, dtype=np.float64))
+        else:
+            decisions = np.stack([machine.decide(X) for machine in self.machines])
         if not self.n_classes:
             return decisions[:, 0]
         if self.n_classes == _BINARY:

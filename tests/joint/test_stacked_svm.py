@@ -48,7 +48,7 @@ def test_labels(estimator: Any, load: Any) -> None:
     models = fitted(estimator, X, np.array(["b", "a", "c"])[y])
     stacked = stack(models)
     assert isinstance(stacked, StackedSVM)
-    for rows in (X, X[:1]):
+    for rows in (X, X[:1], X[48:56], X[96:104]):
         codes = stacked.predict(rows)
         assert codes.dtype == np.int32
         for model, own in zip(models, codes, strict=True):
