@@ -15,13 +15,7 @@ from sklearn.base import clone
 from pacsklearn._sklearn_compat import features_of, set_classes
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.memberships import Memberships
-from pacsklearn.joint.moments import (
-    Moments,
-    MomentSums,
-    class_moments,
-    is_doubtful,
-    subset_moments,
-)
+from pacsklearn.joint.moments import Moments, MomentSums, is_doubtful
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -57,40 +51,26 @@ class MomentFitter(TableFitter):
         raise TypeError(f"{type(model).__name__} is no transformer of moments")
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
-        rows, targets, codes, classes = self._arrays(X, y)
+        rows, targets, classes = self._arrays(X, y)
         if rows is None or self._is_too_large(rows, space, classes):
             return [None] * space.n_subsets
-        features = features_of(X)
-        moments_of_subsets = (
-            subset_moments(rows, targets, space, scatter=self.wants_scatter)
-            if codes is None
-            else class_moments(
-                rows,
-                codes,
-                space,
-                scatter=self.wants_scatter,
-                class_scatter=self.wants_class_scatter,
-            )
-        )
-        return self._fit_each(estimator, moments_of_subsets, features, classes)
+        sums = self._sums(rows, targets, space, 0 if classes is None else len(classes))
+        table = np.hstack([rows, targets]) if self.wants_targets else rows
+        return self._fit_each(estimator, sums.exact(table, space), features_of(X), classes)
 
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
     ) -> list[Any]:
-        scatter = self.wants_scatter
+        return list(self._sums(rows, targets, members, n_classes).arrays)
+
+    def _sums(self, rows: Any, targets: Any, members: Memberships, n_classes: int) -> MomentSums:
+        scatter, apart = self.wants_scatter, self.wants_class_scatter
         if self.wants_classes:
-            sums = MomentSums.of_classes(
-                rows,
-                targets,
-                n_classes,
-                members,
-                scatter=scatter,
-                class_scatter=self.wants_class_scatter,
+            return MomentSums.of_classes(
+                rows, targets, n_classes, members, scatter=scatter, class_scatter=apart
             )
-        else:
-            numbers = targets.reshape(len(rows), -1) if self.wants_targets else None
-            sums = MomentSums.of(rows, numbers, members, scatter=scatter)
-        return list(sums.arrays)
+        numbers = targets.reshape(len(rows), -1) if self.wants_targets else None
+        return MomentSums.of(rows, numbers, members, scatter=scatter)
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
         moments = MomentSums(view.rows.shape[1], (sums[0], sums[1], sums[2])).moments()
@@ -126,24 +106,21 @@ class MomentFitter(TableFitter):
             products *= len(classes)
         return bool(max(n * p, 2 * products) > _MOST_CELLS)
 
-    def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
-        """Rows, targets, class codes and classes; no rows where the fit would not use doubles."""
-        nothing = (None, None, None, None)
-        rows = double_rows(X)
-        if rows is None:
-            return nothing
-        if self.wants_classes:
+    def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
+        """Rows, targets or class codes, classes; no rows where the fit would not use doubles."""
+        rows, nothing = double_rows(X), (None, None, None)
+        if self.wants_classes and rows is not None:
             if np.ndim(y) != 1:
                 return nothing
             classes, codes = np.unique(np.asarray(y), return_inverse=True)
-            return (rows, None, codes, classes) if classes.size <= _MOST_CLASSES else nothing
-        if self.wants_targets:
+            return (rows, codes, classes) if classes.size <= _MOST_CLASSES else nothing
+        if self.wants_targets and rows is not None:
             targets = np.asarray(y)
             single = targets.ndim == 2 and targets.shape[1] == 1
             if single or targets.dtype.kind not in "iuf" or targets.dtype == np.float32:
                 return nothing
-            return rows, targets.astype(np.float64).reshape(len(rows), -1), None, None
-        return rows, None, None, None
+            return rows, targets.astype(np.float64).reshape(len(rows), -1), None
+        return rows, None, None
 
 
 def _ends(model: Any) -> tuple[Any, Any]:

@@ -151,69 +151,23 @@ class MomentSums:
                 else Moments(int(n_rows[i]), self.n_features, loss=float(losses[i]), **own)
             )
 
+    def exact(self, table: Floats, space: SecretSpace) -> Iterator[Moments | None]:
+        """As :meth:`moments`, exact for columns that are one number in all of a candidate's rows.
 
-def subset_moments(
-    X: Floats, targets: Floats | None, space: SecretSpace, *, scatter: bool
-) -> Iterator[Moments | None]:
-    """Moments of each candidate, in their order.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, p)
-    targets : ndarray of shape (n_rows, t), optional
-    space : SecretSpace
-    scatter : bool
-        Whether products of features are wanted.
-
-    Returns
-    -------
-    iterator over Moments or None
-        None for a subset with a row that is not finite or too large to be squared.
-    """
-    sums = MomentSums.of(X, targets, space, scatter=scatter)
-    return _exact(sums.moments(), X if targets is None else np.hstack([X, targets]), space)
-
-
-def class_moments(
-    X: Floats,
-    codes: NDArray[np.intp],
-    space: SecretSpace,
-    *,
-    scatter: bool,
-    class_scatter: bool = False,
-) -> Iterator[Moments | None]:
-    """As :func:`subset_moments`, with those of each class.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, p)
-    codes : ndarray of shape (n_rows,)
-        Class of each row, from 0 to K - 1. A subset without some class gives None.
-    space : SecretSpace
-    scatter : bool
-        Whether products of features are wanted, of all classes together.
-    class_scatter : bool, default=False
-        Whether they are wanted of each class.
-    """
-    n_classes = int(codes.max()) + 1
-    sums = MomentSums.of_classes(
-        X, codes, n_classes, space, scatter=scatter, class_scatter=class_scatter
-    )
-    return _exact(sums.moments(), X, space)
-
-
-def _exact(
-    moments_of: Iterator[Moments | None], table: Floats, space: SecretSpace
-) -> Iterator[Moments | None]:
-    """Moments, those of columns that are one number in all of a candidate's rows exact."""
-    for i, moments in enumerate(moments_of):
-        if moments is None or not is_doubtful(moments.loss):
-            yield moments
-            continue
-        doubtful = np.flatnonzero(moments.square * _EPSILON > _DOUBT * moments.variance)
-        own = table[space.rows(i)[:, None], doubtful]
-        flat = np.all(own == own[0], axis=0)
-        yield _with_constants(moments, doubtful[flat], own[0, flat])
+        Parameters
+        ----------
+        table : ndarray of shape (n_rows, q)
+            All rows that were summed, columns of ``y`` that are numbers after ``X``'s.
+        space : SecretSpace
+        """
+        for i, moments in enumerate(self.moments()):
+            if moments is None or not is_doubtful(moments.loss):
+                yield moments
+                continue
+            doubtful = np.flatnonzero(moments.square * _EPSILON > _DOUBT * moments.variance)
+            own = table[space.rows(i)[:, None], doubtful]
+            flat = np.all(own == own[0], axis=0)
+            yield _with_constants(moments, doubtful[flat], own[0, flat])
 
 
 def _with_constants(moments: Moments, columns: NDArray[np.intp], values: Floats) -> Moments:

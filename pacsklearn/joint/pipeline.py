@@ -19,7 +19,7 @@ from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.moment_fitter import MomentFitter
-from pacsklearn.joint.moments import Moments, MomentSums, subset_moments
+from pacsklearn.joint.moments import Moments, MomentSums
 from pacsklearn.joint.pca import PCAFitter
 from pacsklearn.joint.standard_scaler import StandardScalerFitter
 from pacsklearn.joint.table_fitter import TableFitter, TableView
@@ -63,7 +63,7 @@ class ScaledConvexFitter(TableFitter):
         if rows is None:
             return [None] * m
         features = features_of(X)
-        moments = subset_moments(rows, None, space, scatter=False)
+        moments = MomentSums.of(rows, None, space, scatter=False).exact(rows, space)
         pipes, scaling, doubtful = self._scaled(estimator, moments, m, features)
         models = self.model.fit_scaled(estimator.steps[-1][1], rows, y, space, scaling)
         return _joined(pipes, models, doubtful)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.joint.moment_fitter import MomentFitter
-from pacsklearn.joint.moments import Moments, class_moments, is_doubtful
+from pacsklearn.joint.moments import Moments, MomentSums, is_doubtful
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
@@ -66,7 +66,8 @@ class StepwiseClassifierFitter(SubsetFitter):
         features = features_of(X)
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         fitted: list[Any] = []
-        for index, moments in enumerate(class_moments(X, codes, space, scatter=True)):
+        sums = MomentSums.of_classes(X, codes, classes.size, space, scatter=True)
+        for index, moments in enumerate(sums.exact(X, space)):
             own = space.rows(index)
             if moments is None or moments.scatter is None or _is_doubtful(moments, X, own):
                 fitted.append(None)
