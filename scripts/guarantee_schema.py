@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
@@ -140,7 +141,7 @@ def promise(kind: Any, defs: dict[str, Any]) -> dict[str, Any]:
                 "What the promise is about; other releases about the same rows are not in it."
             ),
         },
-        "framework": {"const": kind.framework},
+        "framework": {"const": kind.name},
         "status": record(
             {
                 "kind": {"enum": [str(one) for one in Reliance]},
@@ -157,7 +158,7 @@ def promise(kind: Any, defs: dict[str, Any]) -> dict[str, Any]:
         "secret": {"oneOf": kinds},
         **properties(kind),
     }
-    for name in DERIVED if kind is Guarantee else ():
+    for name in DERIVED if kind is PACGuarantee else ():
         derived = getattr(kind, name)
         rules[name] = rule(typing.get_type_hints(derived.fget)["return"], name)
         rules[name]["description"] = words((derived.__doc__ or "").split("\n\n")[0])
@@ -171,7 +172,7 @@ def schema() -> dict[str, Any]:
         "costs": record(properties(RenyiCosts), first_line(RenyiCosts)),
         "success": record(properties(BayesSuccess), first_line(BayesSuccess)),
     }
-    defs["pac"] = promise(Guarantee, defs)
+    defs["pac"] = promise(PACGuarantee, defs)
     defs["pufferfish"] = promise(PufferfishGuarantee, defs)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -180,7 +181,7 @@ def schema() -> dict[str, Any]:
         "description": "Information is in nats; shares are probabilities from 0 to 1.",
         "type": "object",
         "required": ["schema", "framework"],
-        "if": {"properties": {"framework": {"const": Guarantee.framework}}},
+        "if": {"properties": {"framework": {"const": PACGuarantee.name}}},
         "then": {"$ref": "#/$defs/pac"},
         "else": {"$ref": "#/$defs/pufferfish"},
         "$defs": defs,

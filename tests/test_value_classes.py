@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from pacsklearn.kernel.guarantee.statement import Statement
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
 
 # Accounts and a session's certificate add up; a report, and how far one came,
@@ -73,7 +73,7 @@ def test_what_is_stated_is_given_by_name() -> None:
     stated = [
         each
         for each in [*value_classes("kernel"), *value_classes("srpp")]
-        if issubclass(each, (Statement, StatedSecret))
+        if issubclass(each, (Guarantee, StatedSecret))
     ]
     assert len(stated) > 5
     for value in stated:

@@ -24,6 +24,7 @@ from pacsklearn.audit.tally import Stopping
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
@@ -126,7 +127,7 @@ def run_audit(
     level = as_inner_share("level", level)
     named = None if isinstance(attacks, str) and attacks == "auto" else _listed(attacks)
     chosen = None if named is None else [registry().make("attack", name) for name in named]
-    guarantee: Guarantee | PufferfishGuarantee | None = None
+    guarantee: Guarantee | None = None
     fitting: dict[str, Any] = {"fit_params": fit_params, "n_jobs": n_jobs}
     if isinstance(source, Game):
         game, subject = source, type(source).__name__
@@ -273,7 +274,7 @@ def _run(
     return result, curve, points
 
 
-def _divergence(guarantee: Guarantee | PufferfishGuarantee | None) -> dict[str, float]:
+def _divergence(guarantee: Guarantee | None) -> dict[str, float]:
     """Order and divergence of the whole release, where a guarantee bounds one for every pair."""
     if not isinstance(guarantee, PufferfishGuarantee) or guarantee.secret.averaged_over:
         return {}
@@ -282,11 +283,9 @@ def _divergence(guarantee: Guarantee | PufferfishGuarantee | None) -> dict[str, 
     return {"order": float(guarantee.costs.order), "divergence": float(guarantee.costs.full)}
 
 
-def _capped(
-    result: AttackResult, guarantee: Guarantee | PufferfishGuarantee | None
-) -> AttackResult:
+def _capped(result: AttackResult, guarantee: Guarantee | None) -> AttackResult:
     """Result held against the cap, where the guarantee caps just this success."""
-    if not isinstance(guarantee, Guarantee) or result.bound is None:
+    if not isinstance(guarantee, PACGuarantee) or result.bound is None:
         return result
     # The cap is about one success; what the information implies stands for all others.
     if guarantee.capped != result.criterion:

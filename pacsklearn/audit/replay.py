@@ -15,7 +15,7 @@ from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.subsets import listed_design, stated_secret
 from pacsklearn.kernel.budget.nats import as_budget
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
@@ -204,7 +204,7 @@ def _design(model: PACPrivate, groups: Any) -> Design:
     return replace(listed_design(model.secret, groups, None, "an audit"), seed=seed)
 
 
-def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: Any) -> None:
+def _check_same_data(guarantee: PACGuarantee, model: PACPrivate, X: Any, groups: Any) -> None:
     _check_rows(guarantee, X)
     if X.shape[1] != model.n_features_in_:
         raise ValueError(
@@ -218,7 +218,7 @@ def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: An
         )
 
 
-def _check_rows(guarantee: Guarantee, X: Any) -> None:
+def _check_rows(guarantee: PACGuarantee, X: Any) -> None:
     n_rows = getattr(guarantee.secret, "n_rows", "no")
     if X.shape[0] != n_rows:
         raise ValueError(

@@ -12,7 +12,7 @@ from pacsklearn.cli.console import VIOLATED, guarded, note, say
 from pacsklearn.cli.options import Data, Force, Jobs, Json, Share, checked_output, number
 
 if TYPE_CHECKING:
-    from pacsklearn.kernel.guarantee.guarantee import Guarantee
+    from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 
 
 @guarded
@@ -46,8 +46,8 @@ def audit(
     from pacsklearn.audit.auditor import run_audit
     from pacsklearn.audit.near_duplicates import near_duplicates
     from pacsklearn.cli.recipe import model_of, read_statement, table_of
+    from pacsklearn.kernel.guarantee.guarantee import Guarantee
     from pacsklearn.plots.output_checklist import output_checklist
-    from pacsklearn.srpp.release.pufferfish_guarantee import stated_guarantee
 
     for path in (output, plot, checklist):
         if path is not None:
@@ -60,7 +60,7 @@ def audit(
     table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
     model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
-    stated = stated_guarantee(document["guarantee"])
+    stated = Guarantee.from_dict(document["guarantee"])
     _same_promise(stated, model.guarantee_)
     named: Any = "auto"
     if attacks != "auto":
@@ -101,7 +101,7 @@ def audit(
         raise typer.Exit(VIOLATED)
 
 
-def _same_promise(stated: Any, replayed: Guarantee) -> None:
+def _same_promise(stated: Any, replayed: PACGuarantee) -> None:
     """Refuse an audit of something else than what the statement is about."""
     names = ("n_rows", "n_units", "n_subsets", "privacy_unit", "criterion", "noise")
     here, expected = (

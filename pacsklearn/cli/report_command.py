@@ -28,14 +28,14 @@ def report(
     """One self-contained page about a release: what, how private, against whom, how good."""
     from pacsklearn.audit.audit_record import Audit
     from pacsklearn.cli.recipe import read_statement
+    from pacsklearn.kernel.guarantee.guarantee import Guarantee
     from pacsklearn.plots.report import privacy_report
-    from pacsklearn.srpp.release.pufferfish_guarantee import stated_guarantee
     from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
     checked_output(output, force=force)
     document = read_statement(statement)
     made = privacy_report(
-        stated_guarantee(document["guarantee"]),
+        Guarantee.from_dict(document["guarantee"]),
         audit=None if audit is None else _read(audit, Audit),
         curve=None if curve is None else _read(curve, PrivacyUtilityCurve),
         title=str(document["title"]),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.statement import of_agreed_answers
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.function_values import FunctionValues
 from pacsklearn.kernel.outputs.models import AnsweringModels
@@ -73,7 +73,7 @@ def answer_together(
     """One release of the labels of all queries, and how many of those are contested."""
     joint = JointLabels.of(kind, kind.predictions(models, models.checked(X)))
     (release,) = procedure.release(joint.plan(target))
-    assert isinstance(release.guarantee, Guarantee)
+    assert isinstance(release.guarantee, PACGuarantee)
     guarantee = of_agreed_answers(release.guarantee, kind.answers)
     labels = joint.labels(release.value)
     return replace(release, value=labels, guarantee=guarantee), joint.n_contested

@@ -16,7 +16,7 @@ from pacsklearn.estimators.linked_table import LinkedTable, linked_space
 from pacsklearn.estimators.release_kind import check_prior
 from pacsklearn.estimators.responders import Responders, answer_table
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions, Fittable
 from pacsklearn.kernel.release.parameters import (
@@ -65,7 +65,7 @@ class OpenSession:
         return self._space
 
     @property
-    def guarantee_(self) -> Guarantee:
+    def guarantee_(self) -> PACGuarantee:
         """What is promised about everything released so far."""
         return self._procedure.guarantee()
 

@@ -32,7 +32,7 @@ from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import check_is_estimator
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
@@ -108,7 +108,7 @@ class PACPrivate(PrivateEstimator):
     ----------
     released_estimator_ : estimator
         A plain fitted scikit-learn estimator that holds only private numbers: publish it.
-    guarantee_ : Guarantee
+    guarantee_ : PACGuarantee
         What is promised about it, in numbers and in words.
     release_ : Parameters, Answers or Student
         What was released, with its arguments; chosen where ``release="auto"``.
@@ -321,7 +321,7 @@ SubsetFitError, NonDeterministicError
             return advice_on(kind).plan(kind, rows.stated, request)
 
     @property
-    def guarantee_(self) -> Guarantee:
+    def guarantee_(self) -> PACGuarantee:
         """What is promised about everything released so far."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("guarantee_ is there once the estimator is fitted.")

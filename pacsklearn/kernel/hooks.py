@@ -110,6 +110,17 @@ def pacsklearn_stated_secrets() -> Iterable[type | str]:
     )
 
 
+@kind("guarantee", "pacsklearn.kernel.guarantee.guarantee:Guarantee", internal=True)
+def pacsklearn_guarantees() -> Iterable[type | str]:
+    """State what releases of a framework promise, by whose name they are read again.
+
+    Returns
+    -------
+    iterable of subclasses of Guarantee, or of their names
+    """
+    return ("pacsklearn.kernel.guarantee.pac_guarantee:PACGuarantee",)
+
+
 @kind("unsupported", "pacsklearn.kernel.outputs.unsupported:Unsupported")
 def pacsklearn_unsupported() -> Iterable[type | str]:
     """Say why the parameters of some estimators cannot be released.

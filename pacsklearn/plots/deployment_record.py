@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.plots.privacy_statement import guarantee_of
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 _NOT_DP = (
     "Not differential privacy. The promise bounds what a release reveals about which rows of a "
@@ -57,12 +58,13 @@ def deployment_record(
         "unit": guarantee.unit,
         "confidence": guarantee.confidence,
     }
-    if isinstance(guarantee, Guarantee):
+    if isinstance(guarantee, PACGuarantee):
         epsilon = dp_epsilon(guarantee.posterior_membership, delta)
         compared = "no finite epsilon" if epsilon == float("inf") else f"epsilon {epsilon:.4g}"
         text = f"{_NOT_DP} A mechanism of the same membership bound has {compared}."
         unit = guarantee.secret.unit
     else:
+        assert isinstance(guarantee, PufferfishGuarantee), guarantee.name
         costs = guarantee.costs
         parameters |= {"renyi_order": costs.order, "epsilon": costs.full_epsilon}
         parameters["delta"] = costs.delta
@@ -82,7 +84,7 @@ def deployment_record(
                 "description": description or guarantee.promise,
             },
             "dp_flavor": {
-                "name": f"None: {guarantee.framework}",
+                "name": f"None: {guarantee.name}",
                 "unprotected_quantities": "; ".join(guarantee.public) or "none",
             },
             "privacy_loss": {

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.plots.privacy_statement import guarantee_of
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 
 GUARANTEE_SCHEMA: Final = "pacsklearn-guarantee/1"
 
@@ -17,7 +16,7 @@ def guarantee_document(source: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    source : fitted estimator, release, session, Guarantee or PufferfishGuarantee
+    source : fitted estimator, release, session, Guarantee
 
     Returns
     -------
@@ -36,7 +35,7 @@ def guarantee_document(source: Any) -> dict[str, Any]:
     return json.loads(json.dumps(document, allow_nan=False))
 
 
-def guarantee_from_document(document: dict[str, Any]) -> Guarantee | PufferfishGuarantee:
+def guarantee_from_document(document: dict[str, Any]) -> Guarantee:
     """Guarantee that a document states; derived figures are computed anew.
 
     Raises
@@ -48,4 +47,4 @@ def guarantee_from_document(document: dict[str, Any]) -> Guarantee | PufferfishG
         raise ValueError(
             f"document must follow {GUARANTEE_SCHEMA!r}, got {document.get('schema')!r}."
         )
-    return stated_guarantee(document)
+    return Guarantee.from_dict(document)

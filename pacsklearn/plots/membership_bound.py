@@ -11,7 +11,7 @@ import numpy as np
 
 from pacsklearn.estimators.dp_comparison import dp_success
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.plots.display import Display
 from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent
 
@@ -34,7 +34,7 @@ class MembershipBoundDisplay(Display):
         Nats, increasing.
     priors : tuple of float
         Success of guessing blindly.
-    guarantee : Guarantee, optional
+    guarantee : PACGuarantee, optional
         Marked on the line of its own prior.
 
     Attributes
@@ -57,7 +57,7 @@ class MembershipBoundDisplay(Display):
 
     budgets: tuple[float, ...]
     priors: tuple[float, ...]
-    guarantee: Guarantee | None = None
+    guarantee: PACGuarantee | None = None
 
     @classmethod
     def from_budgets(
@@ -82,12 +82,12 @@ class MembershipBoundDisplay(Display):
         return cls(budgets=listed, priors=tuple(map(float, priors))).plot(ax)
 
     @classmethod
-    def from_guarantee(cls, guarantee: Guarantee, *, ax: Any = None) -> MembershipBoundDisplay:
+    def from_guarantee(cls, guarantee: PACGuarantee, *, ax: Any = None) -> MembershipBoundDisplay:
         """Draw the line of a guarantee's prior, and where the guarantee is on it.
 
         Parameters
         ----------
-        guarantee : Guarantee
+        guarantee : PACGuarantee
         ax : matplotlib Axes, optional
             A new figure is made when not given.
         """
@@ -147,7 +147,7 @@ class MembershipBoundDisplay(Display):
         legend_below(ax, 3, fontsize="small")
 
 
-def display_of(guarantee: Guarantee) -> MembershipBoundDisplay:
+def display_of(guarantee: PACGuarantee) -> MembershipBoundDisplay:
     """Display of a guarantee's prior and its place, not drawn yet."""
     spent = guarantee.information
     return MembershipBoundDisplay(

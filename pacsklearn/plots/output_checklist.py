@@ -8,11 +8,11 @@ from typing import Any, Final, final
 
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.plots.page import Page, filled
 from pacsklearn.plots.privacy_statement import guarantee_of
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 CHECKLIST_SCHEMA: Final = "pacsklearn-output-checklist/1"
 MET, VIOLATED, OPEN = "met", "violated", "open"
@@ -189,7 +189,7 @@ def _line(safe: str, question: str, met: bool | None, finding: str) -> CheckLine
     return CheckLine(safe, question, verdict, finding or "not stated")
 
 
-def _protected(guarantee: Guarantee | PufferfishGuarantee) -> CheckLine:
+def _protected(guarantee: Guarantee) -> CheckLine:
     bare = getattr(guarantee.secret, "n_unprotected", 0)
     unit = getattr(guarantee.secret, "unit", "secret")
     return _line(
@@ -200,9 +200,9 @@ def _protected(guarantee: Guarantee | PufferfishGuarantee) -> CheckLine:
     )
 
 
-def _success(guarantee: Guarantee | PufferfishGuarantee, largest: float | None) -> CheckLine:
+def _success(guarantee: Guarantee, largest: float | None) -> CheckLine:
     question = "Is the success that an adversary may have acceptable?"
-    if not isinstance(guarantee, Guarantee):
+    if not isinstance(guarantee, PACGuarantee):
         if largest is not None:
             raise ValueError(
                 "largest_success is about membership, and the secret of this release is another "
@@ -231,5 +231,5 @@ def _attacks(audit: Audit | None) -> CheckLine:
     return _line("outputs", question, audit.passed, finding)
 
 
-def _limits(guarantee: Guarantee | PufferfishGuarantee) -> str:
+def _limits(guarantee: Guarantee) -> str:
     return " ".join(guarantee.not_covered) or "nothing is left out"

@@ -14,7 +14,6 @@ from pacsklearn.audit.audit_record import Audit
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.event import Event, Provenance
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.tabular.choosing.privacy_utility_curve import CURATOR_ONLY as CURVE_CAVEAT
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
@@ -23,7 +22,7 @@ SCHEMA = "pacsklearn-privacy-statement/1"
 _PACKAGES = ("pacsklearn", "scikit-learn", "numpy", "scipy", "opendp")
 
 
-def guarantee_of(source: Any) -> Guarantee | PufferfishGuarantee:
+def guarantee_of(source: Any) -> Guarantee:
     """Guarantee of something fitted or released, or the guarantee itself.
 
     Raises
@@ -36,7 +35,7 @@ def guarantee_of(source: Any) -> Guarantee | PufferfishGuarantee:
         getattr(source, "guarantee_", None),
         getattr(source, "guarantee", None),
     ):
-        if isinstance(candidate, (Guarantee, PufferfishGuarantee)):
+        if isinstance(candidate, Guarantee):
             return candidate
     raise TypeError(
         "source must be fitted by pacsklearn, a session, a release or a guarantee, got "
@@ -118,9 +117,7 @@ def _event(event: Event) -> dict[str, Any]:
     }
 
 
-def _software(
-    guarantee: Guarantee | PufferfishGuarantee, audit: Audit | None
-) -> list[dict[str, str]]:
+def _software(guarantee: Guarantee, audit: Audit | None) -> list[dict[str, str]]:
     components = [{"name": "python", "version": platform.python_version(), "role": "interpreter"}]
     components += [
         {"name": name, "version": _version(name), "role": "library"} for name in _PACKAGES

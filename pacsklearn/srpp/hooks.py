@@ -26,3 +26,9 @@ def pacsklearn_scenarios() -> Iterable[type | str]:
 def pacsklearn_budgets() -> Iterable[str]:
     """Renyi divergence, for secrets that are properties of the table."""
     return ("pacsklearn.srpp.parameters.renyi:Renyi",)
+
+
+@hookimpl
+def pacsklearn_guarantees() -> Iterable[str]:
+    """Guarantees of releases that are sliced."""
+    return ("pacsklearn.srpp.release.pufferfish_guarantee:PufferfishGuarantee",)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 
@@ -15,7 +15,7 @@ def test_a_model_and_its_statement_come_out(released, folder, table):
     model = joblib.load(folder / "model.joblib")
     assert model.predict(table[["a", "b", "c", "d"]]).shape == (150,)
     assert released["schema"] == "pacsklearn-privacy-statement/1"
-    guarantee = Guarantee.from_json(json.dumps(released["guarantee"]))
+    guarantee = PACGuarantee.from_json(json.dumps(released["guarantee"]))
     assert guarantee.budget == 1 / 16
     assert guarantee.for_release
     assert released["recipe"]["estimator"] == "RidgeClassifier"

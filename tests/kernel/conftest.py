@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.secret.secret_rows import SecretRows
 
@@ -38,8 +38,8 @@ def make_event() -> Callable[..., Event]:
 
 
 @pytest.fixture
-def make_guarantee() -> Callable[..., Guarantee]:
-    def make(**changes: Any) -> Guarantee:
+def make_guarantee() -> Callable[..., PACGuarantee]:
+    def make(**changes: Any) -> PACGuarantee:
         facts: dict[str, Any] = {
             "definition": "mutual information between the secret subset and the release",
             "budget": 1 / 64,
@@ -67,9 +67,9 @@ def make_guarantee() -> Callable[..., Guarantee]:
         }
         if "privacy_unit" in changes:
             secret["unit"] = changes.pop("privacy_unit")
-        stated = {field.name for field in fields(Guarantee)}
+        stated = {field.name for field in fields(PACGuarantee)}
         secret |= {name: value for name, value in changes.items() if name not in stated}
         facts |= {name: value for name, value in changes.items() if name in stated}
-        return Guarantee(**{"secret": SecretRows(**secret)} | facts)
+        return PACGuarantee(**{"secret": SecretRows(**secret)} | facts)
 
     return make

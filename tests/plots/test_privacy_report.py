@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 
 from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate, Subsets
 from pacsklearn.audit.auditor import run_audit
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum
 from pacsklearn.plots.report import privacy_report
 from pacsklearn.srpp import PrevalenceScenario
@@ -71,7 +71,7 @@ def test_the_page_is_self_contained(full, tmp_path):
 
 def test_everything_asked_for_is_there(full, model):
     statement = full.statement
-    assert Guarantee.from_json(json.dumps(statement["guarantee"])) == model.guarantee_
+    assert PACGuarantee.from_json(json.dumps(statement["guarantee"])) == model.guarantee_
     assert statement["promise"] == model.guarantee_.promise
     assert len(statement["threat_model"]) == 4
     assert statement["not_covered"] == list(model.guarantee_.not_covered)

@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import (
     Answers,
-    Guarantee,
     Membership,
     Nats,
     PACPrivate,
@@ -23,6 +22,7 @@ from pacsklearn import (
     SRPPPrivate,
     Subsets,
 )
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.plots.guarantee_document import guarantee_document, guarantee_from_document
 from pacsklearn.plots.published_schema import SCHEMAS, check_document, published_schema
 from pacsklearn.secrets import PoissonSubsets, release_sampled
@@ -100,7 +100,7 @@ def test_every_kind_of_guarantee_follows_the_schema_and_comes_back(kind, make):
 def test_no_kind_of_secret_and_no_field_is_missing_in_the_schema():
     """Where a field was added: run scripts/guarantee_schema.py, and say so in changes/."""
     schema = published_schema("pacsklearn-guarantee/1")["$defs"]
-    for name, kind in (("pac", Guarantee), ("pufferfish", PufferfishGuarantee)):
+    for name, kind in (("pac", PACGuarantee), ("pufferfish", PufferfishGuarantee)):
         properties = set(schema[name]["properties"])
         missing = {field.name for field in fields(kind)} - properties
         assert not missing, "run scripts/guarantee_schema.py"

@@ -16,7 +16,7 @@ from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.answer_store import AnswerStore
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, DrawnAnswers
 from pacsklearn.kernel.answers.statement import CostPreview, responses_guarantee
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.models import AnsweringModels
@@ -92,7 +92,7 @@ class Responder:
         self.n_answered = self.n_contested = 0
 
     @property
-    def guarantee_(self) -> Guarantee:
+    def guarantee_(self) -> PACGuarantee:
         """What is promised about everything the session has released or answered so far."""
         session = self.procedure.guarantee()
         counts = self.n_answered, self.n_contested

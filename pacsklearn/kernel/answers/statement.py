@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import final
 
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 
 _HEADLINE = (
     "what all candidates agree on is a function of the whole table and is in it without noise, "
@@ -21,7 +21,7 @@ _AGREED_ANSWERS = (
 )
 
 
-def of_agreed_answers(guarantee: Guarantee, answers: str) -> Guarantee:
+def of_agreed_answers(guarantee: PACGuarantee, answers: str) -> PACGuarantee:
     """Guarantee that says first what is in answers without noise."""
     return replace(
         guarantee,
@@ -33,8 +33,8 @@ def of_agreed_answers(guarantee: Guarantee, answers: str) -> Guarantee:
 
 
 def responses_guarantee(
-    guarantee: Guarantee, answers: str, n_answered: int, n_contested: int, step_budget: float
-) -> Guarantee:
+    guarantee: PACGuarantee, answers: str, n_answered: int, n_contested: int, step_budget: float
+) -> PACGuarantee:
     """Guarantee of a session with what one of its responders has answered."""
     worst = n_answered * step_budget
     return replace(

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
-from pacsklearn.kernel.guarantee.statement import Statement
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.plugins.kinds import public_path
 
 GUARANTEE: Final = "pacsklearn_guarantee_"
@@ -24,7 +24,7 @@ DIGEST: Final = "pacsklearn_digest_"
 _ASIDE: Final = frozenset({GUARANTEE, DIGEST, "_sklearn_output_config"})
 
 
-def mark_released(model: Any, guarantee: Statement) -> Any:
+def mark_released(model: Any, guarantee: Guarantee) -> Any:
     """Give a model what was promised about it, and the digest it has now; returns the model.
 
     The promise is JSON text, so that a pickle of a scikit-learn model is read without pacsklearn.

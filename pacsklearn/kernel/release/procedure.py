@@ -13,7 +13,7 @@ from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.kernel.guarantee.statement import Statement
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
@@ -55,7 +55,7 @@ class Procedure(ABC):
         """Fix what the optimal adversary achieves under the law of a first step."""
 
     @abstractmethod
-    def guarantee_after(self, event: Event, plan: Plan, law: Any) -> Statement:
+    def guarantee_after(self, event: Event, plan: Plan, law: Any) -> Guarantee:
         """Guarantee of a first step, before it is charged or drawn."""
 
     @abstractmethod
@@ -289,7 +289,7 @@ class ReleaseProcedure(Procedure):
         """Releases so far; those that were planned together are charged together."""
         return len(self.account.own.events) + self.certificate.n_planned
 
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> PACGuarantee:
         """What is promised about everything released so far."""
         own = self.account.own
         exact = sum(event.n_noisy == 0 for event in own.events)
@@ -308,7 +308,7 @@ class ReleaseProcedure(Procedure):
             ),
         )
 
-    def guarantee_of(self, plan: Plan, law: Law, beside: Details = ()) -> Guarantee:
+    def guarantee_of(self, plan: Plan, law: Law, beside: Details = ()) -> PACGuarantee:
         """Guarantee that goes with the release just taken; ``beside`` are further facts."""
         own = self.account.own
         released, public = plan.released, plan.public
@@ -327,7 +327,7 @@ class ReleaseProcedure(Procedure):
             provenance=plan.provenance,
         )
 
-    def guarantee_after(self, event: Event, plan: Plan, law: Law) -> Guarantee:
+    def guarantee_after(self, event: Event, plan: Plan, law: Law) -> PACGuarantee:
         """Guarantee of a first release, on an account of its own: nothing is charged or drawn."""
         own = MemoryLedger(self.account.own.ceiling, self.terms.unit)
         own.charge(event)
@@ -335,7 +335,7 @@ class ReleaseProcedure(Procedure):
         apart.certificate.note(law)
         return apart.guarantee_of(plan, law)
 
-    def _stated(self, details: Details = (), **facts: Any) -> Guarantee:
+    def _stated(self, details: Details = (), **facts: Any) -> PACGuarantee:
         own, figure = self.account.own, self.certificate.fixed
         if figure is not None and len(own.events) > 1:
             details = (*details, ("certified membership", LATER))
@@ -357,7 +357,7 @@ class ReleaseProcedure(Procedure):
         )
 
 
-def check_hidden(stated: Guarantee) -> None:
+def check_hidden(stated: PACGuarantee) -> None:
     """Refuse what hides nothing, by the guarantee that would be stated of it.
 
     Raises

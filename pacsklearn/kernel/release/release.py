@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.guarantee.statement import Statement
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.event import Event
 
 
@@ -21,7 +21,7 @@ class Release:
     ----------
     value : object
         The released model.
-    guarantee : Guarantee or PufferfishGuarantee
+    guarantee : Guarantee
         The promise.
     event : Event
         What was charged.
@@ -37,7 +37,7 @@ class Release:
     """
 
     value: Any
-    guarantee: Statement
+    guarantee: Guarantee
     event: Event
     noise_power: float
     released_power: float

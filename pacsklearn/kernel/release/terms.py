@@ -10,7 +10,7 @@ from typing import Any, Final, final
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import FewCandidatesWarning
 from pacsklearn.kernel.budget.criterion import Criterion
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.canonicalizer import Layout
@@ -99,7 +99,7 @@ class Terms:
             ),
         )
 
-    def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> Guarantee:
+    def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> PACGuarantee:
         """Guarantee of what was charged.
 
         Parameters
@@ -140,7 +140,7 @@ class Terms:
         }
         if self.looked_up:
             facts |= {"headline": _PUBLISHED, "public": (*facts["public"], *self.looked_up)}
-        return Guarantee(**(facts | self.space.statement(laws, facts)))
+        return PACGuarantee(**(facts | self.space.statement(laws, facts)))
 
 
 def public_facts(layout: Layout) -> tuple[str, ...]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
@@ -26,7 +23,7 @@ _OF_THESE = "not a bound for other tables of that law"
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PufferfishGuarantee(Statement):
+class PufferfishGuarantee(Guarantee):
     """The promise that comes with a sliced release. Prints as text and as HTML; round-trips JSON.
 
     Parameters
@@ -79,7 +76,7 @@ class PufferfishGuarantee(Statement):
     charged: float
     success: BayesSuccess | None = None
 
-    framework = "Sliced Renyi Pufferfish"
+    name = "Sliced Renyi Pufferfish"
 
     @classmethod
     def secret_kinds(cls) -> tuple[type[StatedSecret], ...]:
@@ -232,15 +229,3 @@ class PufferfishGuarantee(Statement):
             "costs": RenyiCosts(**facts["costs"]),
             "success": None if success is None else BayesSuccess(**success),
         }
-
-
-def stated_guarantee(document: Mapping[str, Any]) -> Guarantee | PufferfishGuarantee:
-    """Read a guarantee of either kind from what its ``to_dict`` gave; figures are derived anew.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        When the document is of another kind.
-    """
-    kind = PufferfishGuarantee if "aggregation" in document else Guarantee
-    return kind.from_json(json.dumps(document))

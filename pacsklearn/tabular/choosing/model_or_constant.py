@@ -10,8 +10,8 @@ from pacsklearn.estimators.alternatives import Prepare
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.priors import Constant
 from pacsklearn.tabular.choosing.judge import Judge
@@ -34,7 +34,7 @@ class NothingBeatsTheConstant(Exception):  # noqa: N818 - no error: Auto catches
         super().__init__()
         self.candidates, self.choice, self.constant = candidates, choice, constant
 
-    def released(self, budget: Budget) -> tuple[Any, Guarantee]:
+    def released(self, budget: Budget) -> tuple[Any, PACGuarantee]:
         """The constant and its guarantee; nothing is drawn, and nothing charged."""
         space = self.candidates.space
         warn_user(

@@ -16,8 +16,8 @@ from sklearn.model_selection import ParameterGrid
 
 from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import Candidates, check_is_estimator
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.release.account import opening_belief
@@ -96,7 +96,7 @@ class Choice(ChosenPlan[ParameterPlan]):
 
     def learned(self, release: Release) -> dict[str, Any]:
         """The choice, with the guarantee that states it."""
-        assert isinstance(release.guarantee, Guarantee)
+        assert isinstance(release.guarantee, PACGuarantee)
         about = ""
         if is_tempered(self.estimator):
             about = (
@@ -114,7 +114,7 @@ class Choice(ChosenPlan[ParameterPlan]):
             "verdict_": self.verdict,
         }
 
-    def stated(self, guarantee: Guarantee, about: str = "") -> Guarantee:
+    def stated(self, guarantee: PACGuarantee, about: str = "") -> PACGuarantee:
         """Guarantee that says among how many outcomes was chosen, and what that may tell."""
         nats = math.log(self.outcomes)
         choice = (

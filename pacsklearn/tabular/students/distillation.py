@@ -11,8 +11,8 @@ import numpy as np
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.tabular.students.teaching import taught
 from pacsklearn.universe.frame import as_pandas
 
@@ -26,7 +26,7 @@ class DistilledModel:
     ----------
     estimator : estimator
         Fitted on private labels of public rows: publish it.
-    guarantee : Guarantee
+    guarantee : PACGuarantee
         Of everything the session has answered; fitting on the answers reveals no more.
     n_public : int
         Public rows labelled.
@@ -37,7 +37,7 @@ class DistilledModel:
     """
 
     estimator: Any
-    guarantee: Guarantee
+    guarantee: PACGuarantee
     n_public: int
     n_kept: int
     alpha: float | None

@@ -19,8 +19,8 @@ from pacsklearn.estimators.released_answers import AnsweringKind
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Answers
 from pacsklearn.kernel.budget.nats import as_budget
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.priors import Prior
@@ -124,7 +124,7 @@ class Student(AnsweringKind):
             **classes_of(student),
         }
 
-    def _released(self, fit: OpenFit) -> tuple[Any, Guarantee]:
+    def _released(self, fit: OpenFit) -> tuple[Any, PACGuarantee]:
         """Student, and what is promised about it."""
         about: list[tuple[str, str]] = []
         procedure, known, queries = (
@@ -156,7 +156,7 @@ class Student(AnsweringKind):
             )
             labels = Answers(release.value, np.full(n_rows, np.nan))
             model, _ = learned(choose, rows, labels, LabelKind(np.unique(labels.values)), None)
-            assert isinstance(release.guarantee, Guarantee)
+            assert isinstance(release.guarantee, PACGuarantee)
             promised = release.guarantee
         else:
             # A preview is computed without the secret, so the price a query may depend on it.

@@ -16,7 +16,7 @@ from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.estimators import curator_figure as curator_module
 from pacsklearn.estimators.curator_figure import certified_under_all, curator_figure
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.ledger.event import LatticeNoise
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
@@ -277,7 +277,7 @@ def test_every_fit_states_it_in_words_html_and_json() -> None:
     assert "Certified for this very release: at most" in text
     assert "at confidence 0.999999; implied by the information 83.79 %" in text
     assert "certified at most" in guarantee._repr_html_()
-    assert Guarantee.from_json(guarantee.to_json()) == guarantee
+    assert PACGuarantee.from_json(guarantee.to_json()) == guarantee
     assert guarantee.to_dict()["certified_membership"] == figure
 
 

@@ -16,7 +16,6 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released, model_digest
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 from pacsklearn_publish.signature import check_signature, public_key
 
 SCHEMA: Final = "pacsklearn-bundle/1"
@@ -46,7 +45,7 @@ class Bundle:
 
     Parameters
     ----------
-    guarantee : Guarantee or PufferfishGuarantee
+    guarantee : Guarantee
         Read anew: its derived bounds are computed here, not taken from the file.
     inputs : dict
         What the model reads and what can be asked of it.
@@ -58,7 +57,7 @@ class Bundle:
         SHA-256 of the public key whose signature was checked; empty when none was.
     """
 
-    guarantee: Guarantee | PufferfishGuarantee
+    guarantee: Guarantee
     inputs: dict[str, Any] = field(repr=False)
     card: str = field(repr=False)
     manifest: dict[str, Any] = field(repr=False)
@@ -217,10 +216,10 @@ def _check_members(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
             raise BundleError(f"{name} is not the file that was published.")
 
 
-def _guarantee(members: dict[str, bytes]) -> Guarantee | PufferfishGuarantee:
+def _guarantee(members: dict[str, bytes]) -> Guarantee:
     document = _document(members, Names.GUARANTEE)
     try:
-        guarantee = stated_guarantee(document)
+        guarantee = Guarantee.from_dict(document)
         stated = json.loads(canonical_json(guarantee.to_dict()))
     except (TypeError, ValueError):
         raise BundleError("The guarantee cannot be read.") from None

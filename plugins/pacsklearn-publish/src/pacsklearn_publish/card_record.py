@@ -9,6 +9,7 @@ from typing import Any, Final
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.plugins.kinds import public_path
 from pacsklearn.kernel.secret.secret_rows import RowsSecret
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
@@ -61,7 +62,7 @@ def checked_about(about: Mapping[str, Any] | None) -> dict[str, str]:
 
 def card_record(
     model: Any,
-    guarantee: Guarantee | PufferfishGuarantee,
+    guarantee: Guarantee,
     *,
     inputs: Mapping[str, Any],
     about: Mapping[str, str],
@@ -76,7 +77,7 @@ def card_record(
     ----------
     model : estimator
         As it was released.
-    guarantee : Guarantee or PufferfishGuarantee
+    guarantee : Guarantee
         Its promise.
     inputs : mapping
         Columns and methods of the model.
@@ -99,14 +100,18 @@ def card_record(
     """
     wanted = _FIRST_SOFTWARE | {entry.distribution for entry in guarantee.provenance}
     looked_up = [fact for fact in guarantee.public if fact.startswith("looked up")]
-    figures = _pac(guarantee) if isinstance(guarantee, Guarantee) else _pufferfish(guarantee)
+    if isinstance(guarantee, PufferfishGuarantee):
+        figures = _pufferfish(guarantee)
+    else:
+        assert isinstance(guarantee, PACGuarantee), guarantee.name
+        figures = _pac(guarantee)
     return {
         "schema": SCHEMA,
         "title": about.get("title") or type(model).__name__,
         "published": published,
         "signer": signer,
         "about": {name: about[name] for name in ABOUT if about.get(name)},
-        "framework": guarantee.framework,
+        "framework": guarantee.name,
         "status": str(guarantee.status),
         "promise": guarantee.promise,
         "figures": figures,
@@ -143,7 +148,7 @@ def _figure(
     return figure if blind is None else {**figure, "blind": blind}
 
 
-def _pac(guarantee: Guarantee) -> list[dict[str, Any]]:
+def _pac(guarantee: PACGuarantee) -> list[dict[str, Any]]:
     secret = guarantee.secret
     of_rows = isinstance(secret, RowsSecret)
     question = (

@@ -18,7 +18,6 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.plugins.kinds import public_path
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee, stated_guarantee
 from pacsklearn_publish.bundle import SCHEMA, Names, load_bundle
 from pacsklearn_publish.card import model_card
 from pacsklearn_publish.card_record import card_record, checked_about
@@ -169,7 +168,7 @@ def bundle_writer(
     return written
 
 
-def _released(source: Any) -> tuple[Any, Guarantee | PufferfishGuarantee]:
+def _released(source: Any) -> tuple[Any, Guarantee]:
     """Give the estimator of a release that may be given away, as it was released, and its promise.
 
     Raises
@@ -192,7 +191,7 @@ def _released(source: Any) -> tuple[Any, Guarantee | PufferfishGuarantee]:
             f"This {type(model).__name__} is not as it was released: it was fitted again, or a "
             "parameter or a number was changed. The guarantee is not about it."
         )
-    guarantee = stated_guarantee(json.loads(getattr(model, GUARANTEE)))
+    guarantee = Guarantee.from_dict(json.loads(getattr(model, GUARANTEE)))
     if not guarantee.status.for_release:
         raise BundleError(f"This model must not be published. {guarantee.status}.")
     return model, guarantee

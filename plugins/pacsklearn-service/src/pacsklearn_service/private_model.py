@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn_service.api_key import ApiKey
 from pacsklearn_service.channel import Channel
 from pacsklearn_service.errors import PriceError, ServiceBudgetError, ServiceError
@@ -228,7 +228,7 @@ class PrivateModel(BaseEstimator):
         )
 
     @property
-    def guarantee_(self) -> Guarantee:
+    def guarantee_(self) -> PACGuarantee:
         """What the service promises about the model, at its ceiling.
 
         Raises

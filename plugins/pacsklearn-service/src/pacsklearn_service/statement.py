@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn_service.errors import ServiceError
 
 _KEY: Final = 32
@@ -58,7 +58,7 @@ def statement_key(given: Any) -> bytes:
 
 def checked_guarantee(
     document: Any, *, model: str, step_budget: float, key: bytes | None
-) -> Guarantee:
+) -> PACGuarantee:
     """Guarantee in a signed statement.
 
     Parameters
@@ -83,7 +83,7 @@ def checked_guarantee(
         if key is not None:
             _verify(statement, str(document["signature"]), key)
         about, step = statement["model"], float(statement["step_budget"])
-        guarantee = Guarantee.from_json(json.dumps(statement["guarantee"]))
+        guarantee = PACGuarantee.from_json(json.dumps(statement["guarantee"]))
     except (KeyError, TypeError, ValueError):
         raise _refused("cannot be read") from None
     if about != model or step != step_budget:

@@ -19,11 +19,11 @@ from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.subsets import design_of
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.kernel.budget.nats import Nats
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn_service.server.answering.records import Records
-from pacsklearn_service.server.model_card import stated_guarantee
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import NAME, Recipe
 from pacsklearn_service.server.signature import Signature
@@ -283,7 +283,7 @@ class Catalog:
         Problem
         """
         for model in self.models(name):
-            status = stated_guarantee(model["guarantee"]).status
+            status = Guarantee.from_dict(model["guarantee"]).status
             if not status.for_release:
                 raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
 

@@ -11,9 +11,9 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.estimators.model_file import from_file
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
-from pacsklearn_service.server.model_card import stated_guarantee
 from pacsklearn_service.server.problem import NOT_READ, Problem
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.store.database import ServiceDatabase
@@ -68,7 +68,7 @@ class ReleasedModel:
 
     def guarantee(self) -> Any:
         """What was promised when it was released."""
-        return stated_guarantee(self.facts["guarantee"])
+        return Guarantee.from_dict(self.facts["guarantee"])
 
     @contextmanager
     def at_rest(self) -> Iterator[tuple[float, float]]:

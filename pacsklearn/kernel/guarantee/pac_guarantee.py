@@ -1,0 +1,275 @@
+"""What a release promises about information on the secret, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
+from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
+from pacsklearn.kernel.secret.secret_rows import KnownRows, RowsSecret
+from pacsklearn.kernel.secret.stated_secret import Bounds, PACSecret
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PACGuarantee(Guarantee):
+    """What a release promises about information on a secret that was drawn.
+
+    The fields of every :class:`~pacsklearn.Guarantee`, and those here.
+
+    Parameters
+    ----------
+    secret : PACSecret
+        What is secret: which subset of the rows was used, of a list or of all balanced ones,
+        which input of a list, or what a sampler drew.
+    metered : float, optional
+        Nats charged so far, where steps depend on the ones before them. It is not a bound: the
+        bound is ``spent``, which holds whatever the session went on to release.
+    criterion : str, optional
+        Name of the criterion whose success is capped; ``budget`` and ``spent`` are then
+        probabilities instead of nats.
+    mutual_information : float, optional
+        Bound on the mutual information in nats, where ``spent`` is something else.
+    capped : str
+        What attacks call the success that the criterion caps (:class:`Criterion.aim`).
+    certified_membership : float, optional
+        Bound on the success of the optimal adversary at the worst unit's membership, computed for
+        the law of this release; ``posterior_membership`` is what the information alone implies.
+    certified_confidence : float, optional
+        Probability that it holds.
+    """
+
+    secret: PACSecret
+    metered: float | None = None
+    criterion: str | None = None
+    mutual_information: float | None = None
+    capped: str = ""
+    certified_membership: float | None = None
+    certified_confidence: float | None = None
+
+    name = "PAC privacy"
+
+    @classmethod
+    def secret_kinds(cls) -> tuple[type[PACSecret], ...]:
+        """List the kinds of secret that such a guarantee may be about, those of plugins too."""
+        from pacsklearn.kernel.plugins.registry import registry
+
+        return tuple(each.made for each in registry().registrations("stated_secret"))
+
+    @property
+    def prior_membership(self) -> float:
+        """Success of guessing the membership of the least protected unit blindly.
+
+        1/2, for a question at even odds, when the secret is no subset of rows.
+        """
+        return self.secret.prior_membership
+
+    @property
+    def prior_identification(self) -> float:
+        """Success of guessing the secret blindly: the largest prior weight."""
+        return self.secret.prior_identification
+
+    def knowing(self, k: int) -> KnownRows:
+        """Bound what an adversary achieves who knows whether ``k`` units were used.
+
+        Parameters
+        ----------
+        k : int
+            From 0 to 7.
+
+        Returns
+        -------
+        KnownRows
+
+        Notes
+        -----
+        The known memberships K are a function of the secret, so ``I(S; Y | K) <= I(S; Y)``, and
+        the bound follows from the blind success as for any other question
+        (pac-private-algorithms, equation 3).
+        """
+        if not isinstance(self.secret, RowsSecret) or not self.secret.known:
+            raise ValueError(
+                "The secret is no subset of rows, so there are no memberships to know."
+            )
+        return self.secret.knowing(k, self.information)
+
+    @property
+    def information(self) -> float:
+        """Bound on the mutual information between the secret and the release, in nats."""
+        return self.spent if self.mutual_information is None else self.mutual_information
+
+    @property
+    def posterior_membership(self) -> float:
+        """Most that any adversary's success at a unit's membership can be, after the release."""
+        return self._posterior(self.prior_membership, MEMBERSHIP_AIM)
+
+    @property
+    def posterior_identification(self) -> float:
+        """Most that any adversary's success at naming the secret subset can be."""
+        return self._posterior(self.prior_identification, NAMING_AIM)
+
+    def _posterior(self, blind: float, aim: str) -> float:
+        # Equation 3: by data processing the divergence between the adversary's success and the
+        # blind one, as coins, is at most I(S; Y). It is solved for the success, rounded up.
+        bound = posterior_success(self.information, blind)
+        # Both hold; the cap is a success itself only for what it caps.
+        return min(bound, self.spent) if self.capped == aim else bound
+
+    @property
+    def remaining_entropy(self) -> float | None:
+        """Least that remains unknown of the secret, in nats; None when it can only be sampled.
+
+        ``H(S | Y) >= H(S) - I(S; Y)``. Source: residual-pac, equation 10.
+        """
+        entropy = self.secret.entropy
+        # A bound on the information may be above H(S): nothing remains unknown then, and no less.
+        return None if entropy is None else max(entropy - self.information, 0.0)
+
+    @property
+    def intrinsic_privacy(self) -> float | None:
+        """Minus the divergence of the secret's prior from the uniform one, in nats; 0 at best.
+
+        Source: residual-pac, section 4.
+        """
+        return self.secret.intrinsic_privacy
+
+    @property
+    def residual_privacy(self) -> float | None:
+        """Part of the intrinsic privacy that the release leaves, in nats.
+
+        ``intrinsic_privacy - I(S; Y)``, at least, and never below that of a secret that is known:
+        no release tells more than the entropy. Source: residual-pac, Definition 9 and Corollary 2,
+        with the uniform reference.
+        """
+        intrinsic, entropy = self.intrinsic_privacy, self.secret.entropy
+        if intrinsic is None or entropy is None:
+            return None
+        return intrinsic - min(self.information, entropy)
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """Stated attacks against which every bound there is, implied or certified, is empty."""
+        return tuple(
+            attack.aim
+            for attack in self.secret.attacks(self._bounds)
+            if attack.blind < EMPTY_SUCCESS <= min(attack.bound, self._certified(attack.aim) or 1.0)
+        )
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether nothing at all is hidden, or an attack is certified to succeed.
+
+        Weaker than being :attr:`uncovered`, as answers and later releases are from .69 nats on:
+        for want of a law that is fixed beforehand nothing can be certified of them, and naming
+        the secret may be prevented all the same.
+        """
+        # An implied figure is empty from .69 nats on at even odds, long before everything is told:
+        # only where no attack at all has a bound, or one is computed to succeed, is it refused.
+        attacks = [aim for aim, _, _ in self.secret.attacks(self._bounds)]
+        hopeless = self.uncovered
+        return hopeless == tuple(attacks) or any(self._certified(aim) for aim in hopeless)
+
+    def _certified(self, aim: str) -> float | None:
+        """Certified success at an attack; None where nothing is certified."""
+        return self.certified_membership if aim == MEMBERSHIP_AIM else None
+
+    def _reliance(self) -> Status:
+        plain = relied_on(self.confidence, "proved")
+        # An estimate is named as one first: its figures, empty or not, are no bounds.
+        if self.uncovered and plain.kind is not Reliance.ESTIMATED:
+            return Status(
+                Reliance.HIDES_NOTHING,
+                f"no figure, implied or certified, is below 99.99 % for {self.uncovered[0]}",
+            )
+        return plain
+
+    @property
+    def scope(self) -> str:
+        """What the promise is about: other releases about the same rows are not in it."""
+        if self.n_releases == 0:
+            return "all that this session may release, alone"
+        if self.n_releases == 1:
+            return "this release alone"
+        return f"the {self.n_releases} releases of one session alone"
+
+    def _sentences(self) -> str:
+        seen = "this release"
+        if self.n_releases == 0:
+            seen = "all that this session may release"
+        if self.n_releases > 1:
+            seen = f"all {self.n_releases} releases of this session so far"
+        certified, figure = "", self.certified_membership
+        # Its margin may put it above what is proved anyway; then the sentence would say less.
+        if figure is not None and figure < self.posterior_membership:
+            these = "this very release" if self.n_releases == 1 else "these very releases together"
+            certified = f"Certified for {these}: at most {percent_up(figure)} %."
+        sentences = (self.secret.promise(seen, self._bounds), certified, self.secret.exceptions)
+        return " ".join(filter(None, sentences))
+
+    @property
+    def _bounds(self) -> Bounds:
+        return Bounds(self.information, self.posterior_membership, self.posterior_identification)
+
+    def _figures(self) -> Rows:
+        # pac-private-algorithms, equation 2. The notions protect different things: their membership
+        # bounds are compared, and nothing is differentially private for it.
+        epsilon = dp_epsilon(self.posterior_membership)
+        same = "no finite epsilon" if epsilon == float("inf") else f"{rounded_up(epsilon)}-DP"
+        return [
+            *self._spending(),
+            *self.details,
+            (self.secret.even, f"{same} (a comparison, not a claim of DP)"),
+            *self.secret.rows(self._bounds),
+            *self._certificate(),
+            ("unit of privacy", self.secret.unit),
+        ]
+
+    def _spending(self) -> Rows:
+        remaining = self.remaining_entropy
+        left = (
+            []
+            if remaining is None
+            else [("remains unknown", f"at least {remaining:.6g} nats of the secret")]
+        )
+        if self.criterion is None:
+            spent = f"{self.spent:.6g} of {self.budget:.6g} {self.unit} of mutual information"
+            if self.metered is not None:
+                left.append(("charged so far", f"{self.metered:.6g} {self.unit}"))
+            return [("spent", spent), *left]
+        spent = (
+            f"at most {percent_up(self.spent)} %, the cap being {percent_up(self.budget)} %; "
+            f"criterion {self.criterion}"
+        )
+        return [
+            ("success", spent),
+            ("mutual information", f"at most {self.information:.6g} nats"),
+            *left,
+        ]
+
+    def _certificate(self) -> Rows:
+        if self.certified_membership is None:
+            return []
+        certified, implied = self.certified_membership, self.posterior_membership
+        by = "the cap" if self.capped == MEMBERSHIP_AIM else "the information"
+        sure = f"at confidence {self.certified_confidence:.8g}"
+        if certified < implied:
+            figure = f"certified at most {percent_up(certified)} % {sure}"
+            return [("membership", f"{figure}; implied by {by} {percent_up(implied)} %")]
+        # Both hold: the smaller is promised, the other has a margin that the smaller has not.
+        second = f"computed again from draws, with their margin, at most {percent_up(certified)} %"
+        return [("membership", f"at most {percent_up(implied)} %, by {by}; {second} {sure}")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a plain dictionary with the derived bounds added, for JSON."""
+        return super().to_dict() | {
+            "posterior_membership": self.posterior_membership,
+            "posterior_identification": self.posterior_identification,
+            "remaining_entropy": self.remaining_entropy,
+            "intrinsic_privacy": self.intrinsic_privacy,
+            "residual_privacy": self.residual_privacy,
+        }
