@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pacsklearn.cli.console import VIOLATED, guarded, note, say
-from pacsklearn.cli.options import Data, Force, Jobs, Json, Share, checked_output, number
+from pacsklearn.cli.options import (
+    Data,
+    Force,
+    Jobs,
+    Json,
+    Share,
+    checked_output,
+    checked_picture,
+    number,
+)
 
 if TYPE_CHECKING:
     from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
@@ -49,10 +58,11 @@ def audit(
     from pacsklearn.kernel.guarantee.guarantee import Guarantee
     from pacsklearn.plots.output_checklist import output_checklist
 
-    for path in (output, plot, checklist):
+    for path in (output, checklist):
         if path is not None:
             # Before the audit, which may take an hour.
             checked_output(path, force=force)
+    checked_picture(plot, force=force)
     document = read_statement(statement)
     recipe = document.get("recipe")
     if not isinstance(recipe, dict):

@@ -44,9 +44,9 @@ def curve(
     from pacsklearn.kernel.budget.caps import Membership
     from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 
-    for path in (output, plot):
-        if path is not None:
-            options.checked_output(path, force=force)
+    if output is not None:
+        options.checked_output(output, force=force)
+    options.checked_picture(plot, force=force)
     if nats is None and membership is None:
         nats = "1/64,1/16,1/4,1"
     grid: list[Any] = [options.number(text, "nats") for text in options.listed(nats)]

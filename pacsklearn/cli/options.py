@@ -10,6 +10,8 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from pacsklearn._optional import optional
+
 Data: TypeAlias = Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows.")]
 _NAME = typer.Option(
     help="Qualified name, such as sklearn.svm.LinearSVC; join the steps of a pipeline by +."
@@ -248,3 +250,10 @@ def checked_output(path: Path, *, force: bool = False) -> Path:
     if path.exists() and not force:
         raise ValueError(f"{path} is there already; give another name, or --force.")
     return path
+
+
+def checked_picture(path: Path | None, *, force: bool) -> None:
+    """Refuse a picture that cannot be written, and one that nothing here could draw."""
+    if path is not None:
+        checked_output(path, force=force)
+        optional("matplotlib", extra="plot", purpose="--plot")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 
 import joblib
 import pytest
@@ -28,6 +29,18 @@ def test_curve_prints_saves_and_draws(call, folder):
     curve = PrivacyUtilityCurve.from_json((folder / "c.json").read_text())
     assert curve.budgets == (1 / 16, 1)
     assert len(json.loads(call(*base, *small, "--json").stdout)["points"]) == 4
+
+
+def test_a_picture_without_matplotlib_is_refused_before_anything_is_computed(
+    call, released, folder, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    curve = ("curve", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
+    audit = ("audit", "rows.csv", "model.statement.json")
+    for words in (curve, audit):
+        result = call(*words, "--output", "x.json", "--plot", "x.png", code=2)
+        assert 'pip install ".[plot]"' in result.stderr
+        assert not (folder / "x.json").exists()
 
 
 def test_an_audit_of_a_sound_release_passes(call, released, folder):
