@@ -36,6 +36,7 @@ def binary_exponent(values: ArrayLike) -> int:
 
 def exponents_of(sizes: ArrayLike) -> NDArray[np.int64]:
     """Exponent of each of several largest absolute values, as :func:`binary_exponent`."""
+    # Powers of two alone: scaling there and back changes no bit (rule 13).
     exponents = np.frexp(sizes)[1].astype(np.int64)
     ordinary = (exponents > -_ORDINARY) & (exponents <= _ORDINARY)
     return np.where(ordinary, 0, exponents)

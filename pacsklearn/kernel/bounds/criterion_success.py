@@ -118,6 +118,7 @@ def screened_success(
     """
     t, m = sets.shape
     looks = Looks.of(t, m, n_draws, products)
+    # Union bound over all sets and looks, whichever sets later looks reach.
     share = gamma / (3 if looks.second else 1) / t
     kept: list[Singles] = []
     blocks = mixture.draws(looks.spread, generator)
@@ -127,6 +128,7 @@ def screened_success(
     seen = (np.sqrt(variances) + error) ** 2
     levels, level = np.unique(_rounded_up(seen / largest), return_inverse=True)
     above = largest * chernoff_bounds(levels, looks.spread, share)[level]
+    # Jensen: E|P - 1/2| is at most the root of E(P - 1/2)^2, prior and variance added.
     bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
     if not looks.second:
         return float(bounds.max())
@@ -346,6 +348,7 @@ def certified_success(
         sets = criterion.sets
         sets = sets if everything.size == len(sets) else sets[everything]
         return screened_success(mixture, sets, n_draws, gamma, generator, products)
+    # Union bound over all targets and two looks: which are looked at again may depend on the first.
     share = gamma / 2 / everything.size
     sums = success_sums(mixture, criterion, mixture.draws(n_draws, generator), everything)
     bounds = upper_mean_bounds(*sums, n_draws, criterion.lowest, 1.0, share)
@@ -355,6 +358,7 @@ def certified_success(
     again = second_look(mixture.weights.size, n_draws, most, products)
     sums = success_sums(mixture, criterion, mixture.draws(again, generator), everything[chosen])
     closer = upper_mean_bounds(*sums, again, criterion.lowest, 1.0, share)
+    # Both bounds of a target hold, so the smaller does; the guarantee is about the worst target.
     bounds[chosen] = np.minimum(bounds[chosen], closer)
     return float(bounds.max())
 
@@ -373,6 +377,8 @@ def success_sums(
         posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):
             success = criterion.success(posterior[start : start + rows], targets)
+            # Draws must lie in the range that the bound on their mean assumes, in spite of
+            # rounding.
             np.maximum(success, criterion.lowest, out=success)
             total += success.sum(axis=0)
             squares += np.einsum("ij,ij->j", success, success)

@@ -67,6 +67,7 @@ def known_rows_success(
     >>> worst.tolist()
     [0.5, 0.5, 1.0]
     """
+    # Rule 12: what the worst target loses to one who knows k memberships chosen against it.
     table = np.asarray(members, dtype=bool)
     prior = np.asarray(weights, dtype=np.float64)
     prior = prior / prior.sum()

@@ -56,6 +56,7 @@ def logdet_allocation(variances: Floats, budget: float) -> Floats:
         low -= max(1.0, budget)
     while excess(high) > 0:
         high += 1.0
+    # The excess falls as t grows, so the enclosed root is the only one (Lagrange condition).
     root = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
     return np.asarray(variances / ratios(root))
 
@@ -113,6 +114,7 @@ def span_coordinates(
     m, d = rows.shape
     if relative_tolerance is None:
         relative_tolerance = max(m, d) * float(np.finfo(np.float64).eps)
+    # Rows times the roots of their weights: the Gram matrix is the weighted covariance.
     root_weights = np.sqrt(weights)
     scaled = root_weights[:, None] * rows
     # A triangle has the left singular vectors of the whole: the right ones are never formed.
@@ -120,6 +122,7 @@ def span_coordinates(
     left, singular, _ = np.linalg.svd(square, full_matrices=False)
     largest = singular[0] if singular.size else 0.0
     keep = singular > relative_tolerance * largest
+    # Centred rows span at most m - 1 directions; what is beyond is rounding.
     keep[min(m - 1, d) :] = False
     left, singular = left[:, keep], singular[keep]
     mixing = (left / singular).T * root_weights
@@ -178,6 +181,7 @@ def linear_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
     """
     z, p, sigma = _check(centres, weights, sigma)
     # E KL(law given s || Q) with Q around an integer: each term is that of a shift by an integer.
+    # Any fixed Q bounds I(s; W): the integer nearest the mean makes it nearly the least.
     distances = _centred(z, p) / sigma
     distances *= distances
     return float(0.5 * np.sum(p * np.sum(distances, axis=1))) * OUTWARD
@@ -272,6 +276,7 @@ def _check(
             f"weights must have one entry for each of the {z.shape[0]} candidates, got shape "
             f"{p.shape}."
         )
+    # A bound under weights that are no probabilities would be one of nothing.
     total = float(np.sum(p))
     if not np.all(p >= 0.0) or not abs(total - 1.0) <= 1e-9:
         raise ValueError(f"weights must be non-negative and sum to one, got a sum of {total!r}.")

@@ -84,6 +84,7 @@ def upper_mean_bounds(
             f"sums and sums_of_squares are not those of {n} draws between low={low!r} and "
             f"high={high!r}."
         )
+    # Sums are off by rounding: mean and variance are moved outward by as much.
     variance = np.maximum(square - mean**2, 0.0) + 4 * slack * size
     scaled_mean = np.clip((mean + slack - low) / width, 0.0, 1.0)
     return rescaled(_least_bet(scaled_mean, variance / width**2, n, gamma), low, high)
@@ -125,6 +126,8 @@ def chernoff_bounds(means: ArrayLike, n: int, gamma: float) -> Floats:
     if x.ndim != 1 or not np.all((x >= 0.0) & (x <= 1.0 + 1e-9)):
         raise ValueError(f"means must be a vector of numbers in [0, 1], got shape {x.shape}.")
     x = np.minimum(x + _ROUNDING, 1.0)
+    # Hoeffding 1963, Theorem 1: P(mean <= x) <= exp(-n kl(x, mu)); solved for mu by bisection,
+    # whose upper end is kept: the bound is never below the exact one.
     needed = math.log(1.0 / gamma) / n
     low, high = x.copy(), np.ones_like(x)
     for _ in range(50):
@@ -137,6 +140,7 @@ def chernoff_bounds(means: ArrayLike, n: int, gamma: float) -> Floats:
 
 def _least_bet(mean: Floats, variance: Floats, n: int, gamma: float) -> Floats:
     """Bound by the best of a few fixed bets; ``variance`` is divided by the number of draws."""
+    # Eight bets that are fixed beforehand share gamma (union bound).
     needed = math.log(_BETS.size / gamma) / n
     best = np.full(mean.shape, np.inf)
     for bet in _BETS:

@@ -159,6 +159,7 @@ def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     candidate is far from others, so every draw is seen from a candidate near its own secret, and
     candidates that are so far from there that no posterior of theirs is a number are left out.
     """
+    # Bayes: p_j times the density of the noise, over their sum; the largest is exp(0).
     table = log_joint(mixture, draws)
     np.exp(table, out=table)
     table /= table.sum(axis=1, keepdims=True)
@@ -347,6 +348,7 @@ def update_belief(log_weights: ArrayLike, log_likelihood: ArrayLike) -> Floats:
     >>> update_belief(uniform_belief(2), [0.0, -5000.0])
     array([    0., -5000.])
     """
+    # ln p(s | y) = ln p(s) + ln p(y | s) - ln p(y): Algorithm 1, and the same for any adversary.
     prior = np.asarray(log_weights, dtype=np.float64)
     likelihood = np.asarray(log_likelihood, dtype=np.float64)
     if prior.ndim != 1 or prior.size == 0 or likelihood.shape != prior.shape:

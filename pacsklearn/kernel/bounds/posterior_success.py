@@ -101,6 +101,7 @@ def mutual_information_for_success(success: float, prior: float = 0.5) -> float:
     >>> round(mutual_information_for_success(0.75), 4)
     0.1308
     """
+    # Equation 3 read the other way, rounded inward: whoever has so many nats stays below.
     r = as_probability("success", success)
     q = as_probability("prior", prior)
     if r < q:
@@ -108,6 +109,7 @@ def mutual_information_for_success(success: float, prior: float = 0.5) -> float:
             f"success must be at least the prior, got success={r!r} and prior={q!r}; a release "
             "cannot make the best guess worse than a blind one."
         )
+    # Rounded inward by more than the error of the divergence.
     return binary_kl(r, q) * (1.0 - _SLACK)
 
 

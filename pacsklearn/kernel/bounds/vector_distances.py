@@ -38,6 +38,7 @@ def vector_distances(X: Floats, Y: Floats) -> Floats:
     largest = cdist(X, Y, "chebyshev")
     if np.all((largest == 0) | ((largest >= _LEAST) & (largest <= _LARGEST))):
         return np.asarray(cdist(X, Y))
+    # Rule 13: a pair is measured in its own unit, or a far one would make it vanish.
     exponents = np.frexp(largest)[1]
     squares = np.zeros_like(largest)
     with np.errstate(over="ignore", invalid="ignore"):

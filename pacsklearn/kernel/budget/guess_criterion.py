@@ -52,6 +52,7 @@ class GuessCriterion(Criterion):
                 "gains must have shape (n_guesses, n_candidates) and lie in [0, 1], got an array "
                 f"of shape {table.shape}."
             )
+        # A caller that changes the array later must not change what was capped.
         self.table = table.copy()
         self.table.setflags(write=False)
         self.name, self.statement, self.aim = str(name), str(statement), str(aim)

@@ -87,6 +87,7 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
         When a bare number is above 1/2: whoever meant a success gets another one.
     """
     if isinstance(value, Budget):
+        # A stated unit is believed; a bare number is looked at below.
         budget = value
     elif isinstance(value, Real) and not isinstance(value, bool):
         budget = Nats(value)  # type: ignore[arg-type]  # checked next

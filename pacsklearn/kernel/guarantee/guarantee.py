@@ -99,11 +99,13 @@ class Guarantee(ABC):
     @property
     def for_release(self) -> bool:
         """Whether what was released may be given away, as :attr:`status` says."""
+        # Rule 15: publishing reads the status and nothing else.
         return self.status.for_release
 
     @property
     def promise(self) -> str:
         """The promise in plain sentences, which begin with what they are about, alone."""
+        # Rule 17: every statement begins with what it is about, alone.
         return f"{self.scope[:1].upper()}{self.scope[1:]}. {self._sentences()}"
 
     @property
@@ -196,6 +198,7 @@ class Guarantee(ABC):
         from pacsklearn.kernel.plugins.registry import registry
 
         kind = registry().load("guarantee", data.get("framework", ""))
+        # Whoever reads one kind must not be handed another with other figures.
         if not issubclass(kind, cls):
             raise ValueError(
                 f"text must be JSON written by {cls.__name__}.to_json, got one of "

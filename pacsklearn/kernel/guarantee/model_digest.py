@@ -34,6 +34,7 @@ def mark_released(model: Any, guarantee: Guarantee) -> Any:
     """
     if not hasattr(model, "get_params"):
         return model
+    # The promise before the digest, which leaves both attributes out.
     setattr(model, GUARANTEE, guarantee.to_json())
     setattr(model, DIGEST, model_digest(model))
     return model

@@ -101,6 +101,7 @@ class PACGuarantee(Guarantee):
     @property
     def information(self) -> float:
         """Bound on the mutual information between the secret and the release, in nats."""
+        # Under a cap `spent` is a success; its information was bounded beside it.
         return self.spent if self.mutual_information is None else self.mutual_information
 
     @property
@@ -149,6 +150,7 @@ class PACGuarantee(Guarantee):
         intrinsic, entropy = self.intrinsic_privacy, self.secret.entropy
         if intrinsic is None or entropy is None:
             return None
+        # Corollary 2: nobody learns more than H(S), whatever the bound says.
         return intrinsic - min(self.information, entropy)
 
     @property
@@ -179,6 +181,7 @@ class PACGuarantee(Guarantee):
         return self.certified_membership if aim == MEMBERSHIP_AIM else None
 
     def _reliance(self) -> Status:
+        # Rule 15: read off the figures of the law, whichever budget was stated.
         plain = relied_on(self.confidence, "proved")
         # An estimate is named as one first: its figures, empty or not, are no bounds.
         if self.uncovered and plain.kind is not Reliance.ESTIMATED:
@@ -198,6 +201,7 @@ class PACGuarantee(Guarantee):
         return f"the {self.n_releases} releases of one session alone"
 
     def _sentences(self) -> str:
+        # Charges of a session add up, so the figures are about all of its releases together.
         seen = "this release"
         if self.n_releases == 0:
             seen = "all that this session may release"

@@ -47,6 +47,7 @@ def as_html(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) ->
 
 def percent_up(share: float) -> str:
     """Per cent with two decimals, rounded up so that the text never promises too much."""
+    # A figure that is shown is a bound too.
     return f"{min(_ceil(share * 100, 2), 100.0):.2f}"
 
 

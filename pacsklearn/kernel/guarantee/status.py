@@ -50,6 +50,7 @@ class Status:
     @property
     def for_release(self) -> bool:
         """Whether what the guarantee is about may be given away."""
+        # Nothing else may be published: an estimate is no promise, and an empty one hides nothing.
         return self.kind in (Reliance.PROVED, Reliance.CONFIDENT)
 
     def __str__(self) -> str:

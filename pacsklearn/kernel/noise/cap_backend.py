@@ -58,6 +58,7 @@ class CapBackend(CertifiedBackend):
                 f"noise={self.name!r} caps an adversary's success and was given a budget of mutual "
                 "information; give a cap, such as budget=Membership(0.60)."
             )
+        # No noise is enough at or below the success of who has seen nothing.
         blind = float(criterion.prior(support.weights).max())
         if target.budget <= blind:
             raise ValueError(
@@ -72,6 +73,7 @@ class CapBackend(CertifiedBackend):
         # Of the integers that would leave: a rounding may tell apart what doubles do not.
         law = exact_law(support, coordinates, axes, self.name)
         groups = np.bincount(distinct_outputs(law.centres), support.weights)
+        # Nothing that leaves may need no noise: the cap holds for who sees the integers themselves.
         exact = self._exact_success(law.centres, support.weights, criterion)
         if exact <= target.budget:
             likely = groups[groups > 0]
@@ -121,12 +123,14 @@ class CapBackend(CertifiedBackend):
         generator: np.random.Generator,
     ) -> float:
         bound = certified_success(mixture, criterion, self.n_certificate, gamma, generator)
+        # Draws were of a continuous law: what the discrete one can differ by is added.
         return bound + lattice_slack(mixture.signals.shape[1], 1.0)
 
     @staticmethod
     def _exact_success(centres: Integers, weights: Floats, criterion: Criterion) -> float:
         """Success at the worst target when the release is the integers themselves."""
         seen = distinct_outputs(centres)
+        # Candidates with the same integers are one event to whoever sees them.
         groups = np.eye(seen.max() + 1)[seen] * weights[:, None]
         likely = groups.sum(axis=0) > 0
         share = groups.sum(axis=0)[likely]

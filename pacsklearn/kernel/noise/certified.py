@@ -112,6 +112,7 @@ def certified_law(
     for attempt in range(_ATTEMPTS):
         step = np.sqrt(factor * shape.variances) / LATTICE_SCALE
         centres = lattice_centres(turned, step, backend)
+        # The very integers that leave, and fresh draws of this attempt.
         mixture = GaussianMixture(centres, support.weights, float(LATTICE_SCALE))
         # Union bound: the parts are 1/2, 1/4, ... of gamma and sum to less than it, so that the
         # first attempt that meets the cap may be taken.

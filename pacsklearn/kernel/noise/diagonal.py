@@ -36,7 +36,10 @@ class DiagonalBackend(NoiseBackend):
         varying = deviation > 0
         if not varying.all():
             root, deviation = root[:, varying], deviation[varying]
+        # pac-private-algorithms, Theorem 1: the same optimum along the outputs instead of the axes.
         variances = deviation * deviation.sum() / (2 * target.budget)
+        # In units of the noise, so that noise is the same in every direction of the span: what lies
+        # outside it is independent of the secret and is not added.
         span = span_coordinates(root / np.sqrt(variances), support.weights)
         axes, exact = opened(support, target, span, "diagonal")
         if exact is not None:

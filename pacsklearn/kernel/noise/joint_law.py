@@ -34,6 +34,7 @@ class JointLaw:
     @property
     def centres(self) -> Integers:
         """Each candidate's integers in all releases, side by side; (m, k)."""
+        # One vector of independent noise: what several releases tell is what this one tells.
         return np.concatenate([law.centres for law in self.laws], axis=1)
 
     @property
@@ -88,5 +89,6 @@ class JointLaw:
 
     def log_likelihood(self, observed: tuple[Integers, ...]) -> Floats:
         """Log-density of all released integers under each candidate, up to a constant; (m,)."""
+        # Independent noise given the secret: densities multiply.
         parts = (law.log_likelihood(one) for law, one in zip(self.laws, observed, strict=True))
         return np.asarray(sum(parts), dtype=np.float64)

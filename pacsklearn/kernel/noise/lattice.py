@@ -155,6 +155,7 @@ def lattice_centres(coordinates: Floats, step: Floats, backend: str) -> NDArray[
             "below the smallest number. Rescale them."
         )
     with np.errstate(over="ignore"):
+        # Rounding is a map of the candidate alone: it can only lose information.
         scaled = np.rint(coordinates / step)
     return np.clip(scaled, -_LARGEST_CENTRE, _LARGEST_CENTRE).astype(np.int64)
 
@@ -174,6 +175,7 @@ def generator_for(support: Support, *labels: Any) -> np.random.Generator:
 
     Nothing can be chosen after looking at these draws without changing them.
     """
+    # Rule 10: a law is a function of the outputs of all candidates and of nothing else.
     digest = hashlib.sha256(repr(labels).encode())
     digest.update(support.outputs.tobytes())
     digest.update(support.weights.tobytes())
@@ -212,6 +214,7 @@ class ClosedFormBackend(NoiseBackend):
             return exact
         # A linear map that can be undone leaves the mutual information as it is: noise is chosen,
         # and the bound proved, in coordinates that are uncorrelated under the belief.
+        # A proposal in real arithmetic: what is promised is the bound of the integers.
         variances = self.variances(span.variances, target.budget)
         power = float(variances.sum())
         return lattice_law(
@@ -247,6 +250,7 @@ class LogdetBackend(ClosedFormBackend):
     proof = "Gaussian bound: log-determinant of signal plus noise over noise"
 
     def variances(self, signal: Floats, budget: float) -> Floats:
+        # residual-pac, Proposition 2: least trace under the log-determinant bound.
         return logdet_allocation(signal, budget)
 
     def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
@@ -268,6 +272,7 @@ class IsotropicBackend(ClosedFormBackend):
     proof = "Gaussian bound: half the output variance over the noise variance"
 
     def variances(self, signal: Floats, budget: float) -> Floats:
+        # The linear bound with equal variances e: sum of the signal over 2 e is the budget.
         return np.full(signal.size, float(signal.sum()) / (2 * budget))
 
     def published_power(self, power: float, support: Support, metric: Metric) -> float:
@@ -291,5 +296,6 @@ class EigenBackend(ClosedFormBackend):
     proof = "Gaussian bound: half the eigenvalue over the noise variance, summed"
 
     def variances(self, signal: Floats, budget: float) -> Floats:
+        # Lagrange: sum v_i / (2 e_i) = budget at least sum e_i has e_i in proportion to sqrt(v_i).
         deviation = np.sqrt(signal)
         return np.asarray(deviation * deviation.sum() / (2 * budget))

@@ -62,6 +62,7 @@ def _of_any_size(calibrate: Calibrate) -> Calibrate:
         exponent = support.exponent(metric)
         if exponent == 0:
             return calibrate(self, support, target, metric)
+        # An exact power of two: information does not depend on the unit, nor does any integer.
         law = calibrate(self, support.scaled(-exponent), target, metric)
         return law.in_unit_of(support, exponent)
 

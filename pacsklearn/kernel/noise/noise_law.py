@@ -71,6 +71,7 @@ class Support:
                 f"weights must be {outputs.shape[0]} finite numbers >= 0, one for each candidate, "
                 f"got an array of shape {weights.shape}."
             )
+        # The belief is normalised here once: every bound below is under probabilities.
         object.__setattr__(self, "outputs", outputs)
         object.__setattr__(self, "weights", weights / weights.sum())
 
@@ -222,6 +223,7 @@ class Lattice:
 
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""
+        # A function of the integers and of public numbers alone: post-processing.
         return np.asarray(self.origin + (observed * self.step) @ self.axes)
 
 
@@ -243,6 +245,7 @@ class LatticeLaw(Lattice):
     @property
     def is_constant(self) -> bool:
         """Whether all centres are the same integers: then a release tells nothing, noise or not."""
+        # Decided on the integers that would leave, not on what they were rounded from (rule 13).
         return bool(np.all(self.centres == self.centres[:1]))
 
     def log_likelihood(self, observed: Integers) -> Floats:
@@ -251,6 +254,7 @@ class LatticeLaw(Lattice):
         # constant being the same for all s because centres are integers (the lattice's own shifts).
         # Subtracted as integers: as doubles, centres beyond 2**53 would be rounded before.
         difference = (self.centres - observed).astype(np.float64)
+        # Without noise a release rules out every candidate with other integers.
         if self.is_noiseless:
             return np.where((difference == 0).all(axis=1), 0.0, -np.inf)
         return np.asarray(-np.sum((difference / self.scale) ** 2, axis=1) / 2)

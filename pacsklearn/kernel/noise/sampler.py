@@ -60,6 +60,7 @@ class SecureSampler(Sampler):
         self._owner.check()
         if size == 0:
             return np.empty(0, dtype=np.int64)
+        # Rule 8: exact integers, never rounded floats.
         return np.array(_exact_gaussian()([0] * size), dtype=np.int64)
 
 
@@ -75,6 +76,7 @@ class SeededSampler(Sampler):
 
     def index(self, weights: NDArray[np.float64]) -> int:
         self._owner.check()
+        # Reproducible on purpose: the guarantee of what it draws is not for release (rule 7).
         return int(self.generator.choice(weights.shape[0], p=weights / weights.sum()))
 
     def noise(self, size: int) -> Integers:

@@ -92,6 +92,7 @@ class Registration:
                     f"{made.__qualname__}.estimators must be classes or qualified names such as "
                     f"'sklearn.svm.LinearSVC', got {claim!r}"
                 )
+        # By hand: the package that defines the class answers for it in every event.
         source = distribution or distribution_of(target_name(made))
         return cls(kind, name, description, estimators, made, *source)
 
@@ -176,6 +177,7 @@ class Catalogue:
         The same class is added once. A class of an interactive session takes the place of an
         earlier one, so that a notebook's cell can run twice.
         """
+        # Kinds are added to, never replaced: a name means one mechanism in every event.
         earlier = self._by_name.get(new.name)
         if earlier is not None and earlier.made is new.made:
             return
@@ -185,6 +187,7 @@ class Catalogue:
                 f"Two distributions register the {new.kind.noun} {new.name!r}: {earlier} and "
                 f"{new}. {_REMEDY}"
             )
+        # All claims are looked at before anything is added: a clash changes nothing.
         for claim in new.claims:
             rival = self._by_claim.get(claim)
             if rival is not None and rival is not earlier:
@@ -221,6 +224,7 @@ class Catalogue:
 
     def claiming(self, cls: type) -> Iterator[Registration]:
         """Registrations that claim a class along the MRO, the nearest first."""
+        # The nearest class wins, so that a subclass may be claimed apart from its base.
         for ancestor in cls.__mro__:
             claims: tuple[str | type, ...] = (ancestor, *public_names(ancestor))
             claimer = next((self._by_claim[one] for one in claims if one in self._by_claim), None)

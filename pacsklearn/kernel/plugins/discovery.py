@@ -57,6 +57,7 @@ def rings() -> tuple[ModuleType, ...]:
     """Modules ``pacsklearn.<ring>.hooks``, the kernel's first; they import nothing heavy."""
     folders = import_module("pacsklearn").__path__
     names = {path.parent.name for folder in folders for path in Path(folder).glob("*/hooks.py")}
+    # The kernel's kinds first, in one order everywhere: names in listings do not move.
     ordered = sorted(names, key=lambda name: (name != "kernel", name))
     return tuple(import_module(f"pacsklearn.{name}.hooks") for name in ordered)
 
@@ -127,6 +128,8 @@ class Plugins:
         catalogue = Catalogue()
         for plugin, distribution, version in self._sources:
             try:
+                # All classes of the plugin or none: half a plugin would be a mechanism nobody
+                # tested.
                 given = [
                     Registration.of(kind, made, (distribution, version))
                     for made in self._yielded(kind, plugin)
@@ -136,6 +139,7 @@ class Plugins:
                     raise
                 self._leave_out(distribution, version, error)
                 continue
+            # Outside the guard: a clash is raised, and names both distributions.
             for registration in given:
                 catalogue.add(registration)
         return catalogue
@@ -154,6 +158,7 @@ class Plugins:
 
     def _admit(self, plugin: Any, name: str) -> None:
         """Refuse what was made for other hooks, before it can be asked for anything."""
+        # Read before any hook runs: a plugin made for other hooks is asked for nothing.
         stated = getattr(plugin, "pacsklearn_api", None)
         if stated != API:
             made = "states no pacsklearn_api" if stated is None else f"is made for API {stated!r}"

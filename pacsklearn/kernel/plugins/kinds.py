@@ -62,6 +62,7 @@ def kind(name: str, target: str, *, internal: bool = False) -> Callable[[HookT],
     """Declare a kind of plugin by its hook; the function yields what the ring itself has of it."""
 
     def declare(hook: HookT) -> HookT:
+        # The hook is specification and implementation in one: a ring cannot declare what it misses.
         setattr(hook, _KIND, Kind(name, hook.__name__, target, internal))
         return hookimpl(_hookspec(hook))
 
@@ -160,6 +161,7 @@ def public_path(thing: Any) -> tuple[str, str]:
     name = str(getattr(thing, "__qualname__", None) or getattr(thing, "__name__", ""))
     parts = module.split(".")
     for i, part in enumerate(parts):
+        # Private modules may move: no file names them.
         if part.startswith("_") and part != "__main__":
             break
         shorter = ".".join(parts[: i + 1])

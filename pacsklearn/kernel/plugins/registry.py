@@ -126,6 +126,7 @@ class Registry:
         base = _kind(kind).base
         if isinstance(value, base):
             return value
+        # By name alone: what the class is called with is the caller's, never a plugin's.
         registration = self._registration(kind, value)
         made = registration.made(*arguments)
         if not isinstance(made, base):
@@ -161,6 +162,7 @@ class Registry:
         if registration is None:
             hint = " Give an instance, not the class." if isinstance(estimator, type) else ""
             why = self._claiming("unsupported", cls)
+            # A class that is known to have no parameters to release says why, and what to do.
             because = "" if why is None else f": {why.description}"
             advice = "" if why is None else f"{why.made.advice} ".lstrip()
             raise NoCanonicalizerError(

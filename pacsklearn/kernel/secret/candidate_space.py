@@ -80,7 +80,9 @@ class CandidateSpace(Space):
                 f"weights must be {m} positive numbers, one for each candidate, got shape "
                 f"{prior.shape}; leave out candidates that are impossible."
             )
+        # Rule 12: entropy and blind success are those of distinct candidates.
         _, first = np.unique(numbers, return_index=True)
+        # The prior of a merged candidate: that one of the equal inputs is the secret.
         summed = np.bincount(numbers, prior / prior.sum()).astype(np.float64)
         return cls(tuple(listed[i] for i in first), summed, numbers)
 
@@ -144,6 +146,7 @@ class _Numbering:
 
     def number(self, value: Any) -> int:
         """Number of an input: of the first one that it is equal to, or a new one."""
+        # Equal by value or by bytes: either way whoever names one has named the other.
         keys, alike = [_identity(value)], list[tuple[Any, int]]()
         try:
             key = ("equal", _comparable(value))

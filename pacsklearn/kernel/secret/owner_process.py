@@ -37,6 +37,7 @@ class OwnerProcess:
     __slots__ = ("_life", "_pid", "_what")
 
     def __init__(self, what: str) -> None:
+        # Rule 11: a secret, its account and its noise belong to the process that drew them.
         self._what, self._pid, self._life = what, os.getpid(), self._current
 
     @property

@@ -89,6 +89,7 @@ def distinct_subsets(packed: Bytes, n_subsets: int) -> NDArray[np.int64]:
     numbers = np.zeros(n_subsets, dtype=np.int64)
     for start in range(0, packed.shape[0], _UNITS):
         part = np.unpackbits(packed[start : start + _UNITS], axis=1, count=n_subsets)
+        # Apart so far, or apart in these units: numbers only ever split.
         keys = np.hstack([numbers[:, None].view(np.uint8), np.packbits(part.T, axis=1)])
         _, first, numbers = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         numbers = np.argsort(np.argsort(first))[numbers.reshape(-1)]

@@ -89,6 +89,7 @@ class RowsSecret(PACSecret):
         # A bound from an estimate allows for three of its standard errors.
         error = self.known_errors[k] if self.known_errors else 0.0
         highest = min(uniform + 3 * error, 1.0)
+        # What is known is a function of the secret: equation 3 from the larger blind success.
         return KnownRows(
             uniform,
             worst,
@@ -195,6 +196,7 @@ class SecretRows(RowsSecret):
 
     @property
     def exceptions(self) -> str:
+        # A unit in all subsets or in none has nothing to hide, and the promise says so.
         if not self.n_unprotected:
             return ""
         return (

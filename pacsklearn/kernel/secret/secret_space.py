@@ -108,6 +108,7 @@ class SecretSpace(RowSpace):
             members = rows.T
         else:
             members = np.zeros((n_units, m), dtype=bool)
+            # The unit of privacy is the group: all of its rows are in or none is.
             members[unit_of_row] = rows.T
             split = np.flatnonzero((members[unit_of_row] != rows.T).any(axis=0))
             if split.size:
@@ -117,6 +118,7 @@ class SecretSpace(RowSpace):
                 )
         if not members.any(axis=0).all():
             raise DesignError("Every subset must hold at least one row; one is empty.")
+        # A candidate that is impossible is none: it would be counted in the size of the list.
         prior = np.full(m, 1.0 / m) if weights is None else np.asarray(weights, dtype=np.float64)
         if prior.shape != (m,) or not np.all(np.isfinite(prior)) or np.any(prior <= 0):
             raise DesignError(
@@ -174,6 +176,7 @@ class SecretSpace(RowSpace):
         """Return the row indices of candidate ``index``, increasing."""
         if not 0 <= index < self.n_subsets:
             raise DesignError(f"index must be from 0 to {self.n_subsets - 1}, got {index!r}.")
+        # Rule 1: the rows of this candidate alone, from its own column of the list.
         units = unpack_subset(self.packed, index)
         if self.unit_of_row is None:
             return units
@@ -187,6 +190,7 @@ class SecretSpace(RowSpace):
 
     def inclusion(self) -> NDArray[np.float64]:
         """Compute the prior probability that each unit is in the secret subset; (n_units,)."""
+        # Equal weights: a count over m, exact, where a sum of weights is one up to rounding.
         if np.all(self.weights == self.weights[0]):
             return inclusion_counts(self.packed) / self.n_subsets
         parts = []

@@ -84,6 +84,7 @@ class Space(ABC):
 
     def draw(self, sampler: Sampler) -> Any:
         """Draw the secret: the number of a candidate, or itself where there is no list."""
+        # Once a session, with the prior's probabilities (rule 5).
         return sampler.index(self.weights)
 
     @abstractmethod
@@ -174,6 +175,7 @@ class RowSpace(Space):
 
     def membership_prior(self) -> tuple[float, int]:
         """Blind success at the least protected unit's membership, and how many have no secret."""
+        # Counted from the list itself, however it was dealt.
         inclusion = self.inclusion()
         # Units in all subsets or in none have no secret: their success of 1 would hide the others'.
         # There are others, because subsets differ.
@@ -236,6 +238,7 @@ def _known_rows(space: RowSpace) -> _Known:
     """Blind success of those who know memberships of units that have a secret, and its errors."""
     if space not in _KNOWN:
         inclusion = space.inclusion()
+        # Units without a secret are known to everybody: they are no knowledge and no targets.
         hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
         if hidden.size < 2:
             return (), ()

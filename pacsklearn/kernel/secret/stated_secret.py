@@ -104,6 +104,7 @@ class PACSecret(StatedSecret):
     @property
     def intrinsic_privacy(self) -> float | None:
         """Minus the divergence of the prior from the uniform one, in nats; None without a list."""
+        # residual-pac, section 4: H(S) - ln m is minus the divergence from the uniform prior.
         if self.entropy is None or self.n_candidates is None:
             return None
         # Rounding may put the entropy above its maximum; the sum turns -0.0 into 0.0.
@@ -183,6 +184,7 @@ class SecretCandidate(PACSecret):
         )
 
     def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        # Of inputs there are no memberships: whoever learns anything learns which it is.
         return (StatedAttack("naming the candidate", self.prior_identification, bounds.naming),)
 
     def rows(self, bounds: Bounds) -> Rows:
