@@ -222,6 +222,7 @@ def test_one_session_and_budget() -> None:
         (Tuned(Ridge(), {"alpha": [1, 2]}), {}, {}, "Tuned"),
         (Ridge(), {"secret": SampledSubsets()}, {}, "Subsets"),
         (Ridge(), {"secret": Subsets(stratify=True)}, {}, "stratify"),
+        (Ridge(), {"secret": Subsets(blocks=8)}, {}, "blocks must be None"),
         (Ridge(), {}, {"groups": [1]}, "groups"),
         (Ridge(), {}, {"y": [1]}, "y"),
         (Ridge(), {}, {"sample_weight": [1]}, "sample_weight"),

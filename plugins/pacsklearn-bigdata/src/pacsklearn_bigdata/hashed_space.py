@@ -55,7 +55,7 @@ class HashedSpace(RowSpace, TableSpace):
         Raises
         ------
         DesignError
-            When groups are given, or classes are to be dealt evenly.
+            When groups or blocks are given, or classes are to be dealt evenly.
         """
         if design.groups is not None:
             raise DesignError(
@@ -64,6 +64,10 @@ class HashedSpace(RowSpace, TableSpace):
         if design.stratify is True:
             raise DesignError(
                 "stratify must be 'auto' or False for a Table, whose rows pass one by one."
+            )
+        if design.blocks is not None:
+            raise DesignError(
+                f"blocks must be None for a Table, whose rows pass one by one, got {design.blocks}."
             )
         hashed = HashedDesign.of(design.seed, design.n_subsets, design.rate)
         return cls(hashed, X, not isinstance(design.seed, SubsetSeed))
