@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 from pacsklearn._fit_report import FitReport
@@ -35,6 +35,8 @@ class PlanRequest(NamedTuple):
         For released parameters.
     why : str
         Why ``release="auto"`` releases no parameters; empty where it was stated.
+    lists : iterator of (str, Candidates, Target)
+        Other lists of candidates of the same rows, drawn when asked for.
     """
 
     candidates: Candidates
@@ -45,6 +47,7 @@ class PlanRequest(NamedTuple):
     alternatives: bool
     noise: Any
     why: str
+    lists: Iterator[tuple[str, Candidates, Target]]
 
 
 class Advice(ABC):

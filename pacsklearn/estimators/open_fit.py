@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+
+from sklearn.base import is_classifier
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.estimators.alternatives import options_of
@@ -16,13 +19,13 @@ from pacsklearn.estimators.subsets import design_of
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.release.account import Account, Secret, open_shared, sampler_for
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.universe.codebook_reader import published_facts
-from pacsklearn.universe.design import Fits
+from pacsklearn.universe.design import Fits, candidates_over
 from pacsklearn.universe.row_rules import check_names
 
 if TYPE_CHECKING:
@@ -73,7 +76,7 @@ class Opening:
 
 @final
 class PreparedRows(NamedTuple):
-    """What a fit and its plan begin with: checked rows, their candidates, and the public seed.
+    """What a fit and its plan begin with: checked rows, their candidates, and how they are drawn.
 
     ``stated`` is what is fitted: an estimator, or several to choose from.
     """
@@ -81,7 +84,7 @@ class PreparedRows(NamedTuple):
     stated: Any
     candidates: Any
     features: dict[str, Any]
-    seed: Any
+    design: Any
     routed: dict[str, Any]
 
     @classmethod
@@ -105,7 +108,7 @@ class PreparedRows(NamedTuple):
         needs_list = kind.needs_list(model.estimator)
         if needs_list and not candidates.space.has_members:
             raise ValueError(needs_list)
-        return cls(model.estimator, candidates, features, design.seed, routed)
+        return cls(model.estimator, candidates, features, design, routed)
 
     def target(self, budget: Budget) -> Target:
         """What a planned release may reveal.
@@ -122,6 +125,19 @@ class PreparedRows(NamedTuple):
                 "candidates. With SampledSubsets() expect somewhat more noise than it says."
             )
         return Target(budget.amount, budget.criterion(space))
+
+    def in_blocks(self, budget: Budget) -> Iterator[tuple[str, Candidates, Target]]:
+        """The same rows in blocks of 32, 8 and 4 similar ones, and in none; not as stated."""
+        known = self.candidates
+        for blocks in (None, 32, 8, 4):
+            if blocks == self.design.blocks:
+                continue
+            space = replace(self.design, blocks=blocks).space(
+                known.X, known.y, classifies=is_classifier(known.estimator)
+            )
+            dealt = candidates_over(known.estimator, known.X, known.y, space, known.options)
+            target = Target(budget.amount, budget.criterion(space))
+            yield f"Subsets(blocks={blocks})", dealt, target
 
 
 def opening_of(model: PACPrivate, budget: Budget) -> Opening:

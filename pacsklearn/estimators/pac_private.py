@@ -259,7 +259,7 @@ SubsetFitError, NonDeterministicError
                 except SubsetFitError as error:
                     explain(rows.candidates, error)
                     raise
-                learned |= {**rows.features, "_subset_seed": rows.seed, "release_": kind}
+                learned |= {**rows.features, "_subset_seed": rows.design.seed, "release_": kind}
         self._learn(learned)
         self.fit_report_ = report
         if self.verbose > 1:
@@ -292,7 +292,8 @@ SubsetFitError, NonDeterministicError
             None takes the released model's own ``score``.
         alternatives : bool, default=True
             Also simulate a few steadier models behind the same preprocessing, where parameters of
-            a classifier or regressor are released.
+            a classifier or regressor are released, and the same model over candidates in other
+            blocks (see :class:`Subsets`).
 
         Returns
         -------
@@ -317,6 +318,7 @@ SubsetFitError, NonDeterministicError
                 alternatives=alternatives,
                 noise=self.noise,
                 why="" if why is None else why.why,
+                lists=rows.in_blocks(budget),
             )
             return advice_on(kind).plan(kind, rows.stated, request)
 

@@ -60,6 +60,26 @@ def test_the_alternative_is_better_or_is_not_there(plan: Any, cancer: Any) -> No
     assert best.alternative is None or best.alternative.mean > best.expected.mean
 
 
+def test_a_plan_shows_what_blocks_save_and_tell(cancer: Any) -> None:
+    stated = PACPrivate(LOGISTIC, secret=Subsets(64, blocks=8, seed=0))
+    plan = stated.plan(*cancer, n_releases=4)
+    names = [each.utility.name for each in plan.lists]
+    assert names == [
+        "as stated",
+        "Subsets(blocks=None)",
+        "Subsets(blocks=32)",
+        "Subsets(blocks=4)",
+    ]
+    as_stated, unblocked, _, in_fours = plan.lists
+    assert as_stated.utility.scores == plan.expected.scores
+    assert as_stated.noise == plan.noise < unblocked.noise
+    assert unblocked.known < in_fours.known < 1
+    assert str(unblocked) in " ".join(str(plan).split())
+    unblocked_plan = PACPrivate(LOGISTIC, secret=Subsets(64, seed=0)).plan(*cancer, n_releases=4)
+    assert unblocked_plan.noise == pytest.approx(unblocked.noise)
+    assert stated.plan(*cancer, n_releases=2, alternatives=False).lists == ()
+
+
 def test_a_plan_stays_with_the_curator(model: PACPrivate, plan: Any, cancer: Any) -> None:
     ledger = MemoryLedger(1.0)
     asked = PACPrivate(LOGISTIC, secret=Subsets(16), ledger=ledger)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from dataclasses import dataclass
-from typing import Any, NoReturn, final
+from typing import Any, NamedTuple, NoReturn, final
 
 from sklearn.base import clone, is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -13,11 +13,37 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.tabular.choosing.privacy_utility_curve import CURATOR_ONLY
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 
 _WIDTH = 88
 _NAME = 20
+
+
+@final
+class OfList(NamedTuple):
+    """What a list of candidates gives for what it tells.
+
+    Parameters
+    ----------
+    utility : Utility
+        Of releases over it.
+    noise : float
+        As of the plan.
+    known : float
+        Largest success, before any release, at a row of whoever knows one other and the list.
+    """
+
+    utility: Utility
+    noise: float
+    known: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.utility.name}: {self.utility}; noise {self.noise:.3g}; who knows the list and "
+            f"one row tells another's with a success of {percent_up(self.known)} % at most"
+        )
 
 
 @final
@@ -60,6 +86,8 @@ class FitPlan:
         Best of a few steadier models behind the same preprocessing.
     advice : tuple of str
         What would help.
+    lists : tuple of OfList
+        Candidates in other blocks, those as stated first.
     """
 
     estimator: str
@@ -77,6 +105,7 @@ class FitPlan:
     without_noise: float = math.nan
     alternative: Utility | None = None
     advice: tuple[str, ...] = ()
+    lists: tuple[OfList, ...] = ()
 
     @property
     def expected(self) -> Utility:
@@ -124,6 +153,7 @@ class FitPlan:
             rows += [("option", f"{_option(each)}") for each in self.verdict.options]
         if self.alternative is not None:
             rows.append(("alternative", _option(self.alternative)))
+        rows += [("candidates", str(each)) for each in self.lists]
         rows.append(("time", f"{self.seconds:.2g} s for the candidates' fits and the noise"))
         return rows + [("advice", text) for text in self.advice]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.terms import public_facts
-from pacsklearn.tabular.choosing.fit_plan import FitPlan, steadier_models
+from pacsklearn.tabular.choosing.fit_plan import FitPlan, OfList, steadier_models
 from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
@@ -84,6 +85,15 @@ class ParametersAdvice(Advice):
         best = max(utilities, key=lambda other: other.mean, default=None)
         if best is not None and best.mean <= verdict.expected.mean:
             best = None
+        lists = []
+        if request.alternatives:
+            lists.append(_of_list(replace(verdict.expected, name="as stated"), plan))
+            for name, dealt, target in request.lists:
+                one = _planned(chosen.estimator, dealt, target, choices)
+                utility = Judge(dealt, stated).utility(
+                    name, one, n_releases, temperatures_of(chosen.estimator)
+                )
+                lists.append(_of_list(utility, one))
         fixed = outputs.layout.size - law.dimension
         return FitPlan(
             estimator=title,
@@ -111,7 +121,16 @@ class ParametersAdvice(Advice):
             seconds=seconds,
             alternative=best,
             advice=tuple(_advice_on_parameters(verdict, best, plan, is_chosen=is_chosen)),
+            lists=tuple(lists),
         )
+
+
+def _of_list(utility: Utility, plan: ParameterPlan) -> OfList:
+    """One line of the trade between lists."""
+    law = plan.calibrate(opening_belief(plan.space.weights))
+    known = plan.space.row_subsets().stated().known
+    worst = known[1][1] if known else math.nan  # of a single unit with a secret there is no other
+    return OfList(utility, math.sqrt(law.released_power), worst)
 
 
 def _planned(
