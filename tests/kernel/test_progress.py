@@ -13,6 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 from pacsklearn import Answers, PACPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.kernel.outputs import progress
+from pacsklearn.srpp import SRPPSGDClassifier
+from pacsklearn.tabular import privacy_utility_curve
 
 X, Y = load_iris(return_X_y=True)
 
@@ -53,6 +55,16 @@ def test_a_long_audit_counts_its_rounds(monkeypatch):
     monkeypatch.setattr(progress, "_PATIENCE", -1.0)
     run_audit(model, X, Y, attacks=["identification", "optimal_membership"], n_trials=10)
     assert terminal.getvalue().endswith(f"rounds [{'#' * 32}] 20 of 20\n")
+
+
+def test_curves_and_descents_count_too(monkeypatch):
+    terminal = watched(monkeypatch, Terminal())
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    secret = Subsets(8)
+    privacy_utility_curve(RidgeClassifier(), X, Y, budgets=[1 / 4, 1], n_releases=2, secret=secret)
+    assert terminal.getvalue().endswith(f"points [{'#' * 32}] 2 of 2\n")
+    SRPPSGDClassifier(classes=[0, 1, 2], epochs=3).fit(X, Y)
+    assert terminal.getvalue().endswith(f"epochs [{'#' * 32}] 3 of 3\n")
 
 
 def test_a_file_gets_no_bar(monkeypatch):

@@ -21,6 +21,7 @@ from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales, Descent
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
@@ -217,32 +218,34 @@ class LinearSGD(LinearParameters):
     ) -> None:
         descent = self._descent
         best, stale = -np.inf, 0
-        for _ in range(epochs):
-            for _ in range(steps):
-                rows = run.next_batch()
-                total = clipped_sum(
-                    problem.X[rows],
-                    problem.targets[rows],
-                    descent.parameters,
-                    choices.loss,
-                    problem.clip_norm,
-                    None if problem.weights is None else problem.weights[rows],
-                    intercept=self.fit_intercept,
-                )
-                mean = run.noised_mean(total.ravel()).reshape(total.shape)
-                if not self.fit_intercept:
-                    # Its noise alone would move an intercept that is not fitted.
-                    mean[:, -1] = 0.0
-                descent.step(mean)
-            self.n_iter_ += 1
-            if held_out is None:
-                continue
-            self._publish(self._result())
-            score = self.score(*held_out)
-            stale = 0 if score > best + choices.epochs.tol else stale + 1
-            best = max(best, score)
-            if stale >= choices.epochs.n_iter_no_change:
-                return
+        with bar("epochs", epochs) as at:
+            for epoch in range(epochs):
+                for _ in range(steps):
+                    rows = run.next_batch()
+                    total = clipped_sum(
+                        problem.X[rows],
+                        problem.targets[rows],
+                        descent.parameters,
+                        choices.loss,
+                        problem.clip_norm,
+                        None if problem.weights is None else problem.weights[rows],
+                        intercept=self.fit_intercept,
+                    )
+                    mean = run.noised_mean(total.ravel()).reshape(total.shape)
+                    if not self.fit_intercept:
+                        # Its noise alone would move an intercept that is not fitted.
+                        mean[:, -1] = 0.0
+                    descent.step(mean)
+                self.n_iter_ += 1
+                at(epoch + 1)
+                if held_out is None:
+                    continue
+                self._publish(self._result())
+                score = self.score(*held_out)
+                stale = 0 if score > best + choices.epochs.tol else stale + 1
+                best = max(best, score)
+                if stale >= choices.epochs.n_iter_no_change:
+                    return
 
     def _result(self) -> Floats:
         result = self._descent.result

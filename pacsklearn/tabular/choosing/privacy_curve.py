@@ -26,6 +26,7 @@ from pacsklearn.kernel.budget.nats import Nats, as_budget
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -192,10 +193,14 @@ def privacy_utility_curve(
     on_all_rows = chosen.decode(vector, layout, clone(outputs.template))
     prior, _ = space.membership_prior()
     points = []
-    for name, backend in backends:
-        for budget in grid:
-            if not (budget.adds or isinstance(backend, CriterionBackend)):
-                continue
+    wanted = [
+        (name, backend, budget)
+        for name, backend in backends
+        for budget in grid
+        if budget.adds or isinstance(backend, CriterionBackend)
+    ]
+    with bar("points", len(wanted)) as at:
+        for name, backend, budget in wanted:
             nats = budget.equivalent(space)
             target = _target(backend, nats, space, prior)
             law = backend.calibrate(support, target, cost)
@@ -207,6 +212,7 @@ def privacy_utility_curve(
             points.append(
                 PrivacyUtilityPoint(name, nats, spent, membership, law.noise_power, scores)
             )
+            at(len(points))
     return PrivacyUtilityCurve(
         estimator=title_of(estimator),
         scoring=scoring_name(scoring, everything),
