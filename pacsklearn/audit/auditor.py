@@ -29,6 +29,7 @@ from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.srpp_private import SRPPPrivate
+from pacsklearn.universe.steps import title_of
 
 
 def run_audit(
@@ -230,10 +231,10 @@ def _replayed(
     if isinstance(source, PACPrivate):
         game: Game = replay_fit(source, X, y, groups=groups, queries=queries, **fitting)
         released = "parameters" if hasattr(source, "released_estimator_") else "answers"
-        return game, f"{_title(source.estimator)} ({released}, {source.guarantee_.noise} noise)"
+        return game, f"{title_of(source.estimator)} ({released}, {source.guarantee_.noise} noise)"
     if isinstance(source, SRPPPrivate):
         replayed = replay_sliced(source, X, y, secret=secret, **fitting)
-        what = f"{_title(source.estimator)} (sliced, {source.guarantee_.aggregation})"
+        what = f"{title_of(source.estimator)} (sliced, {source.guarantee_.aggregation})"
         # Held against what was stated of the release; what is replayed may differ from it.
         return SlicedGame(replace(replayed, success=source.guarantee_.success)), what
     if estimator is None:
@@ -243,12 +244,7 @@ def _replayed(
         )
     listed = list(estimator) if isinstance(estimator, (list, tuple)) else [estimator]
     game = replay_session(source, listed, X, y, **fitting)
-    return game, f"a session that released {', '.join(map(_title, listed))}"
-
-
-def _title(estimator: Any) -> str:
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    return " + ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))
+    return game, f"a session that released {', '.join(map(title_of, listed))}"
 
 
 def _run(

@@ -57,15 +57,7 @@ def found(
         per_project=None if per_project is None else number(per_project, "per_project"),
         high_water="" if high_water is None else str(high_water),
     )
-    facts = {
-        "address": ledger.uri,
-        "dataset": ledger.dataset,
-        "unit": ledger.unit,
-        "ceiling": ledger.ceiling,
-        "per_user": ledger.per_user,
-        "per_project": ledger.per_project,
-        "position": str(ledger.position),
-    }
+    facts = ledger.summary() | {"per_user": ledger.per_user, "per_project": ledger.per_project}
     text = f"founded {ledger.uri}, data set {dataset!r}: {ledger.ceiling:.6g} {ledger.unit}"
     say(facts, text, as_json=as_json)
 

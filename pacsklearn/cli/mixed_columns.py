@@ -14,6 +14,7 @@ from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.universe.row_rules import RowRules
+from pacsklearn.universe.steps import steps_of
 
 _TEXT_FEATURES = 8
 
@@ -33,10 +34,10 @@ def mixed_columns(X: Any, estimator: Any) -> dict[str, Any] | None:
         ``hashed``: names of the columns that are no numbers; ``imputed``: whether numbers are
         missing. For the recipe, which is public: both are functions of the whole table.
     """
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    if "schema" in steps[0].get_params(deep=False):
+    first = steps_of(estimator)[0]
+    if "schema" in first.get_params(deep=False):
         return None
-    reads = get_tags(steps[0]).input_tags
+    reads = get_tags(first).input_tags
     if reads.string or reads.categorical:
         return None
     hashed = texts_of(X)

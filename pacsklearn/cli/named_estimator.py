@@ -20,6 +20,7 @@ from pacsklearn.kernel.plugins.kinds import is_dotted_name
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.universe.steps import steps_of
 
 _KINDS = ("canonicalizer", "batch_predictor", "subset_fitter")
 _CLOSED = ("sklearn.externals", "sklearn.tests", "sklearn.conftest", "sklearn.datasets")
@@ -63,7 +64,7 @@ def named_estimator(
 
 def name_of(estimator: Any) -> tuple[str, str | None]:
     """Text and parameters from which :func:`named_estimator` makes an estimator again."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    steps = steps_of(estimator)
     stated: dict[str, Any] = {}
     for step in steps:
         prefix = f"{type(step).__name__.lower()}__" if len(steps) > 1 else ""

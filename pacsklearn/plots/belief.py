@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plots.display import Display, pyplot
 from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent
@@ -101,49 +100,6 @@ class BeliefDisplay(Display):
         played = game.play(np.random.default_rng(random_state))
         path = np.stack([*beliefs, played.posterior])
         return cls(beliefs=path, step_budget=step_budget, drawn=played.secret).plot(ax)
-
-    @classmethod
-    def from_releases(
-        cls,
-        laws: Any,
-        space: SecretSpace | CandidateSpace,
-        *,
-        random_state: int = 0,
-        ax: Any = None,
-    ) -> BeliefDisplay:
-        """Rehearse several releases under fixed laws with a secret of its own, and draw.
-
-        Parameters
-        ----------
-        laws : sequence of NoiseLaw
-        space : SecretSpace or CandidateSpace
-        random_state : int, default=0
-            Public seed of the rehearsal.
-        ax : pair of matplotlib Axes, optional
-            A new figure is made when not given.
-        """
-        from pacsklearn.audit.parameter_game import ParameterGame
-
-        pyplot(cls.__name__)
-        beliefs: list[Floats] = []
-
-        def watched(law: Any) -> Any:
-            def rule(belief: Floats) -> Any:
-                beliefs.append(belief)
-                return law
-
-            return rule
-
-        listed = list(laws)
-        game = ParameterGame(
-            [watched(law) for law in listed],
-            space,
-            information=sum(law.bound for law in listed),
-        )
-        played = game.play(np.random.default_rng(random_state))
-        step = max(law.bound for law in listed)
-        path = np.stack([*beliefs, played.posterior])
-        return cls(beliefs=path, step_budget=step, drawn=played.secret).plot(ax)
 
     def _draw(self, above: Any, below: Any) -> None:
         self.axes_ = (above, below)

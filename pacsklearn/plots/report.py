@@ -15,6 +15,7 @@ from pacsklearn.plots.noise_spectrum import NoiseSpectrum
 from pacsklearn.plots.page import Page, filled
 from pacsklearn.plots.privacy_statement import guarantee_of, privacy_statement
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
+from pacsklearn.universe.steps import title_of
 
 
 @final
@@ -151,10 +152,7 @@ def privacy_report(
 
 
 def _title(source: Any) -> str:
-    inner = getattr(source, "estimator", None)
-    steps = [step for _, step in getattr(inner, "steps", [("", inner)])]
-    names = [type(step).__name__ for step in steps if step not in (None, "passthrough")]
-    inside = " + ".join(names)
+    inside = title_of(getattr(source, "estimator", None))
     return f"{type(source).__name__}({inside})" if inside else type(source).__name__
 
 

@@ -4,9 +4,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.noise.lattice import EigenBackend
-from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plots.belief import BeliefDisplay
 from pacsklearn.secrets import balanced_space
 
@@ -49,15 +46,6 @@ def test_entropy_is_above_the_guarantee_on_average():
         plt.close(figure)
         left.append(-(path[-1] * np.log(path[-1])).sum())
     assert np.mean(left) > np.log(16) - 8 / 16 - 0.2
-
-
-def test_releases_are_rehearsed_too():
-    law = EigenBackend().calibrate(
-        Support(np.random.default_rng(1).normal(size=(16, 2))), Target(1 / 4), IdentityMetric()
-    )
-    display = BeliefDisplay.from_releases([law, law, law], SPACE)
-    assert display.beliefs.shape == (4, 16)
-    assert display.step_budget == law.bound
 
 
 def test_given_axes_are_drawn_on():

@@ -27,6 +27,7 @@ from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 from pacsklearn.universe.design import candidates_over
+from pacsklearn.universe.steps import title_of
 
 _QUICK_ROWS = 500
 NULL_BUDGET = 1e-9
@@ -215,12 +216,6 @@ def _can_have_prior(plan: ParameterPlan) -> bool:
     if outputs.prior is not None:
         return False
     return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
-
-
-def title_of(estimator: Any) -> str:
-    """Steps of an estimator, for people."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    return " + ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))
 
 
 def promise_of(law: NoiseLaw, space: Any) -> str:

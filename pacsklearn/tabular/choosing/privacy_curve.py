@@ -30,7 +30,6 @@ from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.tabular.choosing.planning import title_of
 from pacsklearn.tabular.choosing.privacy_utility_curve import (
     PrivacyUtilityCurve,
     PrivacyUtilityPoint,
@@ -42,6 +41,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     scoring_name,
 )
 from pacsklearn.universe.row_rules import check_names, check_universe
+from pacsklearn.universe.steps import title_of
 
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
 

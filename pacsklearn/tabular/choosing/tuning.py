@@ -28,6 +28,7 @@ from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of, 
 from pacsklearn.tabular.choosing.simulated_releases import SEED
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 from pacsklearn.universe.row_rules import check_readable
+from pacsklearn.universe.steps import steps_of
 
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""
@@ -355,7 +356,7 @@ def _option(estimator: Any, params: Mapping[str, Any], *, named: bool) -> Option
 
 def value_name(value: Any) -> str:
     """An option's value as a leaderboard names it: of a pipeline, its steps."""
-    steps = [step for _, step in getattr(value, "steps", [("", value)])]
+    steps = steps_of(value)
     return " + ".join(" ".join(repr(step).split()) for step in steps)
 
 

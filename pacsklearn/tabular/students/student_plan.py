@@ -32,7 +32,6 @@ from pacsklearn.tabular.choosing.planning import (
     NULL_BUDGET,
     promise_of,
     promise_of_nats,
-    title_of,
 )
 from pacsklearn.tabular.choosing.public_constant import (
     public_constant,
@@ -53,6 +52,7 @@ from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.tabular.students.student_queries import StudentQueries
 from pacsklearn.tabular.students.teaching import learned
+from pacsklearn.universe.steps import title_of
 
 _MOST_STUDENTS, _SCORED_ROWS = 8, 500
 _HELP = (
