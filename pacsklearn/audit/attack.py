@@ -11,7 +11,7 @@ from scipy import stats
 
 from pacsklearn._validation import as_inner_share, as_probability, check_integer
 from pacsklearn.audit.bounds.confidence_sequence import confidence_sequence
-from pacsklearn.audit.game import Game
+from pacsklearn.audit.game import Game, Round
 
 _LEVEL = 0.999
 
@@ -249,6 +249,10 @@ class Attack(ABC):
         """Whether the game offers all that the attack needs."""
         kinds = {"units": game.members is not None, "secrets": game.members is None}
         return all(kinds[need] if need in kinds else hasattr(game, need) for need in self.needs)
+
+    def membership_score(self, game: Any, played: Round, unit: int) -> float:
+        """What the attack judges a unit's membership by: larger for members."""
+        return float(played.posterior @ game.members[:, unit])
 
     @abstractmethod
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:

@@ -83,6 +83,28 @@ class Game(ABC):
         """Play once; everything random comes from ``generator``."""
 
 
+class WrappedGame(Game):
+    """A game with somebody between it and the attack.
+
+    Parameters
+    ----------
+    game : Game
+        Offers all that is not said here.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.prior, self.members = game.prior, game.members
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_game":  # a copy under construction
+            raise AttributeError(name)
+        return getattr(self._game, name)
+
+    def bound(self, blind: float) -> float | None:
+        return self._game.bound(blind)
+
+
 class CandidateGame(Game):
     """A game over the candidates of a space, whose rounds reveal so much at most.
 

@@ -7,11 +7,11 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game, Round, WrappedGame
 
 
 @final
-class RememberedGame(Game):
+class RememberedGame(WrappedGame):
     """A game that plays the same round again for a generator in the same state, from memory.
 
     Attacks that begin with the same seed are then counted on the same rounds, which are played
@@ -24,17 +24,8 @@ class RememberedGame(Game):
     """
 
     def __init__(self, game: Game) -> None:
-        self._game = game
-        self.prior, self.members = game.prior, game.members
+        super().__init__(game)
         self._rounds: dict[bytes, tuple[Round, Any]] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_game":  # a copy under construction
-            raise AttributeError(name)
-        return getattr(self._game, name)
-
-    def bound(self, blind: float) -> float | None:
-        return self._game.bound(blind)
 
     def play(self, generator: np.random.Generator) -> Round:
         state = pickle.dumps(generator.bit_generator.state)

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game, Round, WrappedGame
 from pacsklearn.audit.tally import Stopping
 from pacsklearn.kernel.bounds.arrays import Floats
 
@@ -47,7 +47,7 @@ class AttackROC:
 
 
 @final
-class RecordingGame(Game):
+class RecordingGame(WrappedGame):
     """A game that remembers the rounds that were played, for the curve afterwards.
 
     Parameters
@@ -63,17 +63,9 @@ class RecordingGame(Game):
         stopping: Stopping | None = None,
         at: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._game, self.stopping, self._at = game, stopping, at
-        self.prior, self.members = game.prior, game.members
+        super().__init__(game)
+        self.stopping, self._at = stopping, at
         self.rounds: list[Round] = []
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_game":  # a copy under construction
-            raise AttributeError(name)
-        return getattr(self._game, name)
-
-    def bound(self, blind: float) -> float | None:
-        return self._game.bound(blind)
 
     def play(self, generator: np.random.Generator) -> Round:
         played = self._game.play(generator)
@@ -87,8 +79,5 @@ def score_rounds(attack: Any, game: RecordingGame, unit: int) -> tuple[Floats, N
     assert game.members is not None
     own = game.members[:, unit]
     truth = [bool(own[list(played.used)].any()) for played in game.rounds]
-    if hasattr(attack, "membership_score"):
-        scores = [attack.membership_score(game, played, unit) for played in game.rounds]
-    else:
-        scores = [float(played.posterior @ own) for played in game.rounds]
+    scores = [attack.membership_score(game, played, unit) for played in game.rounds]
     return np.array(scores), np.array(truth, dtype=bool)

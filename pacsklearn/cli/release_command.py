@@ -81,7 +81,7 @@ def release(
         model: Any = auto_model(recipe, regression=regression, constant=constant, ledger=account)
     else:
         recipe = with_columns(recipe, table.X)
-        model = model_of(recipe, ledger=account, verbose=0 if as_json else 1)
+        model = model_of(recipe, ledger=account)
         if words := words_of_columns(recipe):
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}
