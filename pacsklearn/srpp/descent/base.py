@@ -17,11 +17,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from pacsklearn._progress import bar
 from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales, Descent
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping

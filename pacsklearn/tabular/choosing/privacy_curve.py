@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import validate_data
 
+from pacsklearn._progress import bar
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
 from pacsklearn.capping.criterion import CriterionBackend
@@ -26,7 +27,6 @@ from pacsklearn.kernel.budget.nats import Nats, as_budget
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.kernel.outputs.progress import bar
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace

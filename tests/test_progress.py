@@ -11,8 +11,8 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Answers, PACPrivate, Subsets
+from pacsklearn import _progress as progress
 from pacsklearn.audit import run_audit
-from pacsklearn.kernel.outputs import progress
 from pacsklearn.srpp import SRPPSGDClassifier
 from pacsklearn.tabular import privacy_utility_curve
 
