@@ -40,14 +40,12 @@ class Codebook(ABC):
 
 
 def through_codebook(model: PACPrivate, X: Any, groups: Any) -> PACPrivate:
-    """The model of a fit, whose estimator reads rows by ``schema`` where one is given.
+    """The model of a fit, whose estimator reads rows by its ``schema``.
 
     Raises
     ------
     ValueError
     """
-    if model.schema is None:
-        return model
     check_consent(model.schema, model.secret)
     reading = copy.copy(model)
     reading.estimator = (

@@ -392,7 +392,7 @@ SubsetFitError, NonDeterministicError
     ) -> tuple[ReleaseKind, NoCanonicalizerError | None, PreparedRows]:
         """What is released, and the rows as they are read; all checked."""
         self._check_parameters()
-        reading = through_codebook(self, X, groups)
+        reading = self if self.schema is None else through_codebook(self, X, groups)
         kind, why = reading._kind()
         kind.check(reading)
         return kind, why, PreparedRows.of(reading, kind, X, y, groups, fit_params)
