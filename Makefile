@@ -96,6 +96,7 @@ test-range:
 	scripts/test_sklearn_range.sh
 
 docs: $(VENV)/.docs
+	rm -rf docs/generated/api # pages of names that are gone are warnings
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/.plot
