@@ -173,7 +173,7 @@ class Guarantee(ABC):
     @classmethod
     @abstractmethod
     def secret_kinds(cls) -> tuple[type[StatedSecret], ...]:
-        """Kinds of secret that such a guarantee may be about."""
+        """List the kinds of secret that such a guarantee may be about."""
 
     @classmethod
     def from_json(cls, text: str) -> Self:
