@@ -11,8 +11,7 @@ from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
-from pacsklearn.kernel.secret.secret_rows import KnownRows, RowsSecret
-from pacsklearn.kernel.secret.stated_secret import Bounds, PACSecret
+from pacsklearn.kernel.secret.stated_secret import Bounds, KnownRows, PACSecret
 
 
 @final
@@ -92,10 +91,6 @@ class PACGuarantee(Guarantee):
         the bound follows from the blind success as for any other question
         (pac-private-algorithms, equation 3).
         """
-        if not isinstance(self.secret, RowsSecret) or not self.secret.known:
-            raise ValueError(
-                "The secret is no subset of rows, so there are no memberships to know."
-            )
         return self.secret.knowing(k, self.information)
 
     @property

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
-from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
-from pacsklearn.kernel.secret.stated_secret import PREPARATION, Bounds, PACSecret, StatedAttack
+from pacsklearn.kernel.secret.stated_secret import (
+    PREPARATION,
+    Bounds,
+    PACSecret,
+    StatedAttack,
+)
 
 _KNOWLEDGE = (("knowing k of them", "others'"), ("k against the worst", "that unit's"))
-
-
-@final
-class KnownRows(NamedTuple):
-    """Success at the membership of other units than the known ones.
-
-    Attributes
-    ----------
-    blind, worst_blind : float
-        Before any release: on average over other units, the known ones drawn uniformly; and at
-        the worst unit, the known ones chosen against it.
-    bound, worst_bound : float
-        At most, after the release.
-    error : float
-        Standard error of ``blind``, which ``bound`` allows three of; 0 where it is exact.
-    """
-
-    blind: float
-    worst_blind: float
-    bound: float
-    worst_bound: float
-    error: float = 0.0
 
 
 SINGLE_ROWS: Final = (
@@ -53,19 +35,11 @@ class RowsSecret(PACSecret):
     ----------
     n_rows : int
         Of the universe.
-    known : tuple of (float, float)
-        Entry k: blind success, before any release, at the membership of other units for an
-        adversary who knows how subsets are chosen and the membership of k units; on average over
-        units drawn uniformly, and at the worst unit for the k units that tell most about it.
-    known_errors : tuple of float
-        Standard errors of the averages over units drawn uniformly; nothing where they are exact.
     """
 
     noun = "subset"
     even = "same membership bound"
     n_rows: int
-    known: tuple[tuple[float, float], ...]
-    known_errors: tuple[float, ...]
 
     def promise(self, seen: str, bounds: Bounds) -> str:
         return (
@@ -79,23 +53,6 @@ class RowsSecret(PACSecret):
         return (
             StatedAttack(MEMBERSHIP_AIM, self.prior_membership, bounds.membership),
             StatedAttack(NAMING_AIM, self.prior_identification, bounds.naming),
-        )
-
-    def knowing(self, k: int, information: float) -> KnownRows:
-        """Blind and bounded success for who knows ``k`` memberships."""
-        if not 0 <= k < len(self.known):
-            raise ValueError(f"k must be from 0 to {len(self.known) - 1}, got {k!r}.")
-        uniform, worst = self.known[k]
-        # A bound from an estimate allows for three of its standard errors.
-        error = self.known_errors[k] if self.known_errors else 0.0
-        highest = min(uniform + 3 * error, 1.0)
-        # What is known is a function of the secret: equation 3 from the larger blind success.
-        return KnownRows(
-            uniform,
-            worst,
-            posterior_success(information, highest),
-            posterior_success(information, worst),
-            error,
         )
 
     def _knowledge(self, information: float) -> Rows:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple, final
 
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
 
 PREPARATION: Final = (
@@ -72,6 +73,28 @@ class StatedAttack(NamedTuple):
     bound: float
 
 
+@final
+class KnownRows(NamedTuple):
+    """Success at the membership of other units than the known ones.
+
+    Attributes
+    ----------
+    blind, worst_blind : float
+        Before any release: on average over other units, the known ones drawn uniformly; and at
+        the worst unit, the known ones chosen against it.
+    bound, worst_bound : float
+        At most, after the release.
+    error : float
+        Standard error of ``blind``, which ``bound`` allows three of; 0 where it is exact.
+    """
+
+    blind: float
+    worst_blind: float
+    bound: float
+    worst_bound: float
+    error: float = 0.0
+
+
 class PACSecret(StatedSecret):
     """A secret that was drawn by a known law; what is bounded is the information about it.
 
@@ -91,6 +114,12 @@ class PACSecret(StatedSecret):
         Nats needed to name it; None when it can only be sampled.
     n_candidates : int or None
         Secrets there are; None when they cannot be listed.
+    known : tuple of (float, float)
+        Entry k: blind success, before any release, at the membership of other units for an
+        adversary who knows how subsets are chosen and the membership of k units; on average over
+        units drawn uniformly, and at the worst unit for the k units that tell most about it.
+    known_errors : tuple of float
+        Standard errors of the averages over units drawn uniformly; nothing where they are exact.
     """
 
     noun: ClassVar[str]
@@ -100,6 +129,29 @@ class PACSecret(StatedSecret):
     prior_identification: float
     entropy: float | None
     n_candidates: int | None
+    known: tuple[tuple[float, float], ...] = ()
+    known_errors: tuple[float, ...] = ()
+
+    def knowing(self, k: int, information: float) -> KnownRows:
+        """Bound the success of who knows ``k`` memberships, beside the blind one."""
+        if not self.known:
+            raise ValueError(
+                "The secret is no subset of rows, so there are no memberships to know."
+            )
+        if not 0 <= k < len(self.known):
+            raise ValueError(f"k must be from 0 to {len(self.known) - 1}, got {k!r}.")
+        uniform, worst = self.known[k]
+        # A bound from an estimate allows for three of its standard errors.
+        error = self.known_errors[k] if self.known_errors else 0.0
+        highest = min(uniform + 3 * error, 1.0)
+        # What is known is a function of the secret: equation 3 from the larger blind success.
+        return KnownRows(
+            uniform,
+            worst,
+            posterior_success(information, highest),
+            posterior_success(information, worst),
+            error,
+        )
 
     @property
     def intrinsic_privacy(self) -> float | None:
