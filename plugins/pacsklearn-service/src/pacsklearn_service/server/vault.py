@@ -6,6 +6,8 @@ import hashlib
 import hmac
 import os
 import secrets
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -48,6 +50,7 @@ class Vault:
         self._owner = OwnerProcess("The key of the service")
         self._cipher = AESGCM(_derived(key, "at rest"))
         self._mac = _derived(key, "queries")
+        self._names = lru_cache(1024)(self._hash_of)
         self._signer = Ed25519PrivateKey.from_private_bytes(_derived(key, "statements"))
 
     @classmethod
@@ -70,9 +73,17 @@ class Vault:
 
     def seal(self, content: bytes, place: str) -> bytes:
         """Encrypt what is to be stored at ``place``."""
+        return self.seal_all([(content, place)])[0]
+
+    def seal_all(self, contents: Sequence[tuple[bytes, str]]) -> list[bytes]:
+        """Encrypt several contents, each to be stored at its place."""
         self._owner.check()
-        nonce = secrets.token_bytes(_NONCE)
-        return nonce + self._cipher.encrypt(nonce, content, place.encode())
+        nonces = secrets.token_bytes(_NONCE * len(contents))
+        cut = (nonces[at : at + _NONCE] for at in range(0, len(nonces), _NONCE))
+        return [
+            nonce + self._cipher.encrypt(nonce, content, place.encode())
+            for nonce, (content, place) in zip(cut, contents, strict=True)
+        ]
 
     def open(self, sealed: bytes, place: str) -> bytes:
         """Decrypt what was stored at ``place``.
@@ -92,9 +103,14 @@ class Vault:
 
     def name(self, digest: bytes, model: str) -> bytes:
         """Name of a query (16 bytes), which tells nobody without the key what was asked."""
+        named = self._names(model).copy()
+        named.update(digest)
+        return bytes(named.digest())
+
+    def _hash_of(self, model: str) -> Any:
         # By model: the same row asked of two models has names that nobody can link.
         person = hashlib.blake2b(model.encode(), digest_size=16).digest()
-        return hashlib.blake2b(digest, key=self._mac, person=person, digest_size=_DIGEST).digest()
+        return hashlib.blake2b(key=self._mac, person=person, digest_size=_DIGEST)
 
     def same(self, one: bytes, other: bytes) -> bool:
         """Compare in constant time."""

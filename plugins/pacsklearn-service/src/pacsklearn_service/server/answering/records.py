@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, final
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
 from pacsklearn_service.server.answering.batch import Batch, Learned, Share
 from pacsklearn_service.server.caller import Ask
@@ -145,13 +145,13 @@ class Records:
         connection.change(statement, sealed, self._model)
         # An answer that is there already is an error of the database: two answers to a query say
         # more than the one that was charged.
+        told = self._vault.seal_all(
+            [(to_json(each), self._place("answer", name.hex())) for name, each in answers.items()]
+        )
         connection.insert_all(
             "service_answers",
             ("model", "name", "answer"),
-            [
-                (self._model, name, self._sealed(each, "answer", name.hex()))
-                for name, each in answers.items()
-            ],
+            [(self._model, name, each) for name, each in zip(answers, told, strict=True)],
         )
         connection.insert_all(
             "service_paid",
@@ -220,18 +220,15 @@ class Records:
                 user=share.user,
                 key=share.key,
                 body=self._vault.name(share.body, self._model),
-                reply=self._sealed(reply, "reply", share.user, share.key),
+                reply=self._vault.seal(to_json(reply), self._place("reply", share.user, share.key)),
                 created=time.time(),
             )
 
     def _own(self, user: str, name: bytes) -> bytes:
         return self._vault.name(name, f"{self._model} {user}")
 
-    def _sealed(self, document: Any, kind: str, *which: str) -> bytes:
-        return self._vault.seal(json.dumps(document).encode(), self._place(kind, *which))
-
     def _opened(self, sealed: bytes, kind: str, *which: str) -> Any:
-        return json.loads(self._vault.open(sealed, self._place(kind, *which)))
+        return from_json(self._vault.open(sealed, self._place(kind, *which)))
 
     def _place(self, kind: str, *which: str) -> str:
         return "/".join([kind, self._model, *which])
