@@ -99,12 +99,11 @@ class Channel:
                 )
             else:
                 if status < 300:
-                    return _read(content)
-                failure = problem(status, content)
-                if not is_transient(failure):
-                    raise refusal(failure)
-                failed = refusal(failure)
-                delay = failure.get("retry_after")
+                    return _read(status, content)
+                failed = refusal(status, content)
+                if not isinstance(failed, ServiceUnavailableError):
+                    raise failed
+                delay = failed.facts.get("retry_after")
                 if isinstance(delay, (int, float)):
                     wait = min(max(float(delay), wait), _LONGEST_WAIT)
             if attempt < self._retries:
@@ -134,11 +133,11 @@ class Channel:
             connection.close()
 
 
-def _read(content: bytes) -> Any:
+def _read(status: int, content: bytes) -> Any:
     try:
         return json.loads(content)
     except ValueError:
-        raise refusal(problem(200, b"")) from None
+        raise refusal(status, b"") from None
 
 
 def is_loopback(host: str | None) -> bool:
@@ -150,7 +149,6 @@ def is_loopback(host: str | None) -> bool:
 
 
 _PREFIX: Final = "urn:pacsklearn:problem:"
-_TRANSIENT: Final = ("in-progress", "too-many-requests", "unavailable", "timeout")
 _ERRORS: Final[dict[str, type[ServiceError]]] = {
     "budget-exhausted": ServiceBudgetError,
     "quota-exhausted": ServiceBudgetError,
@@ -159,35 +157,26 @@ _ERRORS: Final[dict[str, type[ServiceError]]] = {
         ("bad-request", "invalid", "too-large", "unsupported-media-type", "key-reused"),
         ServiceRequestError,
     ),
-    **dict.fromkeys(_TRANSIENT, ServiceUnavailableError),
+    # The same request may succeed later.
+    **dict.fromkeys(
+        ("in-progress", "too-many-requests", "unavailable", "timeout"), ServiceUnavailableError
+    ),
 }
 
 
-def problem(status: int, body: bytes) -> dict[str, Any]:
-    """Problem of a response; one that only a proxy can have written has a kind of its status."""
+def refusal(status: int, body: bytes) -> ServiceError:
+    """Error of a response; one that only a proxy can have written has a kind of its status."""
     try:
         document = json.loads(body)
     except ValueError:
         document = None
     kind = document.get("type") if isinstance(document, dict) else None
-    if isinstance(kind, str) and kind.startswith(_PREFIX):
-        return {**document, "kind": kind.removeprefix(_PREFIX), "status": status}
-    return {
-        "kind": "unavailable" if status in (502, 503, 504) else f"http-{status}",
-        "status": status,
-        "detail": "the address answers, but not as a pacsklearn service does; check the url",
-    }
-
-
-def is_transient(document: dict[str, Any]) -> bool:
-    """Whether the same request may succeed later."""
-    return document["kind"] in _TRANSIENT
-
-
-def refusal(document: dict[str, Any]) -> ServiceError:
-    """Error of a problem."""
-    kind = document["kind"]
+    if not isinstance(kind, str) or not kind.startswith(_PREFIX):
+        kind = "unavailable" if status in (502, 503, 504) else f"http-{status}"
+        detail = "the address answers, but not as a pacsklearn service does; check the url"
+        document = {"detail": detail}
+    kind = kind.removeprefix(_PREFIX)
     detail = document.get("detail") or document.get("title") or ""
-    own = ("type", "title", "status", "detail", "error", "kind")
+    own = ("type", "title", "status", "detail", "error")
     facts = {name: value for name, value in document.items() if name not in own}
-    return _ERRORS.get(kind, ServiceError)(kind, document["status"], str(detail), facts)
+    return _ERRORS.get(kind, ServiceError)(kind, status, str(detail), facts)

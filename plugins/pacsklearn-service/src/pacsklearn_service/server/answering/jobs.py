@@ -131,17 +131,16 @@ class Jobs:
         self._batches.shutdown(wait=False, cancel_futures=True)
 
     def _run_fit(self, id_: str, recipe: dict[str, Any]) -> None:
+        status, done = "done", 3
         try:
-            try:
-                self._coordinator.catalog.fit(recipe, lambda d: self._update(id_, "running", d))
-            finally:
-                self.fitting.discard(Recipe(**recipe).key)
-            self._update(id_, "done", 3)
-        except PacsklearnError as error:  # quotes no data
-            self._update(id_, f"failed: {error}", 0)
-        except Exception as error:  # noqa: BLE001 - its words may quote data
-            text = error.detail if isinstance(error, Problem) else type(error).__name__
-            self._update(id_, f"failed: {text}", 0)
+            self._coordinator.catalog.fit(recipe, lambda d: self._update(id_, "running", d))
+        except Exception as error:  # noqa: BLE001 - the curator reads how it ended
+            # Errors of ours quote no data; others' words may.
+            quotes_nothing = isinstance(error, Problem | PacsklearnError)
+            status, done = f"failed: {error if quotes_nothing else type(error).__name__}", 0
+        finally:
+            self.fitting.discard(Recipe(**recipe).key)
+        self._update(id_, status, done)
 
     def _run_answers(self, id_: str, model: str, ask: Ask) -> None:
         done, left = 0, ask.max_charge
