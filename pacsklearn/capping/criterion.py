@@ -29,6 +29,8 @@ _WATCHED = 128
 _MOST_DIRECTIONS, _MOST_ENTRIES = 4096, 2**19
 # From here on a step towards the best shape costs as much as a certificate.
 _MANY_DIMENSIONS = 256
+# Steps towards the best shape; the first quarter of them goes most of the way.
+_ROUNDS = 60
 
 
 @final
@@ -65,6 +67,18 @@ class CriterionBackend(CapBackend):
         tried = [search.scaled(shape, self.n_draws // 4) for shape in shapes]
         best = min(tried, key=lambda shape: shape.power)
         return search.scaled(best, self.n_draws, self.n_certificate)
+
+    def quick_shape(
+        self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
+    ) -> NoiseShape:
+        """Return a shape that meets the cap at about the least power, without that room."""
+        blind = float(criterion.prior(support.weights).max())
+        search = _Search(support, span.coordinates, criterion, cap, blind, self.gamma)
+        shapes = _shapes(
+            span.coordinates, span.variances, support.weights, criterion, _ROUNDS // 4
+        )
+        tried = [search.scaled(shape, self.n_draws // 8) for shape in shapes]
+        return search.scaled(min(tried, key=lambda shape: shape.power), self.n_draws // 2)
 
 
 @final
@@ -143,7 +157,11 @@ class _Search:
 
 
 def _shapes(
-    coordinates: Floats, variances: Floats, weights: Floats, criterion: Criterion
+    coordinates: Floats,
+    variances: Floats,
+    weights: Floats,
+    criterion: Criterion,
+    rounds: int = _ROUNDS,
 ) -> list[NoiseShape]:
     """Shapes to try: one made for what the criterion looks at, two that know nothing of it."""
     k = variances.size
@@ -157,7 +175,7 @@ def _shapes(
         if len(directions) > most:
             visible = np.einsum("ij,ij,j->i", directions, directions, variances**-0.5)
             directions = directions[np.argsort(visible)[-most:]]
-        rounds = 60 if k <= _MANY_DIMENSIONS else 12
+        rounds = rounds if k <= _MANY_DIMENSIONS else min(rounds, 12)
         covariance = minimum_trace_cover(directions, max_iterations=rounds)
         values, vectors = np.linalg.eigh(covariance)
         shapes.append(NoiseShape(vectors, np.maximum(values, 1e-9 * values.max())))

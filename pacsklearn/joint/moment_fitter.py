@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any
 
@@ -16,12 +16,11 @@ from pacsklearn._sklearn_compat import features_of, set_classes
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.moments import Moments, MomentSums, is_doubtful
+from pacsklearn.joint.shared_work import made_once
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
-# Sums are taken once a class: with many, fitting one after the other is as fast.
-_MOST_CLASSES = 12
 _MOST_CELLS = 2**27
 
 
@@ -36,15 +35,21 @@ class MomentFitter(TableFitter):
         Whether they are needed for each class apart.
     wants_targets, wants_classes : bool
         What ``y`` holds.
+    most_classes : int
+        Sums are taken once a class: with more, fitting one after the other is as fast.
     """
 
     wants_scatter: bool = False
     wants_class_scatter: bool = False
     wants_targets: bool = False
+    most_classes: int = 12
 
     @abstractmethod
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         """Set what ``fit`` would set on an unfitted clone; False where that is doubtful."""
+
+    def finish(self, model: Any, rows: Floats, codes: NDArray[np.intp] | None) -> None:
+        """Set what moments do not tell, by a subset's own rows; called where ``needs_rows``."""
 
     def transform_moments(self, model: Any, moments: Moments) -> Moments:
         """Moments of the outputs of a fitted transformer, for the step after it."""
@@ -54,9 +59,25 @@ class MomentFitter(TableFitter):
         rows, targets, classes = self._arrays(X, y)
         if rows is None or self._is_too_large(rows, space, classes):
             return [None] * space.n_subsets
-        sums = self._sums(rows, targets, space, 0 if classes is None else len(classes))
-        table = np.hstack([rows, targets]) if self.wants_targets else rows
-        return self._fit_each(estimator, sums.exact(table, space), features_of(X), classes)
+        def moments() -> list[Moments | None]:
+            sums = self._sums(rows, targets, space, 0 if classes is None else len(classes))
+            table = np.hstack([rows, targets]) if self.wants_targets else rows
+            return list(sums.exact(table, space))
+
+        wanted = (
+            self.wants_scatter,
+            self.wants_class_scatter,
+            self.wants_classes,
+            self.wants_targets,
+        )
+        shared, finish = made_once("moments", (X, y, space), wanted, moments), None
+        if self.needs_rows:
+
+            def finish(index: int, model: Any) -> None:
+                own = space.rows(index)
+                self.finish(model, rows[own], None if classes is None else targets[own])
+
+        return self._fit_each(estimator, shared, features_of(X), classes, finish)
 
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
@@ -82,18 +103,20 @@ class MomentFitter(TableFitter):
         moments_of_subsets: Iterable[Moments | None],
         features: dict[str, Any],
         classes: NDArray[Any] | None,
+        finish: Callable[[int, Any], None] | None = None,
     ) -> list[Any]:
         fitted: list[Any] = []
         blank = clone(estimator)
-        for moments in moments_of_subsets:
-            # The parameters of one estimator are plain values; a pipeline has parts of its own.
-            model = clone(blank) if hasattr(blank, "steps") else copy(blank)
+        for index, moments in enumerate(moments_of_subsets):
+            model = unfitted_copy(blank)
             first, last = _ends(model)
             if classes is not None:
                 set_classes(last, classes)
             if moments is None or not self.fit_moments(model, moments):
                 fitted.append(None)
                 continue
+            if finish is not None:
+                finish(index, model)
             vars(first).update(features)
             fitted.append(model)
         return fitted
@@ -113,7 +136,7 @@ class MomentFitter(TableFitter):
             if np.ndim(y) != 1:
                 return nothing
             classes, codes = np.unique(np.asarray(y), return_inverse=True)
-            return (rows, codes, classes) if classes.size <= _MOST_CLASSES else nothing
+            return (rows, codes, classes) if classes.size <= self.most_classes else nothing
         if self.wants_targets and rows is not None:
             targets = np.asarray(y)
             single = targets.ndim == 2 and targets.shape[1] == 1
@@ -121,6 +144,14 @@ class MomentFitter(TableFitter):
                 return nothing
             return rows, targets.astype(np.float64).reshape(len(rows), -1), None
         return rows, None, None
+
+
+def unfitted_copy(blank: Any) -> Any:
+    """Copy of an unfitted estimator whose parameters are plain values, or of a pipeline of such."""
+    model = copy(blank)
+    if hasattr(blank, "steps"):
+        model.steps = [(name, copy(part)) for name, part in blank.steps]
+    return model
 
 
 def _ends(model: Any) -> tuple[Any, Any]:

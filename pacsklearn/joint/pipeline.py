@@ -18,9 +18,10 @@ from pacsklearn._sklearn_compat import features_of, output_config
 from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.memberships import Memberships
-from pacsklearn.joint.moment_fitter import MomentFitter
+from pacsklearn.joint.moment_fitter import MomentFitter, unfitted_copy
 from pacsklearn.joint.moments import Moments, MomentSums
 from pacsklearn.joint.pca import PCAFitter
+from pacsklearn.joint.shared_work import made_once
 from pacsklearn.joint.standard_scaler import StandardScalerFitter
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
@@ -90,7 +91,8 @@ class ScaledConvexFitter(TableFitter):
     ) -> tuple[list[Any], Scaling, NDArray[np.bool_]]:
         """Pipelines with fitted scalers, what they do together, and which are doubtful."""
         p = features["n_features_in_"]
-        pipes = [clone(estimator) for _ in range(m)]
+        blank = clone(estimator)
+        pipes = [unfitted_copy(blank) for _ in range(m)]
         mean, scale, doubtful = np.zeros((m, p)), np.ones((m, p)), np.zeros(m, dtype=bool)
         for i, each in enumerate(moments_of):
             moments = each
@@ -155,6 +157,8 @@ class PipelineFitter(MomentFitter):
         self.wants_class_scatter = any(part.wants_class_scatter for part in parts)
         self.wants_targets = any(part.wants_targets for part in parts)
         self.wants_classes = any(part.wants_classes for part in parts)
+        self.needs_rows = parts[-1].needs_rows
+        self.most_classes = parts[-1].most_classes
 
     @classmethod
     def for_estimator(
@@ -206,6 +210,13 @@ class PipelineFitter(MomentFitter):
                 moments = fitter.transform_moments(part, moments)
         return True
 
+    def finish(self, model: Any, rows: Any, codes: Any) -> None:
+        last = self.steps[-1]
+        assert last is not None
+        for fitter, (_, part) in zip(self.steps[:-1], model.steps, strict=False):
+            rows = rows if fitter is None else part.transform(rows)
+        last.finish(model.steps[-1][1], rows, codes)
+
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
         last = self.steps[-1]
         assert last is not None
@@ -252,11 +263,16 @@ class EncodedFitter(SubsetFitter):
         return None if rest is None else cls(count, rest)
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
-        encoders, rows = [], X
-        for name, step in estimator.steps[: self.n_encoders]:
-            encoder = clone(step)
-            rows = _encoded(encoder, rows)
-            encoders.append((name, encoder))
+        steps = [step for _, step in estimator.steps[: self.n_encoders]]
+
+        def encoded() -> tuple[list[Any], Any]:
+            fitted, rows = [clone(step) for step in steps], X
+            for encoder in fitted:
+                rows = _encoded(encoder, rows)
+            return fitted, rows
+
+        facts = [(type(step), step.get_params()) for step in steps]
+        encoders, rows = made_once("encoding", (X,), facts, encoded)
         fitted = self.rest.fit_all(_behind(estimator, self.n_encoders), rows, y, space)
         return [None if one is None else self._joined(estimator, encoders, one) for one in fitted]
 
@@ -268,10 +284,12 @@ class EncodedFitter(SubsetFitter):
         )
 
     def _joined(self, estimator: Any, encoders: list[Any], fitted: Any) -> Any:
-        last = estimator.steps[self.n_encoders :]
-        steps = fitted.steps if len(last) > 1 else [(last[0][0], fitted)]
-        whole = clone(estimator)
-        whole.steps = [*((name, copy(encoder)) for name, encoder in encoders), *steps]
+        names = [name for name, _ in estimator.steps]
+        last = names[self.n_encoders :]
+        steps = fitted.steps if len(last) > 1 else [(last[0], fitted)]
+        whole = copy(estimator)
+        own = [copy(encoder) for encoder in encoders]
+        whole.steps = [*zip(names[: self.n_encoders], own, strict=True), *steps]
         return whole
 
 

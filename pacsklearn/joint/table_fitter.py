@@ -48,7 +48,15 @@ class TableView:
 
 
 class TableFitter(SubsetFitter):
-    """A subset fitter that needs no rows in memory: sums over batches of them, in a few passes."""
+    """A subset fitter that needs no rows in memory: sums over batches of them, in a few passes.
+
+    Attributes
+    ----------
+    needs_rows : bool
+        Whether sums are not enough, so that a table has to be in memory after all.
+    """
+
+    needs_rows: bool = False
 
     @abstractmethod
     def table_sums(

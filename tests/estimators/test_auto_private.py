@@ -30,9 +30,11 @@ from pacsklearn import (
     Subsets,
 )
 from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.priors import Constant, Expected, Range
-from pacsklearn.tabular import AdditiveClassifier, Column, Schema
+from pacsklearn.tabular import AdditiveClassifier, Column, Schema, StepwiseClassifier
 from pacsklearn.tabular.choosing import families
 from pacsklearn.tabular.choosing.families import classifier_families, regressor_families, too_dear
 
@@ -291,29 +293,57 @@ def test_a_table_that_the_list_cannot_read_is_refused_with_its_columns() -> None
 
 @pytest.mark.parametrize(
     ("n_features", "n_classes", "left_out"),
-    [(500, 30, 0), (501, 30, 3), (500, 31, 5), (501, 31, 6)],
+    [(500, 30, 0), (501, 30, 4), (500, 31, 6), (501, 31, 8)],
     ids=str,
 )
 def test_shapes_leave_out_what_takes_minutes(
     n_features: int, n_classes: int, left_out: int
 ) -> None:
     listed = classifier_families(None, n_features)
-    dear = [model for model in listed if too_dear(model, n_features, n_classes)]
+    dear = [model for model in listed if too_dear(model, 5000, n_features, n_classes)]
     assert len(dear) == left_out
-    kept = {type(model[-1]).__name__ for model in listed[:-1] if model not in dear}
+    kept = {type(model[-1]).__name__ for model in listed if model not in dear}
     assert "LogisticRegression" in kept
     assert ("LinearDiscriminantAnalysis" in kept) == (n_features <= 500)
     assert ("StepwiseClassifier" in kept) == (n_classes <= 30)
 
 
+def test_of_few_rows_stepwise_models_solve_an_equation_for_each_row() -> None:
+    listed = classifier_families(None, 7129)
+    dear = {type(model[-1]).__name__ for model in listed if too_dear(model, 54, 7129, 2)}
+    assert dear == {"LinearDiscriminantAnalysis"}
+
+
+def test_a_cap_is_certified_for_the_winner_alone(
+    cancer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laws = []
+    of_option = ParameterPlan.calibrate
+
+    def spied(plan: ParameterPlan, belief: Any) -> Any:
+        laws.append(of_option(plan, belief))
+        return laws[-1]
+
+    monkeypatch.setattr(ParameterPlan, "calibrate", spied)
+    families = [make_pipeline(StandardScaler(), StepwiseClassifier(n)) for n in (1, 2, 3)]
+    auto = AutoPrivateClassifier(
+        families=families, budget=Membership(0.7), secret=Subsets(16, seed=0)
+    ).fit(*cancer)
+    assert len(auto.verdict_.options) == 3
+    assert len({id(law) for law in laws}) == 1
+    assert laws[0].bound <= 0.7
+    assert laws[0].confidence >= 1 - 1e-6
+    assert auto.guarantee_.status.reliance is Reliance.CONFIDENT
+
+
 def test_a_public_encoding_counts_by_what_it_gives() -> None:
     codes = tuple(f"c{i}" for i in range(600))
     listed = classifier_families(Schema([Column("code", "category", categories=codes)]), 1)
-    dear = {type(model[-1]).__name__ for model in listed if too_dear(model, 1, 2)}
+    dear = {type(model[-1]).__name__ for model in listed if too_dear(model, 5000, 1, 2)}
     assert dear == {"LinearDiscriminantAnalysis", "StepwiseClassifier"}
     # Solved term by term; of another make than what solves for all columns at once.
     assert not any(
-        too_dear(model, 1, 2) for model in listed if isinstance(model, AdditiveClassifier)
+        too_dear(model, 5000, 1, 2) for model in listed if isinstance(model, AdditiveClassifier)
     )
 
 
@@ -323,14 +353,14 @@ def test_what_was_left_out_stands_in_the_leaderboard(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(families, "_MOST_EQUATIONS", 5)
     auto = AutoPrivateClassifier(secret=Subsets(8), budget=0.5).fit(X, y)
     out = [score for score in auto.verdict_.options if not score.scores]
-    assert len(out) == 3
+    assert len(out) == 4
     assert math.isnan(out[0].mean)
     assert all(
         "each candidate would solve 6 equations, more than 5" in each.why_not for each in out
     )
     # What a shape leaves out is no option: it tells nothing of the rows.
     kept = AutoPrivateClassifier(
-        families=[one for one in classifier_families(None, 6) if not too_dear(one, 6, 2)],
+        families=[one for one in classifier_families(None, 6) if not too_dear(one, 60, 6, 2)],
         secret=Subsets(8),
         budget=0.5,
     ).fit(X, y)

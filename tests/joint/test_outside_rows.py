@@ -93,6 +93,7 @@ MODELS = [
     (GaussianMixture(2, random_state=0, covariance_type="tied"), TWO),
     (GaussianMixture(2, random_state=0), TWO),
     (StepwiseClassifier(), THREE),
+    (make_pipeline(StandardScaler(), StepwiseClassifier(2, ridge=0.5)), TWO),
     (StepwiseRegressor(), SCORES),
     (make_pipeline(StandardScaler(), Ridge()), SCORES),
     (make_pipeline(StandardScaler(), GaussianNB()), THREE),

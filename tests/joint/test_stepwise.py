@@ -46,7 +46,13 @@ def assert_same(estimator: Any, X: Any, y: Any, *, tolerance: float = 1e-8) -> N
 
 @pytest.mark.parametrize(
     "model",
-    [StepwiseClassifier(3), StepwiseClassifier(2, ridge=0.1), StepwiseClassifier(0, ridge=1.0)],
+    [
+        StepwiseClassifier(3),
+        StepwiseClassifier(2, ridge=0.1),
+        StepwiseClassifier(0, ridge=1.0),
+        make_pipeline(StandardScaler(), StepwiseClassifier(3)),
+        make_pipeline(StandardScaler(), StepwiseClassifier(0, ridge=10.0)),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])

@@ -16,7 +16,12 @@ from pacsklearn.kernel.bounds.mixture import GaussianMixture, belief_entropy
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.budget.criterion import Criterion
-from pacsklearn.kernel.noise.certified import Certificate, CertifiedBackend, certified_law
+from pacsklearn.kernel.noise.certified import (
+    Certificate,
+    CertifiedBackend,
+    certified_law,
+    estimated_law,
+)
 from pacsklearn.kernel.noise.lattice import distinct_outputs, exact_law, lattice_slack
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
@@ -50,8 +55,21 @@ class CapBackend(CertifiedBackend):
         cap : float
         """
 
+    def quick_shape(
+        self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
+    ) -> NoiseShape:
+        """Propose the noise of an estimate, which may be worked out in less detail."""
+        return self.shape(support, span, criterion, cap)
+
     @final
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        return self._law(support, target, metric, certify=True)
+
+    @final
+    def estimate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        return self._law(support, target, metric, certify=False)
+
+    def _law(self, support: Support, target: Target, metric: Metric, *, certify: bool) -> NoiseLaw:
         criterion = target.criterion
         if criterion is None:
             raise ValueError(
@@ -84,9 +102,12 @@ class CapBackend(CertifiedBackend):
                 information=min(belief_entropy(np.log(likely)) * OUTWARD, law.bound),
                 proof="success of the optimal adversary who sees the exact output",
             )
-        proposed = self.shape(
+        propose = self.shape if certify else self.quick_shape
+        proposed = propose(
             support, span._replace(coordinates=coordinates), criterion, target.budget
         )
+        if not certify:
+            return estimated_law(support, span.coordinates, axes, proposed, target.budget)
         certified = certified_law(
             support,
             span.coordinates,

@@ -18,6 +18,7 @@ from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.plan import Part, Plan, chosen_backend
 from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.kernel.secret.space import RowSpace
@@ -105,6 +106,12 @@ class ParameterPlan(Plan):
             if not self._first:
                 self._first[name] = law
         return law
+
+    def estimated(self) -> NoiseLaw:
+        """Law to simulate releases by where nothing is released: see ``NoiseBackend.estimate``."""
+        with stage("calibration"):
+            support = self.outputs.support(opening_belief(self.space.weights))
+            return self.backend.estimate(support, self.target, self.cost)
 
     @property
     def n_outputs(self) -> int:

@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from pacsklearn.joint.member_sums import block_members
 from pacsklearn.joint.row_frame import RowFrame
+from pacsklearn.joint.shared_work import made_once
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.additive.classifier import AdditiveClassifier, loss_of_classes
@@ -58,7 +59,9 @@ class AdditiveFitter(SubsetFitter):
         loss = _loss(blank, y, weights)
         if loss is None:
             return [None] * space.n_subsets
-        design = blank.design(X)
+        # Additive models that differ in their penalties alone have one design.
+        facts = [getattr(blank, name) for name in ("schema_", "n_bins", "pairs", "n_pair_bins")]
+        design = made_once("design", (X,), facts, lambda: blank.design(X))
         everywhere, _ = minimise(Problem(design, loss, common[:, None], penalty))
         together = max(1, int(_MOST_CELLS / (y.size * loss.n_scores)))
         fitted: list[Any] = []

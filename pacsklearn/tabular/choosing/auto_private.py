@@ -166,11 +166,11 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             return PACPrivate(one, budget, release=student, **shared), []
         if schema is None and self.families is None:
             _check_numbers(X)
-        n_features = int(np.shape(X)[1])
+        n_rows, n_features = np.shape(X)
         listed = self._listed(schema, n_features) if self.families is None else self.families
         # What the user lists is taken as it is; the built-in list leaves out what takes too long.
         too_long = [
-            "" if self.families is not None else too_dear(family, n_features, n_classes)
+            "" if self.families is not None else too_dear(family, n_rows, n_features, n_classes)
             for family in listed
         ]
         kept = [family for family, why in zip(listed, too_long, strict=True) if not why]
@@ -223,9 +223,9 @@ def _offers(method: str) -> Callable[[Any], bool]:
 class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     """Best private classifier of a short list, for one release's price.
 
-    Additive models, linear models of few columns or shrunken ones, and a forest of fixed structure
-    are released in simulation; the one that scores best is released. Where none is
-    expected to beat the public constant, the constant is released, and a warning says so.
+    Additive models, and linear models of few columns or shrunken ones, are released in simulation;
+    the one that scores best is released. Where none is expected to beat the public constant, the
+    constant is released, and a warning says so.
 
     Parameters
     ----------
@@ -246,7 +246,8 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
         quarter of the budget.
     scoring : None, str or callable, default=None
         What is compared, by any name of scikit-learn's; None is the log-probability of the true
-        classes.
+        classes plus accuracy, so that no option is released that is behind another in accuracy by
+        more than it is ahead in log-probability.
     prior : Constant, optional
         Public probabilities of the classes, which a model must beat and are released where none
         does; without one all classes are equally probable.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -14,21 +13,22 @@ from sklearn.svm import SVC
 
 from pacsklearn.tabular.additive.classifier import AdditiveClassifier
 from pacsklearn.tabular.additive.regressor import AdditiveRegressor
-from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
-from pacsklearn.tabular.forests.regressor import FixedStructureForestRegressor
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
 from pacsklearn.tabular.stepwise.regressor import StepwiseRegressor
+from pacsklearn.tabular.stepwise.stepwise_model import StepwiseModel
 
 # Ridge and smoothness, in rows: the more, the fewer directions count, and the less noise they need.
 _PENALTIES = ((20.0, 1e3), (100.0, 1e4), (400.0, 4e4))
-_COMPONENTS = 4
 # Columns with free weights, and the penalty of the others: small budgets pay for the first ones.
 _BOUNDS = ((1, None), (2, None), (4, None), (4, 0.1))
+_COLUMNS = ((1, None), (2, None), (4, None), (8, None))
 # Straight lines, where candidates agree on columns and not on bounds within them.
-_LINES = ((2, None), (4, None))
-_SHRUNKEN = 1.0
+_LINES = ((2, None),)
+# Penalties on the weights of all columns, a row: from a direction that follows how columns hang
+# together to the plain differences of the classes' means, which need least noise.
+_SHRUNKEN = (1.0, 10.0)
 # Beyond, models that take minutes for all candidates; what is left is as good there.
 _MOST_EQUATIONS, _MOST_CLASSES = 500, 30
 # Of three classes of wine candidates' boosted trees disagree on 70 % of the queries, SVMs on 30 %.
@@ -46,35 +46,38 @@ def classifier_families(schema: Schema | None, n_features: int) -> list[Any]:
         Columns of the table.
     """
     heads = [
-        LogisticRegression(C=1e-2, max_iter=1000),
-        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.9),
-        StepwiseClassifier(0, ridge=_SHRUNKEN),
+        *(LogisticRegression(C=C, max_iter=1000) for C in (1e-3, 1e-2)),
+        *(LinearDiscriminantAnalysis(solver="lsqr", shrinkage=level) for level in (0.9, 0.99)),
+        *(StepwiseClassifier(0, ridge=ridge) for ridge in _SHRUNKEN),
     ]
-    forest = FixedStructureForestClassifier(class_weight="balanced")
     return [
         *_additive(schema, AdditiveClassifier),
-        *_few(schema, StepwiseClassifier),
-        *_behind_encoding(schema, n_features, heads, heads[0], forest),
+        *_few(schema, StepwiseClassifier, n_features),
+        *_behind_encoding(schema, heads),
     ]
 
 
 def regressor_families(schema: Schema | None, n_features: int) -> list[Any]:
     """Regressors to choose among; arguments as for :func:`classifier_families`."""
-    heads = [*(Ridge(alpha) for alpha in (1e1, 1e3)), StepwiseRegressor(0, ridge=_SHRUNKEN)]
-    forest = FixedStructureForestRegressor()
+    heads = [
+        *(Ridge(alpha) for alpha in (1e1, 1e3)),
+        *(StepwiseRegressor(0, ridge=ridge) for ridge in _SHRUNKEN),
+    ]
     return [
         *_additive(schema, AdditiveRegressor),
-        *_few(schema, StepwiseRegressor),
-        *_behind_encoding(schema, n_features, heads, heads[0], forest),
+        *_few(schema, StepwiseRegressor, n_features),
+        *_behind_encoding(schema, heads),
     ]
 
 
-def too_dear(model: Any, n_features: int, n_classes: int) -> str:
+def too_dear(model: Any, n_rows: int, n_features: int, n_classes: int) -> str:
     """Why a listed model takes too long on a table of such a shape; empty where it does not.
 
     Parameters
     ----------
     model : estimator
+    n_rows : int
+        Where columns are more, stepwise models solve an equation for each row instead.
     n_features : int
         Columns of the table; a public encoding gives as many as it gives.
     n_classes : int
@@ -83,10 +86,14 @@ def too_dear(model: Any, n_features: int, n_classes: int) -> str:
     encoder, last = (model[0], model[-1]) if hasattr(model, "steps") else (None, model)
     if isinstance(encoder, SchemaEncoder):
         n_features = len(encoder.get_feature_names_out())
-    solves = isinstance(last, LinearDiscriminantAnalysis) or getattr(last, "ridge", None)
-    if solves and not hasattr(last, "schema") and n_features > _MOST_EQUATIONS:
+    n_equations = 0
+    if isinstance(last, LinearDiscriminantAnalysis):
+        n_equations = n_features
+    elif isinstance(last, StepwiseModel) and last.ridge is not None:
+        n_equations = min(n_features, n_rows)
+    if n_equations > _MOST_EQUATIONS:
         return (
-            f"left out by the table's shape: each candidate would solve {n_features} equations, "
+            f"left out by the table's shape: each candidate would solve {n_equations} equations, "
             f"more than {_MOST_EQUATIONS}"
         )
     if isinstance(last, (AdditiveClassifier, StepwiseClassifier)) and n_classes > _MOST_CLASSES:
@@ -120,8 +127,11 @@ def _additive(schema: Schema | None, kind: Any) -> list[Any]:
     return [kind(schema, ridge=ridge, smoothness=smoothness) for ridge, smoothness in _PENALTIES]
 
 
-def _few(schema: Schema | None, kind: Any) -> list[Any]:
-    encodings: list[tuple[Any, Any]] = [(StandardScaler(), _BOUNDS)]
+def _few(schema: Schema | None, kind: Any, n_features: int) -> list[Any]:
+    encodings: list[tuple[Any, Any]] = [
+        # More columns than there are would be the same model again.
+        (StandardScaler(), [few for few in _COLUMNS if few[0] < 2 * n_features])
+    ]
     if schema is not None:
         bounds = SchemaEncoder(schema, numbers="thermometer", missing="ignore")
         encodings = [(bounds, _BOUNDS), (SchemaEncoder(schema, missing="ignore"), _LINES)]
@@ -132,13 +142,6 @@ def _few(schema: Schema | None, kind: Any) -> list[Any]:
     ]
 
 
-def _behind_encoding(
-    schema: Schema | None, n_features: int, heads: list[Any], last: Any, forest: Any
-) -> list[Any]:
+def _behind_encoding(schema: Schema | None, heads: list[Any]) -> list[Any]:
     encoder = StandardScaler() if schema is None else SchemaEncoder(schema)
-    models = [make_pipeline(encoder, head) for head in heads]
-    if schema is None:
-        if n_features > _COMPONENTS:
-            models.append(make_pipeline(encoder, PCA(_COMPONENTS), last))
-        return [*models, forest]
-    return [*models, make_pipeline(encoder, forest.set_params(feature_range=(0.0, 1.0)))]
+    return [make_pipeline(encoder, head) for head in heads]

@@ -9,11 +9,18 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import is_classifier
 
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.priors import Constant
-from pacsklearn.tabular.choosing.log_score import is_tempered, log_scores, temperatures_of, tempered
+from pacsklearn.tabular.choosing.log_score import (
+    is_tempered,
+    log_and_right,
+    log_scores,
+    temperatures_of,
+    tempered,
+)
 from pacsklearn.tabular.choosing.public_constant import public_constant, reference_of
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
@@ -65,20 +72,23 @@ class Judge:
         n_releases: int,
         temperatures: tuple[float, ...] = (1.0,),
         seed: int = SEED,
+        law: NoiseLaw | None = None,
     ) -> Utility:
-        """Utility of a release of parameters at the best of some public temperatures."""
-        chosen, table = 0, np.empty((0, 1))
+        """Utility of a release of parameters at the best of some public temperatures.
+
+        By the law that is released, unless another is given.
+        """
+        law, chosen, right = law or _law(plan), 0, ()
         if self._by_log or len(temperatures) > 1:
             n_drawn = n_releases if self._by_log else min(n_releases, FIRST_RELEASES)
-            by_log = partial(log_scores, temperatures=temperatures)
-            table = self.simulated(plan, n_drawn, seed, by_log).at(_law(plan))
-            chosen = int(np.argmax(table.mean(axis=0)))
-        if self._by_log:
-            scores = table[:, chosen]
-        else:
+            by_log = partial(log_and_right, temperatures=temperatures)
+            table = self.simulated(plan, n_drawn, seed, by_log).at(law)
+            chosen = int(np.argmax(table[:, :-1].mean(axis=0)))
+            scores, right = table[:, chosen], tuple(table[:, -1].tolist())
+        if not self._by_log:
             scorer = self._scorer(plan, temperatures[chosen])
-            scores = self.simulated(plan, n_releases, seed, scorer).at(_law(plan))
-        return Utility(name, tuple(scores.tolist()), temperatures[chosen])
+            scores, right = self.simulated(plan, n_releases, seed, scorer).at(law), ()
+        return Utility(name, tuple(scores.tolist()), temperatures[chosen], right=right)
 
     def verdict(self, name: str, plan: ParameterPlan, n_releases: int) -> Verdict:
         """Verdict on one estimator's release."""
@@ -135,5 +145,5 @@ class Judge:
         return lambda model, X, y: scorer(tempered(model, temperature), X, y)
 
 
-def _law(plan: ParameterPlan) -> Any:
+def _law(plan: ParameterPlan) -> NoiseLaw:
     return plan.calibrate(opening_belief(plan.space.weights))

@@ -34,8 +34,19 @@ def log_scores(
 ) -> Floats:
     """Mean log-probability of the true classes at each temperature; (n_temperatures,).
 
-    A strictly proper score: its expectation is largest for the true probabilities. Margins and
-    labels of models without probabilities are read as logits.
+    A strictly proper score: its expectation is largest for the true probabilities.
+    Arguments as for :func:`log_and_right`.
+    """
+    return log_and_right(model, X, y, temperatures)[:-1]
+
+
+def log_and_right(
+    model: Any, X: Any, y: NDArray[Any], temperatures: tuple[float, ...] = (1.0,)
+) -> Floats:
+    """Log scores at each temperature, then the share of rows whose most probable class is right.
+
+    Margins and labels of models without probabilities are read as logits. Shape
+    (n_temperatures + 1,).
 
     Parameters
     ----------
@@ -55,7 +66,8 @@ def log_scores(
             own = log_softmax(logits / temperature, axis=1)[np.arange(len(y)), places]
         possible = known & np.isfinite(own)
         scores.append(float(np.mean(np.where(possible, np.maximum(own, _SMALLEST), _SMALLEST))))
-    return np.array(scores)
+    right = known & (logits.argmax(axis=1) == places)
+    return np.array([*scores, float(np.mean(right))])
 
 
 def temperatures_of(estimator: Any, most: int = len(TEMPERATURES)) -> tuple[float, ...]:

@@ -16,11 +16,11 @@ from sklearn.model_selection import ParameterGrid
 
 from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare
 from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.joint.shared_work import shared_work
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import Candidates, check_is_estimator
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
-from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
@@ -153,7 +153,7 @@ class Tuned(Alternatives):
         thresholds are never tuned.
     scoring : None, str or callable, default=None
         What is compared, by any name of scikit-learn's: None is the log-probability of the true
-        classes for classifiers, ``score`` for others.
+        classes plus accuracy for classifiers, a strictly proper score, and ``score`` for others.
 
     Examples
     --------
@@ -258,8 +258,9 @@ class Tuned(Alternatives):
         return listed
 
 
+@shared_work()
 def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: int = 0) -> Choice:
-    """Simulate releases of every option over the same candidates; the best mean wins.
+    """Simulate releases of every option over the same candidates; the largest merit wins.
 
     Parameters
     ----------
@@ -275,8 +276,10 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
     Everything is a function of the universe and of the candidates, with noise of a public seed: the
     secret has no part in it. Ties go to the option that is listed first. An option that is behind
     the best so far by three standard errors of their difference, over eight releases of the same
-    draws, is not simulated further, and listed after those that are. The figure of the winner is
-    that of fresh draws: the best of several looks better than it is by those it won by.
+    draws, is not simulated further, and listed after those that are. Options are compared by
+    estimated laws; the winner alone is certified, with more noise where that fails, and its figure
+    is that of fresh draws by the law that is released: the best of several looks better than it is
+    by those it won by.
     """
     room = max((MOST_OPTIONS - constants) // len(options), 1)
     ladders = [temperatures_of(option.estimator, room) for option in options]
@@ -284,16 +287,16 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
     best: tuple[Utility, Option, ParameterPlan] | None = None
     for option, ladder in zip(options, ladders, strict=True):
         plan = prepare(option.estimator)
-        law = plan.calibrate(opening_belief(plan.space.weights))
-        expected = partial(judge.utility, option.name, plan, temperatures=ladder)
+        law = plan.estimated()
+        expected = partial(judge.utility, option.name, plan, temperatures=ladder, law=law)
         score = expected(n_releases=_RELEASES if best is None else FIRST_RELEASES)
-        if best is not None and score.behind(best[0]) <= _HOPELESS:
+        if best is not None and score.behind(best[0], in_merit=True) <= _HOPELESS:
             score = expected(n_releases=_RELEASES)
         # Exact for every candidate, it would win by what the whole table says.
         if law.dimension == 0:
             score = replace(score, why_not=_AGREED)
         # Strictly: the first of equals, whatever order the scores come in.
-        elif best is None or (len(score.scores) == _RELEASES and score.mean > best[0].mean):
+        elif best is None or (len(score.scores) == _RELEASES and score.merit > best[0].merit):
             best = score, option, plan
         scores.append(score)
     if best is None:
@@ -302,7 +305,9 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
             "choosing would choose by the whole table. List models that depend on their rows."
         )
     won, option, plan = best
-    order = sorted(scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.mean))
+    order = sorted(
+        scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.merit)
+    )
     fresh = judge.utility(option.name, plan, _RELEASES, (won.temperature,), seed=SEED + 1)
     others = tuple(score for score in order if score is not won)
     reference = judge.reference(plan, fresh, seed=SEED + 1)

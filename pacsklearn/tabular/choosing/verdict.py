@@ -27,12 +27,15 @@ class Utility:
         What the decisions that were scored were divided by.
     why_not : str
         Why it may not be chosen; empty where it may.
+    right : tuple of float
+        Share of labels that are right in the same releases, where log-probabilities are scored.
     """
 
     name: str
     scores: tuple[float, ...] = field(repr=False)
     temperature: float = 1.0
     why_not: str = ""
+    right: tuple[float, ...] = field(default=(), repr=False)
 
     @property
     def mean(self) -> float:
@@ -49,15 +52,33 @@ class Utility:
         """Standard error of :attr:`mean`, from the simulated releases alone."""
         return self.spread / math.sqrt(len(self.scores)) if self.scores else math.nan
 
-    def behind(self, other: Utility) -> float:
+    @property
+    def merits(self) -> tuple[float, ...]:
+        """What options are chosen by: scores, to log-probabilities of which accuracy is added.
+
+        A sum of a strictly proper score and of a proper one is strictly proper. What is behind in
+        accuracy by more than it is ahead in log-probability is not chosen.
+        """
+        if not self.right:
+            return self.scores
+        return tuple(score + right for score, right in zip(self.scores, self.right, strict=True))
+
+    @property
+    def merit(self) -> float:
+        """Mean of :attr:`merits`."""
+        return float(np.mean(self.merits)) if self.scores else math.nan
+
+    def behind(self, other: Utility, *, in_merit: bool = False) -> float:
         """Standard errors by which it is behind another on the draws that both have."""
-        n_common = min(len(self.scores), len(other.scores))
-        difference = np.subtract(other.scores[:n_common], self.scores[:n_common])
+        mine, theirs = (one.merits if in_merit else one.scores for one in (self, other))
+        n_common = min(len(mine), len(theirs))
+        difference = np.subtract(theirs[:n_common], mine[:n_common])
         mean, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n_common)
         return mean / error if error else math.copysign(math.inf, mean) if mean else 0.0
 
     def __str__(self) -> str:
-        read = f", decisions divided by {self.temperature:.3g}" * (self.temperature != 1)
+        read = f", accuracy {np.mean(self.right):.3f}" if self.right else ""
+        read += f", decisions divided by {self.temperature:.3g}" * (self.temperature != 1)
         return (
             f"{self.mean:.3f} +- {self.spread:.3f} a release (s.e. {self.standard_error:.2g}){read}"
         )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.additive.score_classifier import ScoreClassifier
-from pacsklearn.tabular.stepwise.stepwise_model import StepwiseModel, covariances
+from pacsklearn.tabular.stepwise.stepwise_model import StepwiseModel
 
 
 @dataclass(eq=False, repr=False)
@@ -79,8 +79,7 @@ class StepwiseClassifier(ClassifierMixin, StepwiseModel, ScoreClassifier):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError("StepwiseClassifier needs at least 2 classes in y, got 1 class.")
-        moments = covariances(X, np.eye(self.classes_.size)[codes])
-        weights = self.weights_of(*moments)
+        weights = self.weights_of_rows(X, np.eye(self.classes_.size)[codes])
         self.set_weights(weights, X @ weights, codes)
         return self
 

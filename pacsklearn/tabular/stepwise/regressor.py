@@ -64,15 +64,26 @@ class StepwiseRegressor(RegressorMixin, StepwiseModel):
         self.check()
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
-        self.set_moments(*covariances(X, y[:, None]), X.mean(axis=0), float(y.mean()))
+        mean, target = X.mean(axis=0), float(y.mean())
+        if X.shape[1] <= X.shape[0]:
+            self.set_moments(*covariances(X, y[:, None]), mean, target)
+            return self
+        weights = self.weights_of_rows(X, y[:, None])[:, 0]
+        fits = (X - mean) @ weights
+        self._set_weights(weights, float(fits @ (y - target)), float(fits @ fits), mean, target)
         return self
 
     def set_moments(self, covariance: Floats, cross: Floats, mean: Floats, target: float) -> None:
         """Fit to covariances of shape (p, p) and (p, 1), the columns' means and the target's."""
         weights = self.weights_of(covariance, cross)[:, 0]
-        spread = float(weights @ covariance @ weights)
+        spread, explained = float(weights @ covariance @ weights), float(weights @ cross[:, 0])
+        self._set_weights(weights, explained, spread, mean, target)
+
+    def _set_weights(
+        self, weights: Floats, explained: float, spread: float, mean: Floats, target: float
+    ) -> None:
         if self.ridge is not None and spread > 0:
-            weights = weights * float(weights @ cross[:, 0]) / spread
+            weights = weights * explained / spread
         self.coef_, self.intercept_ = weights, target - float(mean @ weights)
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -19,13 +20,17 @@ _NOTHING_NEW = 1e-6
 _EQUAL = 1e-9
 
 
-def forward_selection(covariance: Floats, cross: Floats, n_terms: int) -> list[int]:
+def forward_selection(
+    variance: Floats, column: Callable[[int], Floats], cross: Floats, n_terms: int
+) -> list[int]:
     """Columns in the order in which each explains most of what is left of the targets.
 
     Parameters
     ----------
-    covariance : ndarray of shape (p, p)
+    variance : ndarray of shape (p,)
         Of the columns.
+    column : callable
+        Covariances of one column with all of them, (p,): asked for the chosen ones only.
     cross : ndarray of shape (p, k)
         Covariances of columns and targets.
     n_terms : int
@@ -36,7 +41,6 @@ def forward_selection(covariance: Floats, cross: Floats, n_terms: int) -> list[i
     Forward stepwise regression (Efroymson, 1960): the columns that are left are made orthogonal to
     the chosen one, a step of a pivoted Cholesky factorisation.
     """
-    variance = np.diag(covariance)
     left, unexplained = variance.copy(), cross.copy()
     factors = np.zeros((variance.size, 0))
     chosen: list[int] = []
@@ -47,7 +51,7 @@ def forward_selection(covariance: Floats, cross: Floats, n_terms: int) -> list[i
         if not gain.max(initial=0.0) > 0:
             break
         best = int(np.flatnonzero(gain >= gain.max() * (1 - _EQUAL))[0])
-        factor = (covariance[:, best] - factors @ factors[best]) / np.sqrt(left[best])
+        factor = (column(best) - factors @ factors[best]) / np.sqrt(left[best])
         unexplained = unexplained - np.outer(factor, unexplained[best] / np.sqrt(left[best]))
         left = left - factor**2
         factors = np.column_stack([factors, factor])
@@ -69,7 +73,8 @@ def stepwise_weights(
     ridge : float, optional
         Penalty on the squared weights of the other columns, a row; None keeps them at zero.
     """
-    chosen = forward_selection(covariance, cross, n_terms)
+    column = lambda place: covariance[:, place]  # noqa: E731 - one expression
+    chosen = forward_selection(np.diag(covariance), column, cross, n_terms)
     weights = np.zeros(cross.shape)
     if ridge is None:
         if chosen:
@@ -106,6 +111,12 @@ class StepwiseModel(BaseEstimator):
         """Weights of shape (p, k) from the covariances of columns and targets."""
         return stepwise_weights(covariance, cross, int(self.n_terms), self.ridge)
 
+    def weights_of_rows(self, X: Floats, targets: Floats) -> Floats:
+        """The same from rows of shape (n, p) and targets of shape (n, k)."""
+        if X.shape[1] > X.shape[0]:
+            return weights_of_wide(X, targets, int(self.n_terms), self.ridge)
+        return self.weights_of(*covariances(X, targets))
+
     def scores(self, X: Any) -> Floats:
         """Scores of shape (n_rows, k)."""
         check_is_fitted(self, "coef_")
@@ -117,3 +128,39 @@ def covariances(X: Floats, targets: Floats) -> tuple[Floats, Floats]:
     """Of columns with each other, (p, p), and with the targets, (p, k)."""
     centred = X - X.mean(axis=0)
     return centred.T @ centred / len(X), centred.T @ (targets - targets.mean(axis=0)) / len(X)
+
+
+def weights_of_wide(X: Floats, targets: Floats, n_terms: int, ridge: float | None) -> Floats:
+    """The weights of :func:`stepwise_weights` where columns are more than rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    targets : ndarray of shape (n, k)
+    n_terms, ridge
+        As for :func:`stepwise_weights`.
+
+    Notes
+    -----
+    No matrix of (p, p) is made. The other columns' weights have the covariance ``A A' / (n r)`` of
+    their fits as a prior, so that the free weights are those of generalised least squares, and
+    theirs follow from the residuals (the dual form of ridge regression).
+    """
+    n = len(X)
+    centred, apart = X - X.mean(axis=0), targets - targets.mean(axis=0)
+    variance, cross = np.sum(centred**2, axis=0) / n, centred.T @ apart / n
+    chosen = forward_selection(
+        variance, lambda place: centred.T @ centred[:, place] / n, cross, n_terms
+    )
+    weights, free = np.zeros(cross.shape), centred[:, chosen]
+    if ridge is None:
+        if chosen:
+            weights[chosen] = np.linalg.solve(free.T @ free / n, cross[chosen])
+        return weights
+    others = np.delete(np.arange(variance.size), chosen)
+    dual = np.eye(n) + centred[:, others] @ centred[:, others].T / (n * ridge)
+    solved = np.linalg.solve(dual, np.column_stack([apart, free]))
+    rest, solved_free = solved[:, : apart.shape[1]], solved[:, apart.shape[1] :]
+    weights[chosen] = np.linalg.solve(free.T @ solved_free, free.T @ rest)
+    weights[others] = centred[:, others].T @ (rest - solved_free @ weights[chosen]) / (n * ridge)
+    return weights

@@ -85,6 +85,18 @@ def test_an_impossible_candidate_changes_nothing() -> None:
 
 
 class TestCriterion:
+    def test_an_estimate_is_about_as_large_and_relied_on_by_nobody(self, means) -> None:
+        target = Target(0.6, MembershipCriterion(SPACE))
+        law = CRITERION.calibrate(means, target, IdentityMetric())
+        estimate = CRITERION.estimate(means, target, IdentityMetric())
+        # Without the certificate's margin it is smaller, and never by a factor.
+        assert 0.5 * law.noise_power < estimate.noise_power <= 1.05 * law.noise_power
+        assert estimate.confidence == 0
+        assert "estimated" in estimate.proof
+        tiny = Support(means.outputs * 2.0**-600)
+        same = CRITERION.estimate(tiny, target, IdentityMetric())
+        np.testing.assert_array_equal(same.centres, estimate.centres)
+
     @pytest.mark.parametrize("cap", [0.53, 0.6, 0.8])
     @pytest.mark.parametrize("name", ["membership", "identification"])
     def test_fresh_attacks_stay_below_the_cap(self, means: Support, cap: float, name: str) -> None:

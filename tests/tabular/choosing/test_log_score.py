@@ -25,6 +25,7 @@ from pacsklearn.tabular import (
 from pacsklearn.tabular.choosing.log_score import (
     TEMPERATURES,
     is_tempered,
+    log_and_right,
     log_scores,
     temperatures_of,
     tempered,
@@ -48,6 +49,17 @@ def test_it_is_scikit_learns_log_loss(model: Any, n_classes: int) -> None:
     fitted = clone(model).fit(X[::2], y[::2])
     expected = -log_loss(y, fitted.predict_proba(X), labels=fitted.classes_)
     assert log_scores(fitted, X, y)[0] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", [*WITH_WEIGHTS, *WITHOUT], ids=repr)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_accuracy_stands_behind_the_log_scores(model: Any, n_classes: int) -> None:
+    X, y = (part[IRIS[1] < n_classes] for part in IRIS)
+    fitted = clone(model).fit(X[::2], y[::2])
+    found = log_and_right(fitted, X, y, TEMPERATURES)
+    assert found[-1] == fitted.score(X, y)
+    np.testing.assert_array_equal(found[:-1], log_scores(fitted, X, y, TEMPERATURES))
+    assert log_and_right(fitted, X, np.full(len(y), 7))[-1] == 0
 
 
 @pytest.mark.parametrize("model", WITH_WEIGHTS, ids=repr)

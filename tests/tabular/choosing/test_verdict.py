@@ -128,3 +128,27 @@ def test_a_regressor_is_compared_with_what_is_publicly_expected() -> None:
     planned = PACPrivate(Ridge(), release=release, **HOW).plan(X, y, alternatives=False)
     assert planned.verdict.reference.name == "the constant 50"
     assert -2.5 < planned.verdict.reference.mean < -1  # the mean, which is private, is 152
+
+
+def test_accuracy_is_not_given_up_for_less_log_probability() -> None:
+    # The proper score alone takes the first, by .007; its labels are worse by .039.
+    sure = Utility("sure", (-0.241, -0.241), right=(0.897, 0.897))
+    steady = Utility("steady", (-0.248, -0.248), right=(0.936, 0.936))
+    assert steady.mean < sure.mean
+    assert steady.merit > sure.merit
+    assert sure.behind(steady, in_merit=True) == math.inf
+    assert sure.behind(steady) == -math.inf
+    # Of rare classes accuracy says nothing, and probabilities decide.
+    dull = Utility("dull", (-0.2,), right=(0.95,))
+    sharp = Utility("sharp", (-0.15,), right=(0.948,))
+    assert sharp.merit > dull.merit
+    assert Utility("of another score", (0.5,)).merit == 0.5
+
+
+def test_the_chosen_option_has_the_largest_merit(rare: Any) -> None:
+    fitted = PACPrivate(Tuned([STEADY, SHAKY]), budget=1 / 4, **HOW).fit(*rare)
+    for option in fitted.verdict_.options:
+        assert len(option.right) == len(option.scores)
+        assert 0 <= min(option.right) <= max(option.right) <= 1
+    first, second = fitted.verdict_.options
+    assert first.merit > second.merit

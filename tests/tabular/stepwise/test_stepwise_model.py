@@ -10,6 +10,7 @@ from pacsklearn.tabular.stepwise.stepwise_model import (
     covariances,
     forward_selection,
     stepwise_weights,
+    weights_of_wide,
 )
 
 
@@ -19,6 +20,10 @@ def rows():
     X = generator.normal(size=(200, 8)) @ generator.normal(size=(8, 8))
     y = X[:, [2, 5]] @ [1.0, -0.7] + generator.normal(size=200)
     return X, y[:, None]
+
+
+def selected(covariance, cross, n_terms):
+    return forward_selection(np.diag(covariance), lambda j: covariance[:, j], cross, n_terms)
 
 
 def greedy(X, y, n_terms):
@@ -38,19 +43,19 @@ def greedy(X, y, n_terms):
 
 def test_each_column_lowers_the_squared_error_most(rows):
     X, y = rows
-    assert forward_selection(*covariances(X, y), 5) == greedy(X, y, 5)
+    assert selected(*covariances(X, y), 5) == greedy(X, y, 5)
 
 
 def test_several_targets_share_their_columns(rows):
     X, y = rows
     targets = np.column_stack([y, X[:, 7] + 0.1 * y[:, 0]])
-    assert forward_selection(*covariances(X, targets), 4) == greedy(X, targets, 4)
+    assert selected(*covariances(X, targets), 4) == greedy(X, targets, 4)
 
 
 def test_weights_are_least_squares_on_what_was_chosen(rows):
     X, y = rows
     moments = covariances(X, y)
-    chosen = forward_selection(*moments, 3)
+    chosen = selected(*moments, 3)
     weights = stepwise_weights(*moments, 3, None)
     assert np.flatnonzero(weights[:, 0]).tolist() == sorted(chosen)
     expected = LinearRegression().fit(X[:, chosen], y).coef_[0]
@@ -60,7 +65,7 @@ def test_weights_are_least_squares_on_what_was_chosen(rows):
 def test_a_ridge_holds_the_other_columns_only(rows):
     X, y = rows
     moments = covariances(X, y)
-    chosen = forward_selection(*moments, 2)
+    chosen = selected(*moments, 2)
     weights = stepwise_weights(*moments, 2, 0.5)
     # Columns without a penalty are as good as taken out of the others and of the target first.
     rest = np.setdiff1d(np.arange(8), chosen)
@@ -77,12 +82,24 @@ def test_columns_that_say_the_same_are_taken_once_and_in_order(rows):
     X, y = rows
     flag = (X[:, 2] > 0).astype(float)
     table = np.column_stack([np.zeros(200), 1 - flag, flag, flag])
-    assert forward_selection(*covariances(table, y), 4) == [1]
+    assert selected(*covariances(table, y), 4) == [1]
     # The same whichever way rounding errors fall.
     covariance, cross = covariances(table, y)
-    assert forward_selection(covariance * (1 + 1e-14), cross, 4) == [1]
+    assert selected(covariance * (1 + 1e-14), cross, 4) == [1]
 
 
 def test_nothing_is_chosen_where_nothing_is_explained():
     weights = stepwise_weights(np.eye(3), np.zeros((3, 1)), 2, None)
     assert not weights.any()
+
+
+@pytest.mark.parametrize(("n_terms", "ridge"), [(3, None), (0, 0.5), (2, 0.5)])
+def test_wide_tables_have_the_weights_that_moments_give(n_terms, ridge):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(30, 90)) + generator.normal(size=90)
+    targets = np.column_stack([X[:, 3] - X[:, 40], X[:, 7]]) + generator.normal(size=(30, 2))
+    expected = stepwise_weights(*covariances(X, targets), n_terms, ridge)
+    assert expected.any()
+    np.testing.assert_allclose(
+        weights_of_wide(X, targets, n_terms, ridge), expected, rtol=1e-9, atol=1e-12
+    )

@@ -150,7 +150,7 @@ class TableCandidates:
         """
         template = seeded_clone(self.estimator)
         fitter = registry().subset_fitter_for(template)
-        if not isinstance(fitter, TableFitter):
+        if not isinstance(fitter, TableFitter) or fitter.needs_rows:
             raise TableError(
                 f"{type(template).__name__}, as it is configured, cannot be fitted in passes over "
                 "a Table: that needs moments (StandardScaler, PCA, LinearRegression, Ridge, Lasso, "
