@@ -74,9 +74,7 @@ class CriterionBackend(CapBackend):
         """Return a shape that meets the cap at about the least power, without that room."""
         blind = float(criterion.prior(support.weights).max())
         search = _Search(support, span.coordinates, criterion, cap, blind, self.gamma)
-        shapes = _shapes(
-            span.coordinates, span.variances, support.weights, criterion, _ROUNDS // 4
-        )
+        shapes = _shapes(span.coordinates, span.variances, support.weights, criterion, _ROUNDS // 4)
         tried = [search.scaled(shape, self.n_draws // 8) for shape in shapes]
         return search.scaled(min(tried, key=lambda shape: shape.power), self.n_draws // 2)
 

@@ -59,6 +59,7 @@ class MomentFitter(TableFitter):
         rows, targets, classes = self._arrays(X, y)
         if rows is None or self._is_too_large(rows, space, classes):
             return [None] * space.n_subsets
+
         def moments() -> list[Moments | None]:
             sums = self._sums(rows, targets, space, 0 if classes is None else len(classes))
             table = np.hstack([rows, targets]) if self.wants_targets else rows

@@ -333,7 +333,7 @@ def test_a_cap_is_certified_for_the_winner_alone(
     assert len({id(law) for law in laws}) == 1
     assert laws[0].bound <= 0.7
     assert laws[0].confidence >= 1 - 1e-6
-    assert auto.guarantee_.status.reliance is Reliance.CONFIDENT
+    assert auto.guarantee_.status.kind is Reliance.CONFIDENT
 
 
 def test_a_public_encoding_counts_by_what_it_gives() -> None:
