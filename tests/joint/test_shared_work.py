@@ -14,12 +14,12 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from pacsklearn.joint.moments import MomentSums
 from pacsklearn.joint.shared_work import made_once, shared_work
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import StepwiseClassifier
 
 X, Y = (part[:200] for part in load_breast_cancer(return_X_y=True))
 X = X[:, :5]
-SPACE = SecretSpace.balanced(len(Y), n_subsets=8, strata=Y)
+SPACE = balanced_space(len(Y), n_subsets=8, strata=Y)
 HEADS = [
     StepwiseClassifier(2),
     LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.9),
