@@ -116,13 +116,12 @@ def test_every_entry_point_draws_the_same_subsets(
 ) -> None:
     estimator, y, given = UNIVERSES[named]
     drawn: list[SecretSpace] = []
-    balanced = balanced_space
 
     def watched(*args: Any, **kwargs: Any) -> SecretSpace:
-        drawn.append(balanced(*args, **kwargs))
+        drawn.append(balanced_space(*args, **kwargs))
         return drawn[-1]
 
-    monkeypatch.setattr(SecretSpace, "balanced", watched)
+    monkeypatch.setattr("pacsklearn.universe.design.balanced_space", watched)
     found = {}
     for entry in ENTRIES:
         if entry is responses and not hasattr(estimator, "predict"):
