@@ -188,16 +188,18 @@ def test_nobody_else_is_killed() -> None:
         assert not predecessor.end(name)
 
 
+@pytest.mark.parametrize("n_before", [0, 1])
 def test_answers_of_an_older_copy_are_refused(
-    new_house: Any, caplog: pytest.LogCaptureFixture
+    new_house: Any, caplog: pytest.LogCaptureFixture, n_before: int
 ) -> None:
     """The ledger has charged more than what was stored of the answers: they would be drawn anew."""
     house: House = new_house()
-    ann, rows = house.user("ann"), contested_rows(2)
-    house.ask(ann, rows[:1])
+    ann, rows = house.user("ann"), contested_rows(n_before + 1)
+    if n_before:
+        house.ask(ann, rows[:1])
     with house.coordinator.database.reading() as connection:
         (before,) = connection.ask("SELECT learned FROM service_progress")
-    house.ask(ann, rows[1:])
+    house.ask(ann, rows[n_before:])
     with house.coordinator.database.writing() as connection:
         connection.change("UPDATE service_progress SET learned = ?", before["learned"])
         connection.change("DELETE FROM service_answers")
@@ -207,4 +209,4 @@ def test_answers_of_an_older_copy_are_refused(
     with pytest.raises(Problem, match="published"):
         heir.coordinator.hosted("risk")
     assert "older copy" in caplog.text
-    assert np.isclose(heir.spent, 2 * STEP)
+    assert np.isclose(heir.spent, (n_before + 1) * STEP)

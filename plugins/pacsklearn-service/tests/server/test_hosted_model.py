@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from pacsklearn_service.server.answering.hosted_model import HostedModel
+from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.database import FencedError
 from service_house.house import STEP, House, contested_rows
+
+from pacsklearn.kernel.ledger.high_water import HighWater
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 
 def test_another_callers_rows_look_fresh(house: House) -> None:
@@ -121,8 +125,6 @@ def test_a_process_that_dies_is_taken_over(
     model = house.coordinator.hosted("risk")
     secret_belief = model.responder.log_belief.copy()
     signature = model.signature
-    from pacsklearn_service.server.caller import Ask
-
     ask = Ask(ann, signature.checked(signature.matrix(rows[1:]), most=9), key="k", body=b"b")
     with monkeypatch.context() as patch:
         patch.setattr(HostedModel, moment, _kill)
@@ -157,6 +159,63 @@ def test_a_process_that_dies_is_taken_over(
         house.coordinator.database.writing().__enter__()
     told = model.answer([Ask(ann, ask.part(slice(0, 1)))])[0]
     assert isinstance(told, Exception)
+
+
+def _stated_alone(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
+    """The process ends when a charge is in the high-water file, and before it is committed."""
+    write = HighWater.write
+
+    def killed(*args: Any) -> None:
+        write(*args)
+        raise Killed
+
+    with patch.context() as own:
+        own.setattr(HighWater, "write", killed)
+        with pytest.raises(Killed):
+            house.coordinator.hosted("risk").answer([ask])
+
+
+def _charged_late(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
+    """The process stands still before a charge, which is made while its heir takes over."""
+    plans: list[Any] = []
+    charge, is_ahead_of = HostedModel._charge, SharedLedger.is_ahead_of
+
+    def stopped(model: HostedModel, plan: Any) -> None:
+        plans.append(lambda: charge(model, plan))
+        raise Killed
+
+    def late(*args: Any) -> bool:
+        if plans:
+            plans.pop()()
+        return is_ahead_of(*args)
+
+    with patch.context() as own:
+        own.setattr(HostedModel, "_charge", stopped)
+        with pytest.raises(Killed):
+            house.coordinator.hosted("risk").answer([ask])
+    patch.setattr(SharedLedger, "is_ahead_of", late)
+
+
+@pytest.mark.parametrize("charge", [_stated_alone, _charged_late])
+def test_a_charge_that_shows_while_the_session_is_resumed(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch, charge: Any
+) -> None:
+    """The heir has not counted it, and its number is taken: charged once, answered once."""
+    house = new_house(lease=2.0)
+    ann, rows = house.user("ann"), contested_rows(3)
+    house.ask(ann, rows[:1])
+    signature = house.coordinator.hosted("risk").signature
+    columns = signature.checked(signature.matrix(rows[1:]), most=9)
+    charge(monkeypatch, house, Ask(ann, columns, key="k", body=b"b"))
+    assert house.spent == STEP
+    house.coordinator._ended.set()
+    house.is_open = False
+    heir = new_house(lease=2.0)
+    assert heir.coordinator.wait_until_ready(60)
+    assert (heir.spent, heir.n_answered) == (3 * STEP, 3)
+    assert heir.ask(ann, rows[1:], key="k", body=b"b")["charged"] == 2 * STEP
+    assert heir.ask(ann, rows)["charged"] == 0.0
+    assert heir.spent == 3 * STEP
 
 
 def test_restart_gives_the_same_answers(new_house: Any) -> None:

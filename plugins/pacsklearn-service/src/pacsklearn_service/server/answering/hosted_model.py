@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from pacsklearn.estimators.plain_document import read_document
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_document import document_state
+from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.stored_answers import row_keys
 from pacsklearn.estimators.stored_session import caught_up
-from pacsklearn.exceptions import BudgetExhaustedError, LedgerCorruptedError
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerCorruptedError, SessionRolledBackError
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger.open_ledger import open_ledger
@@ -98,29 +99,18 @@ class HostedModel:
         ------
         LedgerCorruptedError
             When the ledger holds other charges than what was stored of the answers.
+        SessionRolledBackError
+            When the ledger is an older copy.
         """
         self._owner.check()
         with self._database.reading() as connection:
-            # To resume a session takes it from whoever has it: only the lease's holder may.
-            self._database.check_lease(connection)
             (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
-            learned, pending = self.records.progress(connection)
         self.facts: dict[str, Any] = json.loads(row["facts"])
         self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
         # Sealed by this service: whoever has not its key cannot have put models there.
         stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
         state = document_state(stored["session"], models=True)
-        ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
-        now = caught_up(state, ledger, None if learned is None else np.asarray(learned.belief))
-        is_charged = pending is not None and pending.event in now.charged
-        self._charged = len(now.charged) - is_charged
-        if learned is not None and learned.charged != self._charged:
-            raise LedgerCorruptedError(
-                0,
-                f"holds {self._charged} charges for the answers of {self.name!r}, and the service "
-                f"has stored those of {learned.charged}: one of them is an older copy",
-            )
-        self._session = PrivacySession.resume(now.state, ledger=ledger)
+        learned, pending, is_charged = self._resume(state)
         recipe = stored["recipe"]
         self._responder = Recipe(**recipe).responder(self._session, self._estimator(recipe))
         if learned is not None:
@@ -338,6 +328,36 @@ class HostedModel:
             self._responder.procedure.account.n_charged, fresh, flags, packed, list(shares.values())
         )
         return batch, evaluated.predictions[places]
+
+    def _resume(self, state: SessionState) -> tuple[Learned | None, Batch | None, bool]:
+        """Take the session over; what was learned, what was not finished, and whether charged."""
+        ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
+        counted = -1
+        while True:
+            with self._database.reading() as connection:
+                # To resume a session takes it from whoever has it: only the lease's holder may.
+                self._database.check_lease(connection)
+                learned, pending = self.records.progress(connection)
+            now = caught_up(state, ledger, None if learned is None else np.asarray(learned.belief))
+            is_charged = pending is not None and pending.event in now.charged
+            self._charged = len(now.charged) - is_charged
+            stored = len(state.events) if learned is None else learned.charged
+            if stored != self._charged:
+                raise LedgerCorruptedError(
+                    0,
+                    f"holds {self._charged} charges for the answers of {self.name!r}, and the "
+                    f"service has stored those of {stored}: one of them is an older copy",
+                )
+            try:
+                self._session = PrivacySession.resume(now.state, ledger=ledger)
+                return learned, pending, is_charged
+            except SessionRolledBackError:
+                # A charge of whoever had the lease may show only now: it stood in the high-water
+                # file alone when that process was killed, or was on its way to the ledger. All is
+                # looked at again while there is more to count; in an older copy there is not.
+                if now.state.n_charged <= counted:
+                    raise
+                counted = now.state.n_charged
 
     def _recover(self, batch: Batch, *, is_charged: bool) -> None:
         """Draw what another process charged and never told; undo what it did not even charge."""
