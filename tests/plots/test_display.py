@@ -19,7 +19,6 @@ from pacsklearn.plots import (
 COMPUTING = {
     "audit": lambda: AuditDisplay.from_estimator(None, None),
     "rehearsal": lambda: BeliefDisplay.from_rehearsal(None, None, step_budget=1.0),
-    "releases": lambda: BeliefDisplay.from_releases(None, None),
     "fitted outputs": lambda: NoiseSpectrumDisplay.from_estimator(None, None),
     "outputs": lambda: NoiseSpectrumDisplay.from_outputs(None),
     "orders of outputs": lambda: StabilityDisplay.from_outputs(None),

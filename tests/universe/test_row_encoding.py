@@ -99,6 +99,6 @@ def test_targets_part_rows_that_are_equal_otherwise() -> None:
 
 def test_many_columns_are_compared_along_few_directions() -> None:
     wide = Similarity.of(GENERATOR.normal(size=(60, 7000)))
-    assert wide.places.shape == (60, 8)
+    assert wide.places.shape == (60, 4)
     assert wide.moments is not None
     assert wide.moments.shape == (60, 64)
