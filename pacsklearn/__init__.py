@@ -9,7 +9,11 @@ Wrap an estimator, state a budget, call ``fit``::
 
 __version__ = "0.1.0.dev0"
 
+from pacsklearn._host import Surroundings
 from pacsklearn._public import lazily
+from pacsklearn.kernel.host import run_by
+
+run_by(Surroundings())
 
 _ROOMS = """
     audit bounds datasets estimators exceptions kernel plots plugins priors secrets srpp

@@ -70,6 +70,20 @@ def test_imports_against_the_arrows_become_fewer() -> None:
     assert len(layers["ignore_imports"]) <= EXCEPTIONS
 
 
+def test_the_kernel_knows_no_file_outside_it() -> None:
+    sources = runpy.run_path(str(ROOT / "scripts" / "measure.py"))
+    known = sources["modules_of"](ROOT)
+    kernel = {name for name in known if f"{name}.".startswith("pacsklearn.kernel.")}
+    allowed = kernel | set(sources["FLOOR"])
+    for name in kernel:
+        text = known[name].read_text(encoding="utf-8")
+        outside = sources["imports_of"](text, known, inner=True) - allowed
+        assert not outside, f"{name} imports {outside}"
+    for name in sources["FLOOR"]:
+        text = known[name].read_text(encoding="utf-8")
+        assert sources["imports_of"](text, known, inner=True) <= set(sources["FLOOR"]), name
+
+
 def test_distributions_share_one_version_and_require_each_other_by_it() -> None:
     def project(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))["project"]

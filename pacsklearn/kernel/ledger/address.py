@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from pacsklearn._optional import install_hint
 from pacsklearn.exceptions import LedgerError, UnknownNameError
+from pacsklearn.kernel.host import host
 
 if TYPE_CHECKING:  # whose messages print addresses
     from pacsklearn.kernel.ledger.log import Log
@@ -30,7 +30,7 @@ def log_class(address: object) -> type[Log]:
         raise LedgerError(
             "ledger must be None, an address such as 'sqlite:///clinic.db' or "
             "'postgresql://host/database', or a ledger, got "
-            f"{without_password(str(address))!r}.{install_hint('ledger_scheme', name)}"
+            f"{without_password(str(address))!r}.{host().install_hint('ledger_scheme', name)}"
         ) from None
     return kind
 

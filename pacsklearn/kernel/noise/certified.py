@@ -9,11 +9,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._fit_report import stage
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
+from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.noise.lattice import generator_for, lattice_centres
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support

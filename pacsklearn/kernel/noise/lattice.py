@@ -11,7 +11,6 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._fit_report import stage
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.lattice_bound import (
     SpanCoordinates,
@@ -19,6 +18,7 @@ from pacsklearn.kernel.bounds.lattice_bound import (
     logdet_allocation,
     logdet_bound,
 )
+from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric

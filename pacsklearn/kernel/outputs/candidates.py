@@ -12,10 +12,9 @@ from typing import Any, Protocol, final
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from pacsklearn._config import get_config
-from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import check_tags, routing_enabled, safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.host import host, stage
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.outputs import (
     CHECKED_ROWS,
@@ -58,7 +57,7 @@ class FitOptions:
     fit_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
     n_jobs: int | None = None
     verbose: int = 0
-    fast_fit: bool = field(default_factory=lambda: get_config()["fast_fit"])
+    fast_fit: bool = field(default_factory=lambda: host().fast_fit())
 
 
 class Rules(Protocol):

@@ -13,8 +13,8 @@ from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import check_width, safe_indexing
+from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.candidates import Candidates, Rules
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt

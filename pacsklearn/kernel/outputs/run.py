@@ -13,9 +13,9 @@ from typing import Any, ClassVar, final
 
 from sklearn.utils.parallel import Parallel
 
-from pacsklearn._progress import bar
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import GaugeError, SubsetFitError
+from pacsklearn.kernel.host import host
 from pacsklearn.kernel.outputs.withheld import unprinted, withheld
 
 ABOUT_GAPS = (
@@ -138,7 +138,7 @@ class Run(ABC):
         # Workers that are threads change the process's filters and put them back in any order.
         with warnings.catch_warnings():
             known = list(tasks)
-            with bar("candidates", len(known)) as at:
+            with host().progress("candidates", len(known)) as at:
                 return list(_Counted(at, n_jobs=n_jobs, verbose=verbose)(known))
 
     def values(self, outcomes: list[Outcome]) -> list[Any]:

@@ -15,13 +15,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from pacsklearn._fit_report import note_fits
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
 )
+from pacsklearn.kernel.host import host
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -213,12 +213,14 @@ def joint_models(
     elif fitter is None:
         reason = f"no subset fitter knows {name} as it is configured"
     if fitter is None or reason:
-        note_fits(0, m, reason)
+        host().fitted(0, m, reason)
         return JointModels([None] * m)
     run = SubsetRun(template)
     models = list(run.value(attempt(partial(fitter.fit_all, template, X, y, space), fits=True)))
     alone = sum(model is None for model in models)
-    note_fits(m - alone, alone, "their numbers, or how many there are, do not suit the joint fit")
+    host().fitted(
+        m - alone, alone, "their numbers, or how many there are, do not suit the joint fit"
+    )
     if models[0] is None:
         return JointModels(models)
     rows = space.rows(0)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, TypeVar, final
 
-from pacsklearn._optional import install_hint
 from pacsklearn.exceptions import NoCanonicalizerError, PluginError, UnknownNameError
+from pacsklearn.kernel.host import host
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
@@ -230,7 +230,7 @@ class Registry:
             )
         return UnknownNameError(
             f"{problem}. Known names: {', '.join(self.names(kind.name)) or 'none'}."
-            + install_hint(kind.name, name)
+            + host().install_hint(kind.name, name)
             + describe_failures(self._failures)
         )
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, final
 
-from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
