@@ -18,6 +18,7 @@ from fastapi import Request
 from joserfc import jwt
 from joserfc.jwk import KeySet, OKPKey, RSAKey
 from pacsklearn_service.server.answering.oidc import OidcVerifier
+from pacsklearn_service.server.key_form import marked
 from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Oidc
@@ -71,7 +72,10 @@ def test_whoever_can_write_the_database_makes_no_key(house: House) -> None:
         (row,) = connection.ask("SELECT facts FROM service_keys WHERE id = ?", name)
         connection.insert("service_keys", id=other, facts=row["facts"])
     assert status(house, known) == 200
-    assert status(house, f"pac_{other}_{secret}") == 503
+    assert status(house, f"pac_{other}_{secret}") == 401
+    # Not even with the mark, which web workers know as well.
+    shown = marked(f"pac_{other}_{secret}"[:-16], house.coordinator.vault.form_of_keys)
+    assert status(house, shown) == 503
     with house.coordinator.database.writing() as connection:
         connection.change("DELETE FROM service_keys WHERE id = ?", other)
 
@@ -103,23 +107,37 @@ def test_a_key_is_believed_for_a_moment_by_workers_and_never_after_its_end_by_th
     assert house.coordinator.callers.find(key) is None
 
 
-def test_guesses_are_rationed(new_house: Any) -> None:
+def test_guesses_are_rationed(new_house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     house = new_house(failures_per_minute=2)
     authenticator = Authenticator(LocalLink(house.operations), house.settings)
-    scope = {"type": "http", "client": ("192.0.2.1", 1), "headers": [
-        (b"authorization", b"Bearer pac_0_0"), (b"x-forwarded-for", b"203.0.113.9")]}  # fmt: skip
+    scope: dict[str, Any] = {"type": "http", "client": ("192.0.2.1", 1),
+                             "headers": [(b"x-forwarded-for", b"203.0.113.9")]}  # fmt: skip
 
-    async def guess() -> str:
+    async def guess(key: str) -> str:
         try:
-            await authenticator.caller(Request(scope))
+            shown = (b"authorization", f"Bearer {key}".encode())
+            await authenticator.caller(Request(scope | {"headers": [shown]}))
         except Problem as problem:
             return problem.kind
         return "let in"
 
     async def guesses() -> list[str]:
-        return [await guess() for _ in range(3)]
+        return [await guess(f"pac_0_{i}") for i in range(3)]
 
     assert asyncio.run(guesses()) == ["unauthenticated"] * 2 + ["too-many-requests"]
+    # A key that was just issued to somebody at the guesser's address is let in at once; one that
+    # was revoked is looked up, and then known for a while to be nobody's.
+    assert asyncio.run(guess(house.key("ann"))) == "let in"
+    revoked = house.key("bob")
+    house.call("DELETE", f"/v1/keys/{revoked.split('_')[1]}", user="curator")
+    asked: list[str] = []
+    find = house.coordinator.callers.find
+    monkeypatch.setattr(
+        house.coordinator.callers, "find", lambda key: asked.append(key) or find(key)
+    )
+    assert [asyncio.run(guess(revoked)) for _ in range(3)] == ["unauthenticated"] * 3
+    assert asyncio.run(guess("pac_0_9")) == "too-many-requests"
+    assert asked == [revoked]
     # A proxy's word is taken only where that was switched on.
     assert address_of(Request(scope), house.settings) == "192.0.2.1"
     trusting = house.settings.model_copy(update={"trust_proxy": True})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from typing import Any
 
@@ -243,6 +244,41 @@ def test_a_standby_waits_for_the_lease(new_house: Any) -> None:
     house.close()
     assert standby.coordinator.wait_until_ready(60)
     assert standby.coordinator.hosted("risk").name == "risk"
+
+
+def test_a_model_that_could_not_be_loaded_is_tried_again(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One error while a process takes over, and the model is there a moment later."""
+    house = new_house()
+    ann, rows, path = house.user("ann"), contested_rows(2), "/v2/models/risk/ready"
+    told = house.ask(ann, rows[:1])
+    house.close()
+    load, go = HostedModel.load, threading.Event()
+
+    def failing(model: HostedModel) -> None:
+        if not go.is_set():
+            raise OSError("the disk is away for a moment")
+        load(model)
+
+    monkeypatch.setattr(HostedModel, "load", failing)
+    heir: House = new_house()
+    gauge = "pacsklearn_models_missing"
+    assert heir.call("GET", "/v2/health/ready").json() == {"ready": True}
+    assert heir.call("GET", path, user="ann").status_code == 503
+    with pytest.raises(Problem, match="not be loaded yet") as refused:
+        heir.ask(ann, rows)
+    assert refused.value.more["retry_after"] > 0
+    assert f"{gauge} 1.0" in heir.call("GET", "/metrics", user="curator").text
+    assert '"why": "OSError"' in caplog.text
+    go.set()
+    deadline = time.monotonic() + 60
+    while heir.call("GET", path, user="ann").status_code != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert heir.ask(ann, rows)["outputs"]["predict"][0] == told["outputs"]["predict"][0]
+    assert heir.spent == 2 * STEP
+    assert f"{gauge} 0.0" in heir.call("GET", "/metrics", user="curator").text
 
 
 def test_nothing_private_is_readable_in_the_database(new_house: Any) -> None:

@@ -35,6 +35,11 @@ class Vault:
     key : bytes of length 32
         The master key; every use has a key of its own derived from it (HKDF, RFC 5869).
 
+    Attributes
+    ----------
+    form_of_keys : bytes
+        What keys are marked with (``key_form``).
+
     Notes
     -----
     Encryption is AES-256-GCM with a random nonce. What a text belongs to (its table and row) is
@@ -50,6 +55,7 @@ class Vault:
         self._owner = OwnerProcess("The key of the service")
         self._cipher = AESGCM(_derived(key, "at rest"))
         self._mac = _derived(key, "queries")
+        self.form_of_keys = _derived(key, "form of keys")
         self._names = lru_cache(1024)(self._hash_of)
         self._signer = Ed25519PrivateKey.from_private_bytes(_derived(key, "statements"))
 

@@ -40,6 +40,10 @@ class Asking:
     def anybody_ready(self, caller: Caller | None) -> bool:
         return self._coordinator.is_ready
 
+    def anybody_form_of_keys(self, caller: Caller | None) -> str:
+        """For the web workers, which alone can ask: it lets them pass over guesses unasked."""
+        return self._coordinator.vault.form_of_keys.hex()
+
     def anybody_who(self, caller: Caller | None) -> Facts | None:
         return None if caller is None else asdict(caller) | {"scopes": sorted(caller.scopes)}
 

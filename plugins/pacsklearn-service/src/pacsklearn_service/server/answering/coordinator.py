@@ -26,11 +26,13 @@ from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import Problem, problem_of
 from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.settings import Settings
-from pacsklearn_service.server.store.database import ServiceDatabase
+from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
 from pacsklearn_service.server.vault import Vault
 
 Hosted: TypeAlias = HostedModel | ReleasedModel
 _FORGET_SECONDS: Final = 3600.0
+_FIRST_WAIT: Final = 0.5
+_LONGEST_WAIT: Final = 60.0
 _HOLDER: Final = "holder"
 
 
@@ -64,11 +66,14 @@ class Coordinator:
         self.callers = Callers(self.database, vault, settings)
         # Sealed, because a successor kills whom it names: nobody who can write the database may.
         self._holder = vault.seal(own_name().encode(), _HOLDER).hex()
-        self.metrics = Metrics()
+        self.metrics = Metrics(lambda: len(self._missing))
         self._desks: dict[str, Desk] = {}
+        # Published models that could not be loaded; they are tried again.
+        self._missing: set[str] = set()
         self._on_lead: list[Callable[[], None]] = [self.callers.forget]
         self._on_forget: list[Callable[[], None]] = []
-        self._lock = threading.RLock()
+        self._lock, self._loading = threading.Lock(), threading.RLock()
+        self._taking = threading.Lock()
         self._ended, self._ready = threading.Event(), threading.Event()
         self._keeper = threading.Thread(target=self._keep_on, name="lease", daemon=True)
         self._warm = threading.Event()
@@ -82,7 +87,10 @@ class Coordinator:
 
     @property
     def is_ready(self) -> bool:
-        """Whether this process holds the lease and all published models."""
+        """Whether this process holds the lease, and has tried to load every published model.
+
+        A model that it could not load is refused by its own name until it is there.
+        """
         return self._ready.is_set() and self.database.is_held
 
     def on_lead(self, work: Callable[[], None]) -> None:
@@ -170,7 +178,9 @@ class Coordinator:
         Problem
             Where the status of its guarantee does not allow it.
         """
-        with self._lock:
+        # One after the other, and beside the other models, which answer meanwhile.
+        with self._loading:
+            token = self.database.token
             if name in self._desks:
                 return False
             # Whoever marked it as published: nobody can ask what does not pass the check.
@@ -182,12 +192,18 @@ class Coordinator:
                 else HostedModel(self.database, self.vault, name, self.catalog.estimator)
             )
             model.load()
-            self._desks[name] = Desk(model)
+            with self._lock:
+                if self._is_stopping or token is None or self.database.token != token:
+                    model.close()
+                    raise FencedError("The lease was lost while a model was loaded.")
+                self._desks[name] = Desk(model)
+                self._missing.discard(name)
             return True
 
     def unload(self, name: str) -> None:
         """Answer for a model no more."""
-        with self._lock:
+        with self._loading, self._lock:
+            self._missing.discard(name)
             desk = self._desks.pop(name, None)
         if desk is not None:
             desk.close()
@@ -212,10 +228,15 @@ class Coordinator:
     def _desk(self, name: str) -> Desk:
         self._check_ready()
         with self._lock:
-            own = [key for key in self._desks if key == name or key.partition("@")[0] == name]
+            known = {*self._desks, *self._missing}
+            own = [key for key in known if key == name or key.partition("@")[0] == name]
             # A name alone is that of the newest version; the first one is asked for by "@1".
             key = max(own, key=lambda each: versioned(each)[1], default=name.removesuffix("@1"))
             desk = self._desks.get(key)
+        if key in known and desk is None:
+            raise Problem(
+                "unavailable", "The model could not be loaded yet; try again.", retry_after=2
+            )
         if desk is None:
             raise Problem("not-found", "There is no published model of this name and version.")
         return desk
@@ -273,23 +294,46 @@ class Coordinator:
 
     def _take_over(self) -> None:
         self._warm.wait()  # whoever asks first does not wait for it
-        with self._lock:
+        if not self._taking.acquire(blocking=False):
+            return  # it is being done
+        token, wait = self.database.token, _FIRST_WAIT
+        try:
             if self._ready.is_set() or self._is_stopping:
                 return
-            for model in self.catalog.models():
-                if model["status"] == "published":
-                    try:
-                        self.load(model["name"])
-                    except Exception as error:  # noqa: BLE001 - the others go on
-                        # An error of ours quotes no rows.
-                        why = error if isinstance(error, PacsklearnError) else type(error).__name__
-                        LOG.error("a model could not be loaded", model=model["name"], why=str(why))
-                        if not self.database.is_held:
-                            return
-            self._ready.set()
+            self._load_published(wait)
+            with self._lock:
+                if self.database.token != token or self._is_stopping:
+                    return
+                self._ready.set()
+        finally:
+            self._taking.release()
         self.metrics.leads.set(1)
         for work in self._on_lead:
             work()
+        # Whatever it was may be over soon; if not, somebody may mend it.
+        while self._missing and not self._ended.wait(wait) and self.database.token == token:
+            wait = min(2 * wait, _LONGEST_WAIT)
+            self._load_published(wait)
+
+    def _load_published(self, wait: float) -> None:
+        """Load what is published and not there; what fails is tried again after some seconds."""
+        models = self.catalog.models()
+        with self._lock:
+            published = {each["name"] for each in models if each["status"] == "published"}
+            self._missing = published - self._desks.keys()
+            missing = sorted(self._missing)
+        for name in missing:
+            try:
+                with self._loading:
+                    for each in self.catalog.models(name):
+                        if each["status"] == "published":  # and was not withdrawn meanwhile
+                            self.load(name)
+            except FencedError:
+                break
+            except Exception as error:  # noqa: BLE001 - the others go on
+                # An error of ours quotes no rows.
+                why = str(error) if isinstance(error, PacsklearnError) else type(error).__name__
+                LOG.error("a model could not be loaded", model=name, why=why, again_after=wait)
 
     def _stand_by(self) -> None:
         with self._lock:
@@ -297,15 +341,22 @@ class Coordinator:
             self.metrics.leads.set(0)
             # Closed outside the lock: closing waits for a desk, whose last replies need it.
             desks, self._desks = self._desks, {}
+            self._missing.clear()
         for desk in desks.values():
             desk.close()
 
 
 @final
 class Metrics:
-    """What one coordinator counts; read on the curator's plane only."""
+    """What one coordinator counts; read on the curator's plane only.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    missing : callable
+        Gives the number of published models that are not there.
+    """
+
+    def __init__(self, missing: Callable[[], float]) -> None:
         registry = self.registry = prometheus.CollectorRegistry()
         about = "Requests for answers, by model and how they ended."
         self.requests = prometheus.Counter(
@@ -324,3 +375,7 @@ class Metrics:
         )
         about = "1 while this process holds the lease."
         self.leads = prometheus.Gauge("pacsklearn_holds_lease", about, registry=registry)
+        about = "Published models that could not be loaded, and are tried again."
+        prometheus.Gauge("pacsklearn_models_missing", about, registry=registry).set_function(
+            missing
+        )

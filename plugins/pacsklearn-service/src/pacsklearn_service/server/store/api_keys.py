@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final, final
 
 from pacsklearn_service.server.caller import SCOPES, Caller
+from pacsklearn_service.server.key_form import is_marked, marked
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.vault import Vault
@@ -31,8 +32,8 @@ class ApiKeys:
 
     Notes
     -----
-    A key's secret is 256 random bits, so that nobody can guess it from its SHA-256: hashes that are
-    slow on purpose are for what people choose, and would make guesses expensive for the service.
+    A key has 256 random bits, so that nobody can guess it from its SHA-256: hashes that are slow on
+    purpose are for what people choose, and would make guesses expensive for the service.
     """
 
     def __init__(self, connection: Connection, vault: Vault) -> None:
@@ -51,18 +52,18 @@ class ApiKeys:
         wanted = sorted(set(scopes))
         if not wanted or not set(wanted) <= set(SCOPES):
             raise Problem("invalid", f"scopes must be some of {', '.join(SCOPES)}.")
-        name, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
-        now = time.time()
+        name, now = secrets.token_hex(8), time.time()
+        key = marked(f"{_PREFIX}_{name}_{secrets.token_urlsafe(32)}", self._vault.form_of_keys)
         facts = {
             "user": user,
             "project": project,
             "scopes": wanted,
-            "hash": _hash(secret),
+            "hash": _hash(key),
             "created": now,
             "expires": now + days * _DAY,
         }
         self._connection.insert("service_keys", id=name, facts=self._sealed(name, facts))
-        return name, f"{_PREFIX}_{name}_{secret}"
+        return name, key
 
     def rotate(self, name: str, days: float, grace: float) -> tuple[str, str]:
         """Make a key for the same caller; the old one ends after ``grace`` seconds."""
@@ -83,12 +84,13 @@ class ApiKeys:
 
     def find(self, key: str) -> tuple[Caller, float] | None:
         """Caller whose valid key ``pac_<name>_<secret>`` is, and when it ends; None for others."""
-        prefix, _, rest = key.partition("_")
-        name, _, secret = rest.partition("_")
-        facts = self._facts(name)
-        if facts is None or prefix != _PREFIX or facts["expires"] <= time.time():
+        if not is_marked(key, self._vault.form_of_keys):
             return None
-        if not hmac.compare_digest(facts["hash"], _hash(secret)):
+        name = key.split("_", 2)[1]
+        facts = self._facts(name)
+        if facts is None or facts["expires"] <= time.time():
+            return None
+        if not hmac.compare_digest(facts["hash"], _hash(key)):
             return None
         scopes = frozenset(facts["scopes"])
         return Caller(facts["user"], facts["project"], scopes, name), facts["expires"]
@@ -123,5 +125,5 @@ class ApiKeys:
         return facts
 
 
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()

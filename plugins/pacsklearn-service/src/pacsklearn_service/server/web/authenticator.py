@@ -6,11 +6,13 @@ import asyncio
 import hashlib
 import ipaddress
 import time
+from math import inf
 from typing import Final, final
 
 from fastapi import Request
 
 from pacsklearn_service.server.caller import Caller
+from pacsklearn_service.server.key_form import is_marked
 from pacsklearn_service.server.link import Link
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
@@ -32,7 +34,13 @@ class Authenticator:
     Notes
     -----
     Nothing that the coordinator does depends on it: every operation carries the key or token
-    itself, which is checked where the secrets are. Here a caller is remembered for a few seconds.
+    itself, which is checked where the secrets are. Here it is remembered for a few seconds whose a
+    key is, or that it is nobody's.
+
+    A key that this service has issued shows its mark, and is looked up at once: whoever guesses at
+    the same address keeps nobody out. All else is rationed by address before it is looked up. Among
+    that are the tokens of an issuer, whose signature says nothing here: checking it is the work
+    that is rationed.
     """
 
     def __init__(self, link: Link, settings: Settings) -> None:
@@ -40,7 +48,8 @@ class Authenticator:
         self._failures = RateLimit(settings.failures_per_minute)
         self._checking = asyncio.Lock()
         # Who has shown a key, and until when that is believed unasked.
-        self._known: dict[bytes, tuple[Caller, float]] = {}
+        self._known: dict[bytes, tuple[Caller | None, float]] = {}
+        self._form: bytes | None = None
 
     async def caller(self, request: Request) -> Caller:
         """Caller of a request, whose state keeps what was shown.
@@ -62,33 +71,36 @@ class Authenticator:
         Problem
         """
         digest = hashlib.blake2b(shown.encode()).digest()
-        known = self._known.get(digest)
-        if known is None:
-            # One after the other, and rationed first: guesses cost others nothing.
-            async with self._checking:
-                address = address_of(request, self._settings)
-                self._failures.take(address, 0)
-                known = await self._asked(shown)
-                if known is None:
-                    self._failures.take(address)
-        elif known[1] < time.monotonic():
-            known = await self._asked(shown)
-        # Whoever was asked for last stands last: the first is forgotten where there are too many.
-        self._known.pop(digest, None)
-        if known is None:
+        caller, until = self._known.get(digest, (None, -inf))
+        if until < time.monotonic():
+            if self._form is None:
+                self._form = bytes.fromhex(await self._link.ask("form_of_keys"))
+            if caller is not None or is_marked(shown, self._form):
+                caller = await self._asked(shown)
+            else:
+                caller = await self._rationed(shown, address_of(request, self._settings))
+            # Whoever was asked for last stands last: the first is forgotten where there are many.
+            self._known.pop(digest, None)
+            self._known[digest] = caller, time.monotonic() + _TRUSTED_SECONDS
+            if len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+        if caller is None:
             raise Problem("unauthenticated", "The key or token is not valid, or has expired.")
-        self._known[digest] = known
-        if len(self._known) > _MOST_KNOWN:
-            del self._known[next(iter(self._known))]
         request.state.shown = shown
-        return known[0]
+        return caller
 
-    async def _asked(self, shown: str) -> tuple[Caller, float] | None:
+    async def _rationed(self, shown: str, address: str) -> Caller | None:
+        # One after the other, and rationed first: guesses cost others nothing.
+        async with self._checking:
+            self._failures.take(address, 0)
+            caller = await self._asked(shown)
+            if caller is None:
+                self._failures.take(address)
+            return caller
+
+    async def _asked(self, shown: str) -> Caller | None:
         who = await self._link.ask("who", shown)
-        if who is None:
-            return None
-        caller = Caller(**who | {"scopes": frozenset(who["scopes"])})
-        return caller, time.monotonic() + _TRUSTED_SECONDS
+        return who and Caller(**who | {"scopes": frozenset(who["scopes"])})
 
 
 def address_of(request: Request, settings: Settings) -> str:
