@@ -8,7 +8,7 @@ from typing import Any, Final
 
 
 def install_command(extra: str, home: str = ".") -> str:
-    """Command that installs an extra. By path: no index has what is called pacsklearn there."""
+    """Return the command that installs an extra, by path: pacsklearn is on no index."""
     return f'pip install "{home}[{extra}]" in a copy of the repository'
 
 
@@ -68,7 +68,10 @@ _DISTRIBUTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 
 def install_hint(kind: str, name: object) -> str:
-    """Sentence that says how to install what brings ``name``; empty when nothing here does."""
+    """Return the sentence that says how to install what brings ``name``.
+
+    Empty when nothing here does.
+    """
     for distribution, brings in _DISTRIBUTIONS.items():
         if name in brings.get(kind, ()):
             return (

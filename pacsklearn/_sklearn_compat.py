@@ -91,7 +91,7 @@ def _expected(constraint: Any) -> str:
 
 
 def safe_indexing(X: Any, indices: Any, axis: int = 0) -> Any:
-    """Rows of an array, sparse matrix, DataFrame or list; columns with ``axis=1``."""
+    """Return rows of an array, sparse matrix, DataFrame or list; columns with ``axis=1``."""
     if type(X) is np.ndarray:  # scikit-learn's door costs more than a small fit
         return X[indices] if axis == 0 else X[:, indices]
     return _safe_indexing(X, indices, axis=axis)
@@ -109,7 +109,10 @@ def check_features(estimator: Any, X: Any) -> None:
 
 
 def features_of(X: Any) -> dict[str, Any]:
-    """What a fit on these rows learns of their features: how many there are, and any names."""
+    """Return what a fit on these rows learns of their features.
+
+    How many there are, and any names.
+    """
     learned = BaseEstimator()
     validate_data(learned, X, skip_check_array=True)
     return vars(learned)
@@ -127,12 +130,12 @@ def set_remainder(transformer: Any, remainder: Any) -> None:
 
 
 def safe_columns(X: Any, columns: Any) -> Any:
-    """Columns of an array, sparse matrix or DataFrame, by number, name, mask or slice."""
+    """Return columns of an array, sparse matrix or DataFrame, by number, name, mask or slice."""
     return _safe_indexing(X, columns, axis=1)
 
 
 def is_multilabel(estimator: Any) -> bool:
-    """Whether a fitted classifier (ridge) gives several labels to one row."""
+    """Return whether a fitted classifier (ridge) gives several labels to one row."""
     binarizer = getattr(estimator, "_label_binarizer", None)
     return str(getattr(binarizer, "y_type_", "")).startswith("multilabel")
 
@@ -151,13 +154,13 @@ def set_classes(estimator: Any, classes: Any, *, multilabel: bool = False) -> No
 
 @lru_cache
 def _label_binarizer(lowest: int, multilabel: bool, dtype: Any, *classes: Any) -> LabelBinarizer:
-    """Fitted binarizer of these classes; fitting it takes longer than decoding a model."""
+    """Return a fitted binarizer of these classes; fitting it takes longer than decoding a model."""
     labels = np.eye(len(classes), dtype=int) if multilabel else np.array(classes, dtype=dtype)
     return LabelBinarizer(neg_label=lowest, pos_label=1).fit(labels)
 
 
 def stacked_widths(estimator: Any) -> tuple[int, ...]:
-    """How many columns each model of a fitted stacking estimator predicts."""
+    """Return how many columns each model of a fitted stacking estimator predicts."""
     return tuple(estimator._n_feature_outs)
 
 
@@ -171,14 +174,14 @@ def set_stacked(estimator: Any, widths: tuple[int, ...], classes: Any) -> None:
 
 @cache
 def binary_ridge_dimensions() -> tuple[int, int]:
-    """Dimensions of ``coef_`` and ``intercept_`` of a ridge classifier of two classes."""
+    """Return dimensions of ``coef_`` and ``intercept_`` of a ridge classifier of two classes."""
     # Tried: versions differ in it.
     model = RidgeClassifier().fit(np.array([[0.0], [1.0]]), [0, 1])
     return np.ndim(model.coef_), np.ndim(model.intercept_)
 
 
 def keeps_lower_bounds() -> bool:
-    """Whether fitted mixtures have ``lower_bounds_``."""
+    """Return whether fitted mixtures have ``lower_bounds_``."""
     # By its documentation: an attribute exists only after a fit.
     return "lower_bounds_" in (GaussianMixture.__doc__ or "")
 
@@ -193,17 +196,17 @@ def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:
 
 
 def has_log_link(estimator: Any) -> bool:
-    """Whether an unfitted generalised linear model predicts an exponential."""
+    """Return whether an unfitted generalised linear model predicts an exponential."""
     return hasattr(estimator, "_get_loss") and isinstance(estimator._get_loss().link, LogLink)
 
 
 def kernel_width(machine: Any) -> float:
-    """The ``gamma`` a fitted support vector machine works with."""
+    """Return the ``gamma`` a fitted support vector machine works with."""
     return float(machine._gamma)
 
 
 def neighbors_table(model: Any) -> Any:
-    """Rows and class codes that a fitted nearest-neighbour classifier stores; None: no doubles."""
+    """Return the rows and class codes of a fitted nearest-neighbour classifier, if doubles."""
     rows, codes = model._fit_X, model._y
     if not isinstance(rows, np.ndarray) or rows.dtype != np.float64 or codes.ndim != 1:
         return None
@@ -211,7 +214,7 @@ def neighbors_table(model: Any) -> Any:
 
 
 def histogram_booster(model: Any) -> Any:
-    """What a fitted histogram booster's sums begin with, and its nodes by round and output.
+    """Return what a fitted histogram booster's sums begin with, and its nodes by round and output.
 
     None where rows go through a preprocessor, as categories do.
     """
@@ -222,17 +225,17 @@ def histogram_booster(model: Any) -> Any:
 
 
 def histogram_values(model: Any, raw: Any) -> Any:
-    """Predictions of a histogram booster for numbers from its sums."""
+    """Return the predictions of a histogram booster for numbers from its sums."""
     return model._loss.link.inverse(raw)
 
 
 def constant_predictor(X: Any, value: float) -> Any:
-    """What stands for a binary classifier where all its targets are one value."""
+    """Return what stands for a binary classifier where all its targets are one value."""
     return _ConstantPredictor().fit(X, np.array([int(value)]))
 
 
 def lda_degrees_of_freedom(n_rows: int, n_classes: int) -> int:
-    """What the scatter within the classes is divided by in ``LinearDiscriminantAnalysis``."""
+    """Return the divisor of the scatter within classes in ``LinearDiscriminantAnalysis``."""
     return n_rows - n_classes * _lda_counts_classes()
 
 
@@ -288,17 +291,17 @@ def prepare_factorisation(estimator: Any, components: Any) -> None:
 
 
 def html_diagram(estimator: Any) -> str:
-    """HTML diagram of an estimator."""
+    """Return the HTML diagram of an estimator."""
     return str(estimator_html_repr(estimator))
 
 
 def routing_enabled() -> bool:
-    """Whether scikit-learn's metadata routing is switched on."""
+    """Return whether scikit-learn's metadata routing is switched on."""
     return bool(get_config()["enable_metadata_routing"])
 
 
 def output_config(estimator: Any) -> dict[str, Any]:
-    """What ``set_output`` asked of an estimator; ``clone`` carries it along."""
+    """Return what ``set_output`` asked of an estimator; ``clone`` carries it along."""
     return dict(getattr(estimator, "_sklearn_output_config", {}))
 
 
@@ -308,10 +311,13 @@ def set_output_config(estimator: Any, transform: str) -> None:
 
 
 def in_container(estimator: Any, transformed: Any, X: Any) -> Any:
-    """Transformed rows in the container that ``set_output`` asked of an estimator."""
+    """Return the transformed rows in the container that ``set_output`` asked of an estimator."""
     return _wrap_data_with_container("transform", transformed, X, estimator)
 
 
 def initial_raw_prediction(booster: Any) -> Any:
-    """What the sums of a fitted gradient booster begin with on any row; shape (1, outputs)."""
+    """Return what the sums of a fitted gradient booster begin with on any row.
+
+    Shape (1, outputs).
+    """
     return booster._raw_predict_init(np.zeros((1, booster.n_features_in_), dtype=np.float32))

@@ -74,7 +74,7 @@ def check_choice(*, name: str, value: Any, allowed: Iterable[Any]) -> None:
 
 
 def _short(value: object) -> str:
-    """A value as an error shows it; numbers of hundreds of digits by their size."""
+    """Return a value as an error shows it; numbers of hundreds of digits by their size."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LONGEST_SHOWN:
         return f"a number of {value.bit_length()} bits"
     return repr(value)

@@ -37,7 +37,7 @@ class Prior(BaseEstimator, ABC):
         """Ends that answers are clipped to; None where none were stated."""
 
     def normal(self) -> PublicPrior:
-        """Normal expectation of the predictions.
+        """Return the normal expectation of the predictions.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class Constant(BaseEstimator):
     proba: Any
 
     def of(self, classes: Any) -> Floats:
-        """Probabilities of sorted classes; (n_classes,).
+        """Return the probabilities of sorted classes; (n_classes,).
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Constant(BaseEstimator):
 
 
 def normal_prior(mean: Any, bounds: Any) -> PublicPrior | None:
-    """Normal expectation of predictions, from what a user states; None where nothing is.
+    """Return the normal expectation of predictions, from what a user states; None where nothing is.
 
     A range spans six standard deviations around its middle; a mean without a range stands in the
     middle of zero and twice itself.
@@ -176,7 +176,7 @@ def normal_prior(mean: Any, bounds: Any) -> PublicPrior | None:
 
 
 def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
-    """Two finite numbers in their order."""
+    """Return two finite numbers in their order."""
     try:
         low, high = (float(bound) for bound in value_range)
     except (TypeError, ValueError, OverflowError):

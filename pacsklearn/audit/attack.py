@@ -103,7 +103,7 @@ class AttackResult:
         return self.n_successes / self.n_trials
 
     def confidence_interval(self, level: float = _LEVEL) -> Interval:
-        """Exact two-sided interval for the attack's probability of success.
+        """Return the exact two-sided interval for the attack's probability of success.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class AttackResult:
         return share_interval(self.n_successes, self.n_trials, level, sequential=self.sequential)
 
     def violates(self, level: float = _LEVEL) -> bool:
-        """Whether the bound is refuted: the whole interval lies above it.
+        """Return whether the bound is refuted: the whole interval lies above it.
 
         For a mechanism that keeps its promise this happens with a probability of at most
         ``(1 - level) / 2``. Where nothing is promised nothing can be violated.
@@ -186,7 +186,7 @@ class ThreatModel:
 def share_interval(
     n_successes: int, n_trials: int, level: float, *, sequential: bool = False
 ) -> Interval:
-    """Interval for a probability of which ``n_successes`` of ``n_trials`` were counted.
+    """Return the interval for a probability of which ``n_successes`` of ``n_trials`` were counted.
 
     Parameters
     ----------
@@ -246,12 +246,12 @@ class Attack(ABC):
 
     @final
     def can_play(self, game: Game) -> bool:
-        """Whether the game offers all that the attack needs."""
+        """Return whether the game offers all that the attack needs."""
         kinds = {"units": game.members is not None, "secrets": game.members is None}
         return all(kinds[need] if need in kinds else hasattr(game, need) for need in self.needs)
 
     def membership_score(self, game: Any, played: Round, unit: int) -> float:
-        """What the attack judges a unit's membership by: larger for members."""
+        """Return what the attack judges a unit's membership by: larger for members."""
         return float(played.posterior @ game.members[:, unit])
 
     @abstractmethod
@@ -281,5 +281,5 @@ class Attack(ABC):
 
 
 def _percent(share: float, towards: Any) -> str:
-    """Per cent with two decimals, rounded so that the text never promises too much."""
+    """Write a share in per cent, rounded so that the text never promises too much."""
     return f"{towards(share * 1e4) / 100:.2f}"

@@ -31,7 +31,7 @@ _POINT_HEADER = ("attack", "aimed at", "false alarms", "members found", "allowed
 
 
 def max_intervals(n_attacks: int) -> int:
-    """Intervals that an audit states at most: one for each success, two for each point."""
+    """Return intervals that an audit states at most: one for each success, two for each point."""
     return max(n_attacks, 1) * (1 + 2 * len(RATES))
 
 
@@ -157,7 +157,7 @@ class Audit:
         return "\n\n".join([self._title, *tables, self._note])
 
     def _parts(self) -> list[tuple[Cells, list[Cells]]]:
-        """Head and rows of each table."""
+        """Return the head and rows of each table."""
         results = [_cells(self, result) for result in self.results]
         points = [_point_cells(self, point) for point in self.points]
         return [(_HEADER, results), *([(_POINT_HEADER, points)] if points else [])]
@@ -235,7 +235,10 @@ class Audit:
 
 
 def _read(kind: type[T], data: dict[str, Any]) -> T:
-    """Instance of a dataclass from plain data; figures that are no fields are left out."""
+    """Return an instance of a dataclass from plain data.
+
+    Figures that are no fields are left out.
+    """
     known = {each.name: data[each.name] for each in fields(kind) if each.name in data}  # type: ignore[arg-type]
     tuples = {name: tuple(each) for name, each in known.items() if isinstance(each, list)}
     return kind(**known | tuples)
@@ -275,7 +278,7 @@ def _point_cells(audit: Audit, point: OperatingPoint) -> Cells:
 
 
 def _table(rows: list[Cells]) -> str:
-    """A table whose first row is its head."""
+    """Return a table whose first row is its head."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     return "\n".join([lines[0], "-" * len(max(lines, key=len)), *lines[1:]])

@@ -199,7 +199,7 @@ def _listed(attacks: Any) -> list[Any]:
 
 
 def _default(game: Game) -> list[str]:
-    """Attacks that join by themselves and can play, plugins' among them."""
+    """Return the attacks that join by themselves and can play, plugins' among them."""
     known = registry()
     attacks = {name: known.make("attack", name) for name in known.names("attack")}
     return [name for name, each in attacks.items() if each.automatic and each.can_play(game)]
@@ -271,7 +271,7 @@ def _run(
 
 
 def _divergence(guarantee: Guarantee | None) -> dict[str, float]:
-    """Order and divergence of the whole release, where a guarantee bounds one for every pair."""
+    """Return the order and divergence of the whole release, if a guarantee bounds all pairs."""
     if not isinstance(guarantee, PufferfishGuarantee) or guarantee.secret.averaged_over:
         return {}
     if not math.isfinite(guarantee.costs.full):
@@ -280,7 +280,7 @@ def _divergence(guarantee: Guarantee | None) -> dict[str, float]:
 
 
 def _capped(result: AttackResult, guarantee: Guarantee | None) -> AttackResult:
-    """Result held against the cap, where the guarantee caps just this success."""
+    """Return the result held against the cap, where the guarantee caps just this success."""
     if not isinstance(guarantee, PACGuarantee) or result.bound is None:
         return result
     # The cap is about one success; what the information implies stands for all others.

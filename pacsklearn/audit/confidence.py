@@ -14,7 +14,7 @@ _TINY = np.finfo(np.float64).tiny
 
 
 def row_confidences(model: Any, X: Any, y: Any = None) -> Floats:
-    """Confidence of a fitted model in each row; larger where it fits the row better.
+    """Return the confidence of a fitted model in each row; larger where it fits the row better.
 
     Parameters
     ----------

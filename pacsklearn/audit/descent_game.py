@@ -128,7 +128,7 @@ class DescentGame(Game):
         self._most = min(1 - (1 - delta) / (1 + math.exp(min(e, 700.0))) for e, delta in pairs)
 
     def bound(self, blind: float) -> float:
-        """Success that is allowed at naming the table, by all figures of the guarantee."""
+        """Return success that is allowed at naming the table, by all figures of the guarantee."""
         information = _batches(self._guarantee).information
         # Half of it: two tables drawn from the prior differ with probability 1/2.
         allowed = posterior_success(information / 2, blind)
@@ -143,7 +143,7 @@ class DescentGame(Game):
     def _trained(
         self, secret: int, seed: int
     ) -> tuple[Transcript, Problem, SRPPSGDAccountant, int]:
-        """One run of the estimator's own code on a table, watched from inside."""
+        """Return one run of the estimator's own code on a table, watched from inside."""
         model: Any = clone(self._model).set_params(random_state=seed)
         targets = np.zeros(len(self._rows))
         targets[self._weights > 0] = _TARGET * (1 - 2 * secret)
@@ -165,7 +165,10 @@ class DescentGame(Game):
         return seen, *met, len(seen.means)
 
     def _log_likelihood(self, seen: Transcript, problem: Problem) -> float:
-        """Of everything released, if the table had been this one; up to a constant."""
+        """Return the log-likelihood of everything released, had the table been this one.
+
+        Up to a constant.
+        """
         cap, (norm,) = self._accountant.cap, self._accountant.clipping.norms
         deviation = norm * self._noise
         counts = np.arange(cap.largest + 1)
@@ -209,7 +212,7 @@ def _batches(guarantee: PufferfishGuarantee) -> Any:
 
 
 def _differing(secret: Any) -> int:
-    """Most rows in which two tables may differ, by the figures that are stated."""
+    """Return the most rows in which two tables may differ, by the figures that are stated."""
     batches = secret.batch_size, secret.sampling
     moments = range(secret.n_rows + 1)
     by_square = bisect_right(

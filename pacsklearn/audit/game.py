@@ -65,7 +65,7 @@ class Game(ABC):
 
     @abstractmethod
     def bound(self, blind: float) -> float | None:
-        """Success that the guarantee allows at a criterion.
+        """Return the success that the guarantee allows at a criterion.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def html_table(header: Iterable[str], rows: Iterable[Iterable[str]], style: str = "") -> str:
-    """Table of texts; without a first line where ``header`` is empty."""
+    """Return the table of texts; without a first line where ``header`` is empty."""
     marked = f" style='{style}'" if style else ""
 
     def line(kind: str, cells: Iterable[str]) -> str:

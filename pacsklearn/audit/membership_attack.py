@@ -99,7 +99,7 @@ class OptimalMembershipAttack(Attack):
 def _choose(
     members: NDArray[np.bool_], units: NDArray[np.intp], game: Game, pilot: list[Round]
 ) -> tuple[int, int]:
-    """Unit to attack and number of the rule, by the pilot's rounds alone."""
+    """Return the unit to attack and number of the rule, by the pilot's rounds alone."""
     posteriors = np.stack([played.posterior for played in pilot])
     expected, measured = np.empty(units.size), np.empty((len(RULES), units.size))
     for start in range(0, units.size, _CHUNK):
@@ -117,15 +117,15 @@ def _choose(
 
 
 def decide(rule: int, likely: Floats) -> NDArray[np.bool_]:
-    """Whether to say "member", given the posterior probability of membership."""
+    """Return whether to say "member", given the posterior probability of membership."""
     return np.asarray([likely > 0.5, np.ones_like(likely) > 0, np.zeros_like(likely) > 0][rule])
 
 
 def was_used(own: NDArray[np.bool_], played: Round) -> NDArray[np.bool_]:
-    """Whether rows of the units, columns of ``own``, were used in the round."""
+    """Return whether rows of the units, columns of ``own``, were used in the round."""
     return np.asarray(own[list(played.used)].any(axis=0))
 
 
 def blind_success(share: Floats) -> Floats:
-    """Success of the better of the two constant answers."""
+    """Return the success of the better of the two constant answers."""
     return np.maximum(share, 1.0 - share)

@@ -12,7 +12,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 
 
 def model_numbers(model: Any) -> Floats:
-    """Numbers in the fitted attributes of a model and of the models inside it, in a fixed order.
+    """Return all numbers in the fitted attributes of a model and its parts, in a fixed order.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def _as_numbers(value: Any) -> Floats | None:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """What a value that is no number holds, in an order of its own making."""
+    """Return what a value that is no number holds, in an order of its own making."""
     if isinstance(value, np.ndarray):
         return value.flat if value.dtype == object else ()
     if isinstance(value, dict):

@@ -98,7 +98,7 @@ def near_duplicates(
 
 
 def _scaled(X: Any) -> NDArray[np.float64]:
-    """Columns in standard deviations; other values as codes that are far apart."""
+    """Return the columns in standard deviations; other values as codes that are far apart."""
     if hasattr(X, "toarray"):
         X = X.toarray()
     columns = [X.iloc[:, i] for i in range(X.shape[1])] if hasattr(X, "iloc") else np.asarray(X).T

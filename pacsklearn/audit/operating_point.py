@@ -55,15 +55,15 @@ class OperatingPoint:
     sequential: bool = False
 
     def true_positive_rate(self, level: float) -> Interval:
-        """Interval of the share of members that are found."""
+        """Return the interval of the share of members that are found."""
         return share_interval(self.n_found, self.n_members, level, sequential=self.sequential)
 
     def false_positive_rate(self, level: float) -> Interval:
-        """Interval of the share of non-members that are called members."""
+        """Return the interval of the share of non-members that are called members."""
         return share_interval(self.n_alarms, self.n_others, level, sequential=self.sequential)
 
     def allowed(self, level: float) -> float | None:
-        """Most members that may be found at as many false alarms as the interval leaves room for.
+        """Return how many members may be found at the most false alarms in the interval.
 
         None where nothing is promised.
         """
@@ -73,7 +73,7 @@ class OperatingPoint:
         return most_true_positives(self.information, alarms, self.prior)
 
     def violates(self, level: float) -> bool:
-        """Whether the guarantee is refuted, with both intervals at ``level``."""
+        """Return whether the guarantee is refuted, with both intervals at ``level``."""
         allowed = self.allowed(level)
         return allowed is not None and self.true_positive_rate(level).low > allowed
 
@@ -89,7 +89,7 @@ def operating_points(
     sequential: bool = False,
     rates: Sequence[float] = RATES,
 ) -> tuple[OperatingPoint, ...]:
-    """Points of an attack whose last ``n_counted`` rounds are counted.
+    """Return the points of an attack whose last ``n_counted`` rounds are counted.
 
     Parameters
     ----------

@@ -120,7 +120,10 @@ def taken(
     criterion: Criterion | None,
     generator: np.random.Generator,
 ) -> Round:
-    """Round of a game that shows the released vectors: one session, by the session's own code."""
+    """Return the round of a game that shows the released vectors.
+
+    One session, by the session's own code.
+    """
     procedure = game_procedure(space, SeededSampler(generator), ceiling, criterion)
     secret = procedure.secret.index  # drawn before the noise
     steps = [procedure.take(_LawPlan(release, space)) for release in releases]

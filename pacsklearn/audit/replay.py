@@ -39,7 +39,7 @@ def replay_fit(
     probe: Callable[[Any], Any] | None = None,
     n_jobs: int | None = None,
 ) -> ReplayedGame | TranscriptGame:
-    """Game of a fitted :class:`PACPrivate`: its parameters, its rows, its public design.
+    """Return the game of a fitted :class:`PACPrivate`: its parameters, its rows, its public design.
 
     The candidate that was drawn when it was fitted is neither read nor needed. Subsets that were
     drawn in secret are the same in the process that fitted; a model that was pickled lost them, and
@@ -125,7 +125,7 @@ def replay_fit(
 
 
 def released_plan(model: PACPrivate, candidates: Candidates) -> ParameterPlan:
-    """What a fitted model's release needs, short of the secret, for these candidates."""
+    """Return what the release of a fitted model needs for these candidates, except the secret."""
     budget = as_budget(model.budget, warn=False)
     target = Target(budget.amount, budget.criterion(candidates.space))
     choices = model.release_.choices(model.noise)
@@ -141,7 +141,7 @@ def replay_session(
     fit_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
 ) -> ReplayedGame:
-    """Game of the models that a session has released, in the order of its ledger.
+    """Return the game of the models that a session has released, in the order of its ledger.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _given(candidates: Candidates) -> Candidates:
 
 
 def _design(model: PACPrivate, groups: Any) -> Design:
-    """Design of the fit; where its secret seed is not, one of the same kind."""
+    """Return the design of the fit; where its secret seed is not, one of the same kind."""
     seed = model._subset_seed
     if isinstance(seed, SubsetSeed) and not seed.is_known:
         # The design is attacked, not the list: any list of the same kind will do.

@@ -82,7 +82,7 @@ class ReplayedGame(CandidateGame):
         return taken(laws, self.space, self._budget, criterion, generator)
 
     def models(self, released: tuple[Floats, ...]) -> tuple[Any, ...]:
-        """Models of a round's vectors."""
+        """Return the models of a round's vectors."""
         return tuple(self._once(self._models, released))
 
     def _models(self, released: tuple[Floats, ...]) -> list[Any]:
@@ -90,7 +90,7 @@ class ReplayedGame(CandidateGame):
         return [release.outputs.decode(vector) for release, vector in pairs]
 
     def _once(self, work: Callable[[Any], Any], released: Any) -> Any:
-        """Value of ``work(released)``: several attacks look at one round."""
+        """Return value of ``work(released)``, computed once: several attacks look at one round."""
         key = id(work.__func__), id(released)  # type: ignore[attr-defined]
         # What was released is kept beside the value, so that its identity is no other's.
         if key not in self._known:
@@ -101,7 +101,7 @@ class ReplayedGame(CandidateGame):
         return self._known[key][1]
 
     def labels(self, released: tuple[Floats, ...], X: Any) -> Any:
-        """What the last released model predicts for rows of numbers."""
+        """Return what the last released model predicts for rows of numbers."""
         model = self.models(released)[-1]
         if not hasattr(model, "predict"):
             raise ValueError(
@@ -135,7 +135,7 @@ class ReplayedGame(CandidateGame):
         return np.unique(units, return_index=True)[1]
 
     def confidences(self, released: tuple[Floats, ...]) -> Floats:
-        """How sure the released models are of each unit's rows, on average; (n_units,)."""
+        """Return how sure the released models are of each unit's rows, on average; (n_units,)."""
         return np.asarray(self._once(self._confidences, released))
 
     def _confidences(self, released: tuple[Floats, ...]) -> Floats:
@@ -150,7 +150,7 @@ class ReplayedGame(CandidateGame):
         return np.asarray(total / np.bincount(units, minlength=self.space.n_units))
 
     def numbers(self, released: tuple[Floats, ...]) -> Floats:
-        """All numbers that the released models publish."""
+        """Return all numbers that the released models publish."""
         return np.concatenate([model_numbers(model) for model in self.models(released)])
 
     @property

@@ -34,7 +34,7 @@ class AttackROC:
 
     @classmethod
     def of(cls, attack: str, scores: ArrayLike, truth: ArrayLike) -> AttackROC:
-        """Curve of scores, larger for members, and of what is true."""
+        """Return the curve of scores, larger for members, and of what is true."""
         scored, true = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
         order = np.argsort(-scored, kind="stable")
         ends = np.append(np.flatnonzero(np.diff(scored[order])), len(scored) - 1)

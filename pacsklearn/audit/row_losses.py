@@ -16,7 +16,7 @@ _TINY = np.finfo(np.float64).tiny
 
 
 def row_losses(model: Any, X: Any, y: Any) -> Floats:
-    """Loss of a fitted model on each row.
+    """Return the loss of a fitted model on each row.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def row_losses(model: Any, X: Any, y: Any) -> Floats:
 
 
 def membership_auc(inside: ArrayLike, outside: ArrayLike) -> float:
-    """Area under the curve of calling rows of low loss members.
+    """Return the area under the curve of calling rows of low loss members.
 
     Parameters
     ----------

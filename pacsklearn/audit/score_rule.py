@@ -22,12 +22,12 @@ class ScoreRule:
     words: str
 
     def says_member(self, shown: Any) -> NDArray[np.bool_]:
-        """Verdicts for scores."""
+        """Return the verdicts for scores."""
         return np.asarray(self.score(shown) > self.edge)
 
 
 def best_rule(shown: Floats, inside: NDArray[np.bool_], prior: float) -> ScoreRule:
-    """Threshold in either direction, or ratio of normal densities: whichever does best.
+    """Return a threshold in either direction, or a ratio of normal densities: whichever does best.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def best_rule(shown: Floats, inside: NDArray[np.bool_], prior: float) -> ScoreRu
 
 
 def separations(shown: Floats, inside: NDArray[np.bool_]) -> Floats:
-    """How far apart the scores of rounds with and without a unit are, in standard deviations.
+    """Return the distances between scores with and without a unit, in standard deviations.
 
     Parameters
     ----------

@@ -12,13 +12,16 @@ from pacsklearn.audit.game import Game
 
 
 def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether some possible candidates hold a unit and others do not; shape (n_units,)."""
+    """Return whether some possible candidates hold a unit and others do not; shape (n_units,)."""
     likely = members[game.prior > 0]
     return np.asarray(likely.any(axis=0) & ~likely.all(axis=0))
 
 
 def units_to_attack(unit: Any, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The unit that the attack, or else the game, names; all whose membership is a secret else."""
+    """Return the unit that the attack, or else the game, names.
+
+    All whose membership is a secret else.
+    """
     hidden = secret_units(game, members)
     chosen = unit if unit is not None else getattr(game, "target", None)
     if chosen is not None:

@@ -76,7 +76,10 @@ class ShadowAttack(Attack):
         """
 
     def fixed_rule(self, prior: float) -> ScoreRule | None:
-        """Rule that the score brings along, given the chance of membership; none by default."""
+        """Return the rule that the score brings along, given the chance of membership.
+
+        None by default.
+        """
         return None
 
     @final
@@ -127,11 +130,14 @@ class ShadowAttack(Attack):
 
     @final
     def membership_score(self, game: Any, played: Round, unit: int) -> float:
-        """What the attack judges by: larger for members, by the rule that :meth:`run` chose."""
+        """Return what the attack judges by.
+
+        Larger for members, by the rule that :meth:`run` chose.
+        """
         assert self._scorer is not None
         return float(self._rule.score(self._scorer(played, np.array([unit]))[0]))
 
 
 def rounds_with(members: NDArray[np.bool_], rounds: Sequence[Round]) -> NDArray[np.bool_]:
-    """Whether each unit was used in each round; shape (n_rounds, n_units)."""
+    """Return whether each unit was used in each round; shape (n_rounds, n_units)."""
     return np.stack([members[list(played.used)].any(axis=0) for played in rounds])

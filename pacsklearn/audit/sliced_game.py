@@ -151,7 +151,7 @@ class SlicedGame(Game):
 
 
 def _named(calibrated: CalibratedWorlds, prior: Floats) -> float | None:
-    """Stated success at naming the secret under a prior; None where none is stated."""
+    """Return the stated success at naming the secret under a prior; None where none is stated."""
     worlds, stated = calibrated.worlds, calibrated.success
     if np.allclose(prior, worlds.prior, rtol=0, atol=1e-12):
         return stated.secret
@@ -162,7 +162,7 @@ def _named(calibrated: CalibratedWorlds, prior: Floats) -> float | None:
 
 
 def _information(calibrated: CalibratedWorlds) -> float:
-    """Bound on the relative entropy between what any protected pair of secrets releases."""
+    """Return bound on the relative entropy between what any protected pair of secrets releases."""
     law = calibrated.law
     if not calibrated.scenario.redrawn or law.is_noiseless:
         return law.costs.full

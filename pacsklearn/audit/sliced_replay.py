@@ -24,7 +24,7 @@ def replay_sliced(
     fit_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
 ) -> CalibratedWorlds:
-    """Data sets, outputs and law of a fitted :class:`SRPPPrivate`; the draw is not repeated.
+    """Return data sets, outputs and law of a fitted :class:`SRPPPrivate`; the draw is not repeated.
 
     Which secret is true is not asked for: the law does not depend on it.
 

@@ -30,7 +30,7 @@ class Stopping:
     every: int = 16
 
     def enough(self, n_successes: int, n_trials: int, bound: float | None) -> bool:
-        """Whether counting may stop."""
+        """Return whether counting may stop."""
         if bound is None or n_trials % self.every:
             return False
         low, high = share_interval(n_successes, n_trials, self.level, sequential=True)

@@ -162,7 +162,7 @@ class TranscriptGame(CandidateGame):
         options: FitOptions | None = None,
         **game_params: Any,
     ) -> Self:
-        """Game of a session on ``X`` and ``y`` in which ``estimator`` answers ``queries``.
+        """Return game of a session on ``X`` and ``y`` in which ``estimator`` answers ``queries``.
 
         The candidates are fitted as the session fits them.
 
@@ -213,7 +213,7 @@ class TranscriptGame(CandidateGame):
         return Round(secret, procedure.secret.belief, Transcript(queries, shown, tuple(left)))
 
     def prices(self, released: Transcript) -> Floats:
-        """What each step of a round cost; NaN from where it was refused on; shape (n_queries,)."""
+        """Return what each step of a round cost, NaN once it was refused; (n_queries,)."""
         charges = np.full(self._n_queries, np.nan)
         taken = -np.diff(released.left)
         charges[: len(taken)] = taken
@@ -222,7 +222,7 @@ class TranscriptGame(CandidateGame):
     def _conversation(
         self, responder: Responder, secret: Secret
     ) -> tuple[list[int], list[Any], list[float]]:
-        """Queries, answers and what was left of the budget, until the responder refuses."""
+        """Return queries, answers and what was left of the budget, until the responder refuses."""
         queries: list[int] = []
         answers: list[Any] = []
         left = [responder.remaining_budget]
@@ -249,7 +249,7 @@ class TranscriptGame(CandidateGame):
         return queries, answers, left
 
     def _chosen(self, belief: Floats, queried: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Adversary's next query."""
+        """Return the adversary's next query."""
         assert self._adversary is not None
         query = self._adversary(belief, queried)
         query = check_integer(name="the adversary's query", value=query, minimum=0)
@@ -262,7 +262,7 @@ class TranscriptGame(CandidateGame):
 
 
 def _as_table(predictions: ArrayLike, space: SecretSpace) -> NDArray[Any]:
-    """Own copy of what the candidates say, as the engine wants it."""
+    """Return a copy of what the candidates say, in the form that the engine takes."""
     table = np.array(predictions)
     if table.ndim not in {2, 3} or len(table) == 0 or table.shape[1] != space.n_subsets:
         raise ValueError(

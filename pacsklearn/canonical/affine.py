@@ -39,7 +39,10 @@ class AffineMap:
     offset: Floats
 
     def pull_back(self, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
-        """Weights on this map's input of a linear model on its output; ``coef`` is (t, q)."""
+        """Return the weights on this map's input of a linear model on its output.
+
+        ``coef`` is (t, q).
+        """
         moved = coef * self.matrix if self.is_diagonal else (self.matrix @ coef.T).T
         return moved, intercept + coef @ self.offset
 
@@ -54,7 +57,7 @@ class AffineMap:
         return int(self.matrix.shape[0])
 
     def then(self, after: AffineMap) -> AffineMap:
-        """Both maps in one, the other after it."""
+        """Compose both maps into one, the other after this one."""
         if after.is_diagonal:
             offset = self.offset * after.matrix + after.offset
         else:
@@ -64,11 +67,11 @@ class AffineMap:
         return AffineMap(self.two_dimensional() @ after.two_dimensional(), offset)
 
     def two_dimensional(self) -> Any:
-        """The matrix as one of shape (p, q)."""
+        """Return the matrix as one of shape (p, q)."""
         return sparse.diags(self.matrix, format="csr") if self.is_diagonal else self.matrix
 
     def undo(self, values: Floats) -> Floats:
-        """What a diagonal map turns into ``values``."""
+        """Return what a diagonal map turns into ``values``."""
         return np.asarray((values - self.offset) / self.matrix)
 
 
@@ -88,11 +91,11 @@ class FoldingCanonicalizer(Canonicalizer):
 
     @abstractmethod
     def fold(self, estimator: Any, affine: AffineMap) -> Any:
-        """Copy of a fitted model that acts on the input of the affine step."""
+        """Return a copy of a fitted model that acts on the input of the affine step."""
 
 
 def is_affine(estimator: Any) -> bool:
-    """Whether the transformer, as configured, is an affine map whatever it is fitted on."""
+    """Return whether the transformer, as configured, is an affine map whatever it is fitted on."""
     if estimator is None or isinstance(estimator, str):
         return estimator in (None, "passthrough")
     if type(estimator) is Pipeline:
@@ -107,7 +110,7 @@ def is_affine(estimator: Any) -> bool:
 
 
 def is_diagonal(estimator: Any) -> bool:
-    """Whether it is an affine map of each feature by itself."""
+    """Return whether it is an affine map of each feature by itself."""
     # Exact types: a subclass may transform differently.
     if type(estimator) in (MinMaxScaler, MaxAbsScaler):
         return not getattr(estimator, "clip", False)
@@ -117,12 +120,12 @@ def is_diagonal(estimator: Any) -> bool:
 
 
 def identity_map(p: int) -> AffineMap:
-    """``x -> x`` for p features."""
+    """Return ``x -> x`` for p features."""
     return AffineMap(np.ones(p), np.zeros(p))
 
 
 def affine_map(estimator: Any) -> AffineMap:
-    """Affine map of a fitted transformer for which :func:`is_affine` holds."""
+    """Return the affine map of a fitted transformer for which :func:`is_affine` holds."""
     if isinstance(estimator, Pipeline):
         steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
         return reduce(AffineMap.then, map(affine_map, steps))

@@ -14,7 +14,7 @@ _MOST_ROUNDS = 10
 
 
 def assign_to_mean(parts: Floats) -> NDArray[np.intp]:
-    """Order of the parts of each candidate that brings all candidates closest together.
+    """Return the order of the parts of each candidate that brings all candidates closest together.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def assign_to_mean(parts: Floats) -> NDArray[np.intp]:
 
 
 def in_mean_order(vectors: Floats, layout: Layout) -> Floats:
-    """Vectors of one block of parts, with these as :func:`assign_to_mean` orders them."""
+    """Return vectors of one block of parts, with these as :func:`assign_to_mean` orders them."""
     ((_, shape),) = layout.blocks
     parts = vectors.reshape(-1, *shape)
     order = assign_to_mean(parts)
@@ -56,7 +56,7 @@ def in_mean_order(vectors: Floats, layout: Layout) -> Floats:
 def assign_up_to_sign(
     parts: Floats, *, signed: bool = True
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """As :func:`assign_to_mean`, for parts that may also be turned around.
+    """Arrange parts as :func:`assign_to_mean` does, where parts may also be turned around.
 
     Parameters
     ----------

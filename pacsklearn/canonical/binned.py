@@ -38,7 +38,7 @@ class BinnedCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Squared moves of the edges in units of the feature's range."""
+        """Return the squared moves of the edges in units of the feature's range."""
         edges = layout.unpack(vectors.mean(axis=0)).values()
         weights = [np.full(cuts.size, (float(np.ptp(cuts)) or 1.0) ** -2) for cuts in edges]
         return DiagonalMetric(np.concatenate(weights))
@@ -68,7 +68,7 @@ class QuantileTransformerCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Squared moves of the quantiles in units of their spread."""
+        """Return the squared moves of the quantiles in units of their spread."""
         ((_, shape),) = layout.blocks
         spread = vectors.mean(axis=0).reshape(shape).var(axis=0)
         weights = 1 / np.where(spread > 0, spread, 1.0)

@@ -73,7 +73,7 @@ class UnionCanonicalizer(SideBySide):
 
 
 def _side_by_side(parts: list[Part]) -> Any:
-    """Behaviour of all parts in one table; empty when there is none."""
+    """Return the behaviour of all parts in one table; empty when there is none."""
     shown = [part.canonicalizer.behaviour(part.fitted, part.rows) for part in parts]
     columns = [one.toarray() if sparse.issparse(one) else np.asarray(one) for one in shown]
     if not columns:
@@ -150,7 +150,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
         return template.set_params(transformers=listed, remainder=remainder)
 
     def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
-        """Parts that see any columns at all."""
+        """Return the parts that see any columns at all."""
         parts = dict(self.parts)
         return [
             Part(name, parts[name], fitted, safe_columns(X, columns))
@@ -183,7 +183,7 @@ def _blanks(estimator: Any) -> dict[str, Any]:
 
 
 def _named(columns: Any) -> Any:
-    """Columns as something that can be compared."""
+    """Return the columns as something that can be compared."""
     if isinstance(columns, (str, int, slice)) or callable(columns):
         return columns
     return tuple(np.asarray(columns).tolist())

@@ -64,7 +64,7 @@ class DiscreteNBCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Mean square of each feature: the expected squared change of a class's score."""
+        """Return mean square of each feature: the expected squared change of a class's score."""
         k, p = dict(layout.blocks)["weights"]
         squares = X.multiply(X) if hasattr(X, "multiply") else np.square(np.asarray(X, dtype=float))
         if isinstance(estimator, BernoulliNB):
@@ -78,7 +78,7 @@ class DiscreteNBCanonicalizer(Canonicalizer):
 
 
 def public_log_prior(estimator: Any, n_classes: int) -> Floats:
-    """Log-priors that are a parameter, or uniform."""
+    """Return the log-priors that are a parameter, or uniform."""
     given = getattr(estimator, "class_prior", None)
     return np.full(n_classes, -np.log(n_classes)) if given is None else np.log(given)
 

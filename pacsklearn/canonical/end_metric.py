@@ -33,7 +33,7 @@ _UNBOUNDED = (PowerTransformerCanonicalizer,)
 
 
 def end_metric(walked: Sequence[Any], layout: Layout, X: Any, vectors: Floats) -> Metric | None:
-    """Mean squared change of a linear model's outputs, in all steps' numbers at once.
+    """Return the mean squared change of a linear model's outputs, in all steps' numbers at once.
 
     To first order around one candidate. None for other models (probabilities near zero and one
     say nothing to first order), behind a power transformer, and where there are too many numbers.
@@ -93,7 +93,7 @@ def end_metric(walked: Sequence[Any], layout: Layout, X: Any, vectors: Floats) -
 def _floor(
     flat: Floats, before: Sequence[Any], layout: Layout, vectors: Floats, spread: Floats
 ) -> Floats:
-    """A share of the mean cost of a number, told apart by the steps' own metrics."""
+    """Return a share of the mean cost of a number, told apart by the steps' own metrics."""
     n_tried, where = flat.shape[1], layout.slices()
     floor = np.zeros((n_tried, n_tried))
     for name, canonicalizer, fitted, rows in before:
@@ -159,7 +159,7 @@ def _changes(
     vector: Floats,
     spread: Floats,
 ) -> Floats:
-    """Half the difference that each number makes; shape (outputs, rows, numbers)."""
+    """Return half the difference that each number makes; shape (outputs, rows, numbers)."""
     changes: list[Floats] = []
     where, children = layout.slices(), dict(layout.children)
 
@@ -188,7 +188,7 @@ def _through(steps: Sequence[Any], rows: Any) -> Floats:
 
 
 def _copied(rows: Any) -> Any:
-    """Some transformers write into what they are given."""
+    """Return the rows, copied where a transformer would write into them."""
     return rows.clone() if hasattr(rows, "clone") else rows.copy()
 
 
@@ -201,7 +201,7 @@ _ROWS_EACH = 4
 
 
 def rows_with_gaps(step: Any, rows: Any) -> tuple[Any, Floats]:
-    """Rows, with some more for each column that a fitted transformer imputes.
+    """Return the rows, with some more for each column that a fitted transformer imputes.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def rows_with_gaps(step: Any, rows: Any) -> tuple[Any, Floats]:
 
 
 def _imputed(step: Any, positions: Any) -> list[tuple[int, float]]:
-    """Positions of the columns that imputers of numbers see first, and what is missing there."""
+    """Return the columns that imputers of numbers see first, and what is missing there."""
     if type(step) is SimpleImputer:
         if step.strategy not in ("mean", "median"):
             return []
@@ -253,14 +253,14 @@ def _imputed(step: Any, positions: Any) -> list[tuple[int, float]]:
 
 
 def _positions(rows: Any) -> Any:
-    """One row that says of each column where it stands, in the type of ``rows``."""
+    """Return one row that says of each column where it stands, in the type of ``rows``."""
     if hasattr(rows, "columns"):
         return type(rows)({name: [place] for place, name in enumerate(rows.columns)})
     return np.arange(rows.shape[1])[None, :]
 
 
 def _without(rows: Any, where: slice, column: int, missing: float) -> Any:
-    """The same with one column missing in some rows."""
+    """Return the same with one column missing in some rows."""
     if not hasattr(rows, "columns"):
         rows = rows if rows.dtype.kind in "fO" else rows.astype(np.float64)
         rows[where, column] = missing

@@ -20,7 +20,7 @@ _MOST_FEATURES = 1024
 
 
 def feature_facts(estimator: Any) -> dict[str, Any]:
-    """Public facts about the input: how many features, and their names if they have any."""
+    """Return public facts about the input: how many features, and their names if they have any."""
     facts: dict[str, Any] = {"n_features_in_": int(estimator.n_features_in_)}
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
@@ -29,7 +29,7 @@ def feature_facts(estimator: Any) -> dict[str, Any]:
 
 
 def encoding_of(estimator: Any, arrays: Mapping[str, Any], **facts: Any) -> Encoding:
-    """Vector of all arrays, with public facts, those about the input among them, beside it."""
+    """Return the vector of all arrays, with public facts, those about the input among them."""
     layout = Layout.of(arrays, **facts, **feature_facts(estimator))
     return Encoding(layout.pack(arrays), layout)
 
@@ -49,14 +49,14 @@ def set_facts(estimator: Any, layout: Layout) -> None:
 
 
 def numeric_rows(X: Any) -> Any:
-    """Rows as a float array, or as the sparse matrix they are."""
+    """Return the rows as a float array, or as the sparse matrix they are."""
     return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 def member_mean_squares(
     X: Any, space: SecretSpace, weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Mean square of each candidate's own decisions over its own rows; shape (m,).
+    """Return the mean square of each candidate's own decisions over its own rows; shape (m,).
 
     ``weights`` has shape (m, outputs, p + 1), intercepts last. Not finite for a candidate where
     some decision, on its rows or on others, is not.
@@ -78,7 +78,10 @@ def member_mean_squares(
 
 
 def second_moment(X: Any) -> Metric:
-    """Mean of ``(x, 1)(x, 1)'`` over the rows: the expected squared change of a linear output."""
+    """Return the mean of ``(x, 1)(x, 1)'`` over the rows.
+
+    The expected squared change of a linear output.
+    """
     rows = numeric_rows(X)
     n, p = rows.shape
     if p >= _MOST_FEATURES:

@@ -87,7 +87,7 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
         return aligned
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of a component's log-density on its own rows, first order."""
+        """Return the expected squared change of a log-density on its own rows, first order."""
         typical = layout.unpack(vectors.mean(axis=0))
         kind, logarithms = layout.fact("covariance_type"), typical["log_covariances"]
         k, p = typical["means"].shape
@@ -103,7 +103,7 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
         return BlockMetric((*blocks, (k, DiagonalMetric(np.ones(k)))))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """Densities, and the mean of the component each row belongs to, whatever its name.
+        """Return densities, and the mean of the component each row belongs to, whatever its name.
 
         Weighted by the probabilities, because rounding decides which component ``predict`` names
         for a row between two; and in double precision whatever the model was fitted in, because
@@ -125,7 +125,7 @@ def _log_matrix(matrix: Floats) -> Floats:
 
 
 def _precision_root(upper: Floats, size: int) -> Floats:
-    """Upper triangular ``R`` with ``R @ R.T`` the inverse of the covariance matrix."""
+    """Return the upper triangular ``R`` with ``R @ R.T`` the inverse of the covariance matrix."""
     axes, variances = spectrum_of_log(upper, size)
     # By a QR decomposition, so that no covariance matrix is inverted.
     triangle = np.linalg.qr((axes / np.sqrt(variances)).T[:, ::-1])[1]

@@ -46,7 +46,7 @@ class GaussianNBCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the log-density of a class on its own rows, first order."""
+        """Return the expected squared change of a class's log-density on its rows, first order."""
         typical = layout.unpack(vectors.mean(axis=0))
         weights = {
             "theta": 1 / positive(typical["log_var"]),

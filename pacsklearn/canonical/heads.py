@@ -21,7 +21,7 @@ _NOTHING = "passthrough"
 
 
 def is_nothing(step: Any) -> bool:
-    """Whether a step is switched off."""
+    """Return whether a step is switched off."""
     return step is None or (isinstance(step, str) and step == _NOTHING)
 
 
@@ -48,7 +48,7 @@ class FoldedSteps(NamedTuple):
 
 
 def fold_plan(steps: Sequence[tuple[str, Any]]) -> FoldPlan:
-    """Which of these unfitted steps, the model after them left out, can be folded into it.
+    """Return which of these unfitted steps, the model after them left out, can be folded into it.
 
     From the model backwards: affine steps, then what a step that is not affine ends with. An
     imputer lets steps pass that move each feature by itself.
@@ -71,7 +71,7 @@ def fold_plan(steps: Sequence[tuple[str, Any]]) -> FoldPlan:
 
 
 def fold_steps(steps: Sequence[tuple[str, Any]], plan: FoldPlan) -> FoldedSteps:
-    """The same of fitted steps; a search may have switched some of them off."""
+    """Return the same of fitted steps; a search may have switched some of them off."""
     kept: list[tuple[str, Any]] = []
     maps: list[AffineMap] = []
     first: Any = None
@@ -92,7 +92,10 @@ def fold_steps(steps: Sequence[tuple[str, Any]], plan: FoldPlan) -> FoldedSteps:
 
 
 def head_of(step: Any) -> Any:
-    """Unfitted head of an unfitted step; the step itself where nothing of it can be folded."""
+    """Return an unfitted head of an unfitted step.
+
+    The step itself where nothing of it can be folded.
+    """
     if is_nothing(step) or is_affine(step):
         return _NOTHING
     if type(step) is Pipeline:
@@ -131,7 +134,10 @@ def _names_outputs(part: Any) -> bool:
 
 
 def _split(step: Any) -> tuple[Any, AffineMap | None]:
-    """Fitted head and affine tail of a fitted step; ``"passthrough"`` where no head is left."""
+    """Return the fitted head and the affine tail of a fitted step.
+
+    ``"passthrough"`` where no head is left.
+    """
     if is_nothing(step):
         return _NOTHING, None
     if is_affine(step):
@@ -184,7 +190,7 @@ def _split_columns(columns: Any) -> tuple[Any, AffineMap | None]:
 
 
 def _passing(part: Any) -> Any:
-    """What scikit-learn puts in the place of ``"passthrough"``, fitted where ``part`` was."""
+    """Return scikit-learn's step for ``"passthrough"``, fitted where ``part`` was."""
     passing = FunctionTransformer(
         accept_sparse=True, check_inverse=False, feature_names_out="one-to-one"
     )
@@ -212,7 +218,7 @@ def _block_diagonal(maps: Sequence[AffineMap]) -> AffineMap | None:
 
 
 def _is_transparent(step: Any) -> bool:
-    """Whether moving features one by one before it is the same as after it, with other numbers."""
+    """Return whether affine maps of single features may stand before or after it."""
     return (
         type(step) is SimpleImputer
         and step.strategy in ("mean", "median")
@@ -223,7 +229,7 @@ def _is_transparent(step: Any) -> bool:
 
 
 def _before(maps: Sequence[AffineMap], imputer: Any, first: Any) -> Any:
-    """The imputer that stands before diagonal maps, the first step's, as this one after them."""
+    """Return imputer that stands before diagonal maps, the first step's, as this one after them."""
     before = copy.copy(imputer)
     moved = reduce(AffineMap.then, maps)
     before.statistics_ = moved.undo(np.asarray(imputer.statistics_, dtype=np.float64))

@@ -7,7 +7,7 @@ from pacsklearn.kernel.plugins.kinds import hookimpl
 
 @hookimpl
 def pacsklearn_canonicalizers() -> Iterator[str]:
-    """Canonicalizers of this ring."""
+    """Yield the canonicalizers of this ring."""
     yield from (
         "pacsklearn.canonical.linear:LinearClassifierCanonicalizer",
         "pacsklearn.canonical.linear:LinearRegressorCanonicalizer",
@@ -45,7 +45,7 @@ def pacsklearn_canonicalizers() -> Iterator[str]:
 
 @hookimpl
 def pacsklearn_unsupported() -> Iterator[str]:
-    """Why the parameters of some estimators cannot be released."""
+    """Yield why the parameters of some estimators cannot be released."""
     yield from (
         "pacsklearn.canonical.unsupported:Transductive",
         "pacsklearn.canonical.unsupported:Embeds",

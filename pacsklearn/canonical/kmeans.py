@@ -43,7 +43,7 @@ class KMeansCanonicalizer(Canonicalizer):
         return in_mean_order(vectors, layout)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """The centre each row belongs to, whatever its name."""
+        """Return the centre each row belongs to, whatever its name."""
         return estimator.cluster_centers_[estimator.predict(X)]
 
 
@@ -92,12 +92,12 @@ class BisectingKMeansCanonicalizer(Canonicalizer):
         return np.stack([_arranged(tree, one, reference)[1].ravel() for one in pairs])
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """The centre each row belongs to, whatever its name."""
+        """Return the centre each row belongs to, whatever its name."""
         return estimator.cluster_centers_[estimator.predict(X)]
 
 
 def _read(node: Any) -> tuple[Shape, list[Any]]:
-    """Shape of a fitted tree, and its pairs of centres from the root down."""
+    """Return the shape of a fitted tree, and its pairs of centres from the root down."""
     if node.left is None:
         return (), []
     branches = [(*_read(child), child.center) for child in (node.left, node.right)]
@@ -116,7 +116,7 @@ def _larger(one: Shape, other: Shape) -> bool:
 
 
 def _arranged(shape: Shape, pairs: Floats, reference: Floats) -> tuple[float, Floats]:
-    """Pairs with equal branches swapped so that they are closest to the reference."""
+    """Return the pairs with equal branches swapped so that they are closest to the reference."""
     if not shape:
         return 0.0, pairs
     middle = 1 + _pairs(shape[0])

@@ -38,7 +38,7 @@ class LinearCanonicalizer(FoldingCanonicalizer):
     """Canonicalizer of a linear model, released as one block of weights ``[coef | intercept]``."""
 
     def weights(self, estimator: Any) -> tuple[Floats, Floats]:
-        """Coefficients of shape (outputs, p) and intercepts of shape (outputs,)."""
+        """Return the coefficients of shape (outputs, p) and intercepts of shape (outputs,)."""
         coef = estimator.coef_.toarray() if sparse.issparse(estimator.coef_) else estimator.coef_
         coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
         intercept = np.asarray(estimator.intercept_, dtype=np.float64).ravel()
@@ -111,7 +111,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         ]
 
     def _without_shift(self, estimator: Any, X: Any) -> Floats:
-        """Weights ``[coef | intercept]``, less what is common to all classes."""
+        """Return the weights ``[coef | intercept]``, less what is common to all classes."""
         weights = np.column_stack(self.weights(estimator))
         if not self.gauge or weights.shape[0] == 1 or is_multilabel(estimator):
             return weights
@@ -141,7 +141,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the decision function on the universe's rows."""
+        """Return the expected squared change of the decision function on the universe's rows."""
         (n_outputs, length), moment = dict(layout.blocks)["weights"], second_moment(X)
         blocks: list[tuple[int, Metric]] = [(length, moment)] * n_outputs
         if "log_scale" in dict(layout.blocks):
@@ -171,7 +171,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
 
 
 def _ignores_shift(estimator: Any, X: Any) -> bool:
-    """Whether probabilities are a softmax, which a shift common to all classes leaves alone.
+    """Return whether probabilities are a softmax, which a shift common to all classes leaves alone.
 
     Tried on made-up scores: those of real rows may be too large for the shift to show.
     """
@@ -244,7 +244,7 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the linear predictor on the universe's rows."""
+        """Return the expected squared change of the linear predictor on the universe's rows."""
         ((_, (n_outputs, length)),) = layout.blocks
         return BlockMetric(((length, second_moment(X)),) * n_outputs)
 
@@ -298,7 +298,7 @@ class LinearOutlierCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the decision function on the universe's rows."""
+        """Return the expected squared change of the decision function on the universe's rows."""
         return second_moment(X)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:

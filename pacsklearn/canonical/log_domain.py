@@ -17,19 +17,19 @@ _LARGEST_LOG = 200.0
 
 
 def positive(logarithms: Floats) -> Floats:
-    """Positive finite numbers from their logarithms."""
+    """Return positive finite numbers from their logarithms."""
     return np.asarray(np.exp(np.clip(logarithms, -_LARGEST_LOG, _LARGEST_LOG)))
 
 
 def log_simplex(logarithms: Floats) -> Floats:
-    """Logarithms of positive probabilities that sum to one along the last axis."""
+    """Return the logarithms of positive probabilities that sum to one along the last axis."""
     below = logarithms - logarithms.max(axis=-1, keepdims=True)
     below = np.maximum(below, -_LARGEST_LOG)
     return np.asarray(below - np.log(np.exp(below).sum(axis=-1, keepdims=True)))
 
 
 def simplex(logarithms: Any) -> Floats:
-    """Positive probabilities that sum to one along the last axis."""
+    """Return positive probabilities that sum to one along the last axis."""
     probabilities = np.exp(log_simplex(logarithms))
     return np.asarray(probabilities / probabilities.sum(axis=-1, keepdims=True))
 
@@ -39,7 +39,7 @@ _LARGEST_CONDITION = 36.0
 
 
 def to_log(axes: Floats, variances: Floats) -> Floats:
-    """Upper triangle of the logarithm of ``axes @ diag(variances) @ axes.T``.
+    """Return the upper triangle of the logarithm of ``axes @ diag(variances) @ axes.T``.
 
     A variance of zero gives infinity, which the session reports.
     """
@@ -49,7 +49,7 @@ def to_log(axes: Floats, variances: Floats) -> Floats:
 
 
 def spectrum_of_log(upper: Floats, size: int) -> tuple[Floats, Floats]:
-    """Orthonormal axes (in columns) and positive variances, falling."""
+    """Return the orthonormal axes (in columns) and positive variances, falling."""
     matrix = np.zeros((size, size))
     matrix[np.triu_indices(size)] = upper
     values, axes = np.linalg.eigh(matrix + np.triu(matrix, 1).T)
@@ -58,13 +58,13 @@ def spectrum_of_log(upper: Floats, size: int) -> tuple[Floats, Floats]:
 
 
 def from_log(upper: Floats, size: int) -> Floats:
-    """Symmetric positive definite matrix."""
+    """Return the symmetric positive definite matrix of which this is the logarithm."""
     axes, variances = spectrum_of_log(upper, size)
     return np.asarray((axes * variances) @ axes.T)
 
 
 def mean_metric(upper: Floats, size: int) -> Metric:
-    """Squared change of the mean in units of the covariance: the change of a log-density."""
+    """Return squared change of the mean in units of the covariance: the change of a log-density."""
     axes, variances = spectrum_of_log(upper, size)
     units = np.sqrt(np.einsum("ij,j,ij->i", axes, variances, axes))
     scaled = (axes.T * units) / np.sqrt(variances)[:, None]
@@ -72,6 +72,6 @@ def mean_metric(upper: Floats, size: int) -> Metric:
 
 
 def log_metric(size: int) -> Metric:
-    """Expected squared change of a Gaussian log-density, to first order, on its own rows."""
+    """Return expected squared change of a Gaussian log-density, to first order, on its own rows."""
     rows, columns = np.triu_indices(size)
     return DiagonalMetric(np.where(rows == columns, 0.5, 1.0))

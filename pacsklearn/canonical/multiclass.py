@@ -99,11 +99,11 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
         return align_parts(vectors, layout, {name: self.part for name, _ in layout.children})
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Each part's own."""
+        """Return each part's own metric."""
         return metric_of_parts(self._parts(estimator, X), layout, vectors)
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
-        """Every part predicts it."""
+        """Return the vector with which every part predicts the value."""
         constants = [
             self.part.constant(child, value, clone(template.estimator))
             for name, child in layout.children
@@ -136,7 +136,7 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
 
 
 def _classes(classes: Any) -> Any:
-    """Classes of one target as they are, of several as a tuple."""
+    """Return the classes of one target as they are, of several as a tuple."""
     return tuple(map(tuple, classes)) if isinstance(classes, list) else classes
 
 

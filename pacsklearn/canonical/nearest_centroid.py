@@ -56,7 +56,7 @@ class NearestCentroidCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Squared moves of the centroids; the rest counts as a relative error of them."""
+        """Return squared moves of the centroids; the rest counts as a relative error of them."""
         (k, p), where = dict(layout.blocks)["centroids"], layout.slices()
         size = float(np.mean(np.var(vectors[:, where["centroids"]].reshape(-1, k, p), axis=1)))
         weights = {

@@ -59,7 +59,7 @@ class NMFCanonicalizer(Canonicalizer):
         return in_mean_order(vectors, layout)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """Best reconstructions of the rows, which depend on the cone of the components alone.
+        """Return the best reconstructions of the rows, which depend on the components' cone alone.
 
         Not by ``transform``, which stops at a tolerance.
         """

@@ -28,13 +28,13 @@ class Part(NamedTuple):
 
 
 def encode_parts(parts: Iterable[Part], **facts: Any) -> Encoding:
-    """Vectors of the parts one after another, with public facts beside them."""
+    """Return the vectors of the parts one after another, with public facts beside them."""
     own = {part.name: part.canonicalizer.encode(part.fitted, part.rows) for part in parts}
     return joined(own, **facts)
 
 
 def joined(encodings: Mapping[str, Encoding], **facts: Any) -> Encoding:
-    """Encodings by their parts' names in one, with public facts beside them."""
+    """Return the encodings by their parts' names in one, with public facts beside them."""
     children = tuple((name, own.layout) for name, own in encodings.items())
     layout = Layout(facts=tuple(facts.items()), children=children)
     return Encoding(layout.pack({name: own.vector for name, own in encodings.items()}), layout)
@@ -46,7 +46,7 @@ def decode_parts(
     canonicalizers: Mapping[str, Canonicalizer],
     blanks: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Decoded parts by name; ``blanks`` are unfitted."""
+    """Return the decoded parts by name; ``blanks`` are unfitted."""
     arrays = layout.unpack(vector)
     return {
         name: canonicalizers[name].decode(arrays[name], child, clone(blanks[name]))
@@ -68,7 +68,7 @@ def decode_listed(
 def align_parts(
     vectors: Floats, layout: Layout, canonicalizers: Mapping[str, Canonicalizer]
 ) -> Floats:
-    """Each part aligned by itself."""
+    """Return each part aligned by itself."""
     aligned, where = vectors.copy(), layout.slices()
     for name, child in layout.children:
         aligned[:, where[name]] = canonicalizers[name].align(vectors[:, where[name]], child)
@@ -76,7 +76,7 @@ def align_parts(
 
 
 def metric_of_parts(parts: Iterable[Part], layout: Layout, vectors: Floats) -> Metric:
-    """Each part's own metric."""
+    """Return each part's own metric."""
     layouts, where, blocks = dict(layout.children), layout.slices(), []
     for name, canonicalizer, fitted, rows in parts:
         metric = canonicalizer.metric(layouts[name], fitted, rows, vectors[:, where[name]])
@@ -99,18 +99,18 @@ class PartsCanonicalizer(Canonicalizer):
 
     @abstractmethod
     def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
-        """Fitted parts with the rows that each sees."""
+        """Return the fitted parts with the rows that each sees."""
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:
         return align_parts(vectors, layout, dict(self.parts))
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Each part's own."""
+        """Return each part's own metric."""
         return metric_of_parts(self.fitted_parts(estimator, X), layout, vectors)
 
 
 def constant_of_parts(constants: list[Constant | None]) -> Constant | None:
-    """Constant that every part predicts; None where one cannot, or their slopes differ."""
+    """Return constant that every part predicts; None where one cannot, or their slopes differ."""
     known = [each for each in constants if each is not None]
     if len(known) != len(constants) or len({each.slope for each in known}) != 1:
         return None

@@ -107,7 +107,7 @@ class PCACanonicalizer(Canonicalizer):
         return aligned
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared error of the reconstruction ``mean + (x - mean) V'V``, first order.
+        """Return the expected squared error of ``mean + (x - mean) V'V``, first order.
 
         Components count by the variance along them, and only outside the span: a turn inside it
         changes no reconstruction.
@@ -129,7 +129,7 @@ class PCACanonicalizer(Canonicalizer):
         return BlockMetric(tuple(blocks))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """Reconstructions, and lengths of the scores, which whitening changes."""
+        """Return the reconstructions, and lengths of the scores, which whitening changes."""
         scores = estimator.transform(X)
         return np.column_stack([estimator.inverse_transform(scores), np.sum(scores**2, axis=1)])
 
@@ -196,5 +196,5 @@ class AxesCanonicalizer(Canonicalizer):
         return aligned
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """Sizes of the scores, whatever their order and sign."""
+        """Return the sizes of the scores, whatever their order and sign."""
         return np.sort(np.abs(estimator.transform(X)), axis=1)

@@ -196,7 +196,7 @@ class PipelineCanonicalizer(Canonicalizer):
         return aligned
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the model's outputs, whichever step it comes from.
+        """Return the expected squared change of the model's outputs, whichever step it comes from.
 
         Where the model has no outputs that change smoothly, each step's own metric.
         """
@@ -232,7 +232,7 @@ class PipelineCanonicalizer(Canonicalizer):
         return self.steps[0][1].linear_weights(self._parts(estimator)[-1][1])
 
     def _walk(self, estimator: Any, X: Any) -> Iterator[Part]:
-        """Each released step with its fitted part and the rows that part was fitted on."""
+        """Yield each released step with its fitted part and the rows that part was fitted on."""
         canonicalizers = dict(self.steps)
         *inner, (last, model) = self._parts(estimator)
         for name, fitted in inner:
@@ -257,7 +257,7 @@ class PipelineCanonicalizer(Canonicalizer):
 def _opened(
     estimator: Any, resolve: Callable[[Any], Canonicalizer]
 ) -> tuple[list[tuple[str, Any]], bool]:
-    """Steps of an unfitted pipeline down to a model that is neither a pipeline nor a search."""
+    """Return the steps of an unfitted pipeline, those of inner pipelines and searches too."""
     steps, searched = list(estimator.steps), False
     while True:
         while steps and is_nothing(steps[-1][1]):
@@ -275,7 +275,7 @@ def _opened(
 
 
 def _flat(estimator: Any) -> list[tuple[str, Any]]:
-    """The same of a fitted pipeline, of an unfitted template, or of a released one."""
+    """Return the same of a fitted pipeline, of an unfitted template, or of a released one."""
     steps = list(estimator.steps)
     while True:
         name, last = steps[-1]
@@ -312,7 +312,7 @@ def _on_input(model: Any, tail: AffineMap, names: Any) -> Any:
 
 
 def _names_before(model: Any, kept: Sequence[Any], inner: Sequence[Any]) -> Any:
-    """Names of the features that a folded model sees, if they have any."""
+    """Return the names of the features that a folded model sees, if they have any."""
     if kept:
         # A step that is left hands names on where it did before.
         return kept[-1][1].get_feature_names_out() if hasattr(model, "feature_names_in_") else None

@@ -69,7 +69,7 @@ class PowerTransformerCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of a transformed value on the universe's rows."""
+        """Return the expected squared change of a transformed value on the universe's rows."""
         p = layout.fact("n_features_in_")
         if "origin" not in layout.slices():
             return DiagonalMetric(np.ones(p))
@@ -139,7 +139,7 @@ _POWERS: dict[str, Any] = {"box-cox": _BoxCox, "yeo-johnson": _YeoJohnson}
 
 
 def _settings(power: Any, arrays: dict[str, Floats]) -> tuple[Floats, Floats, Floats]:
-    """Exponents, origin, and logarithm of the scale on the transformed side."""
+    """Return the exponents, origin, and logarithm of the scale on the transformed side."""
     origin = power.origin(arrays["origin"])
     log_scale = np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE)
     scale = np.exp(log_scale)

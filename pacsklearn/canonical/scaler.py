@@ -73,7 +73,7 @@ class ScalerCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Squared change of a scaled value of size one."""
+        """Return the squared change of a scaled value of size one."""
         weights = {name: np.ones(shape) for name, shape in layout.blocks}
         if len(weights) > 1:
             typical = layout.unpack(vectors.mean(axis=0))
@@ -130,10 +130,10 @@ class ImputerCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Squared change in units of each feature's spread, as the candidates show it."""
+        """Return squared change in units of each feature's spread, as the candidates show it."""
         spread = vectors.var(axis=0)
         return DiagonalMetric(1 / np.where(spread > 0, spread, 1.0))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """What stands for missing numbers; the rows at hand may have none."""
+        """Return what stands for missing numbers; the rows at hand may have none."""
         return estimator.statistics_

@@ -54,7 +54,7 @@ class _StackedCanonicalizer(PartsCanonicalizer):
         return template
 
     def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
-        """Stacked models that are not dropped."""
+        """Return the stacked models that are not dropped."""
         fitted = zip(self.parts, estimator.estimators_, strict=True)
         return [Part(name, part, model, X) for (name, part), model in fitted]
 
@@ -115,7 +115,7 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         return align_parts(vectors, layout, {_BASES: self.bases, _FINAL: self.last})
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the final estimator's outputs, whichever model it comes from.
+        """Return the expected squared change of the final estimator's outputs.
 
         Each model's own where the final estimator is not linear.
         """
@@ -124,7 +124,7 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         return metric_of_parts(steps, layout, vectors) if at_end is None else at_end
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
-        """The final estimator predicts it, whatever it is told."""
+        """Return vector with which the final estimator predicts the value, whatever it is told."""
         if not is_regressor(template):
             return None
         child = layout.children[-1][1]
@@ -148,7 +148,7 @@ class StackingCanonicalizer(FoldingCanonicalizer):
 
 
 def _blank_final(estimator: Any) -> Any:
-    """Unfitted final estimator; scikit-learn's where none was given."""
+    """Return an unfitted final estimator; scikit-learn's where none was given."""
     if estimator.final_estimator is not None:
         return clone(estimator.final_estimator)
     return LogisticRegression() if is_classifier(estimator) else RidgeCV()

@@ -63,7 +63,7 @@ class StatelessCanonicalizer(Canonicalizer):
 
 
 def zero_rows(layout: Layout) -> Any:
-    """Two rows of zeros with the features of a layout's facts."""
+    """Return two rows of zeros with the features of a layout's facts."""
     zeros: Any = np.zeros((2, layout.fact("n_features_in_")))
     names = dict(layout.facts).get("feature_names_in_")
     if names is None:

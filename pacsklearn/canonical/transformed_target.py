@@ -90,11 +90,11 @@ class TransformedTargetCanonicalizer(Canonicalizer):
         return self.part.align(vectors, layout.children[0][1])
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """That of the regressor: the change of the transformed prediction."""
+        """Return the metric of the regressor: the change of the transformed prediction."""
         return metric_of_parts(self._parts(estimator, X), layout, vectors)
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
-        """The regressor's own for the transformed value, with the slope of the way back."""
+        """Return the regressor's constant for the transformed value, with the slope back."""
         inner, slope = value, 1.0
         if template.func is not None:
             inner = _at(template.func, value)
@@ -151,14 +151,14 @@ def _blank(estimator: Any) -> Any:
 
 
 def _is_linear(regressor: Any, part: Canonicalizer) -> bool:
-    """Whether the regressor predicts a linear function of what reaches its last step."""
+    """Return whether the regressor predicts a linear function of what reaches its last step."""
     if isinstance(part, PipelineCanonicalizer) and type(regressor) is Pipeline:
         regressor, part = regressor.steps[-1][1], part.steps[-1][1]
     return type(part) is LinearRegressorCanonicalizer and not has_log_link(regressor)
 
 
 def _unscaled(estimator: Any) -> Any:
-    """Fitted regressor that predicts the targets, not the scaled ones."""
+    """Return a fitted regressor that predicts the targets, not the scaled ones."""
     return _with_output(estimator.regressor_, estimator.transformer_)
 
 

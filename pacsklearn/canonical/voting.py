@@ -67,7 +67,7 @@ class VotingCanonicalizer(PartsCanonicalizer, FoldingCanonicalizer):
         return template
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
-        """Every part predicts it."""
+        """Return the vector with which every part predicts the value."""
         if is_classifier(template):
             return None
         voters, blanks = dict(self.parts), dict(template.estimators)

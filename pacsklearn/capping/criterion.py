@@ -101,7 +101,7 @@ class _Search:
         self._log_term = math.log(12 * criterion.distinct.size / gamma)
 
     def scaled(self, shape: NoiseShape, n_draws: int, n_certificate: int = 0) -> NoiseShape:
-        """Scale of a shape by success alone, or with the margin of a certificate."""
+        """Return the scale of a shape by success alone, or with the margin of a certificate."""
         weights = self._support.weights
         signals = shape.mixture(self._coordinates, weights).signals
         plain = GaussianMixture(signals, weights)
@@ -142,7 +142,7 @@ class _Search:
         return math.log(max(excess, 1e-300) / (self._cap - self._blind))
 
     def _watched(self, shape: NoiseShape) -> Targets:
-        """Targets that stand out to first order."""
+        """Return the targets that stand out to first order."""
         criterion, distinct = self._criterion, self._criterion.distinct
         if distinct.size <= _WATCHED:
             return distinct
@@ -161,7 +161,10 @@ def _shapes(
     criterion: Criterion,
     rounds: int = _ROUNDS,
 ) -> list[NoiseShape]:
-    """Shapes to try: one made for what the criterion looks at, two that know nothing of it."""
+    """Return the shapes to try.
+
+    One made for what the criterion looks at, two that know nothing of it.
+    """
     k = variances.size
     shapes = [
         NoiseShape(np.eye(k), logdet_allocation(variances, 1 / 4)),

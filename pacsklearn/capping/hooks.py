@@ -7,5 +7,5 @@ from pacsklearn.kernel.plugins.kinds import hookimpl
 
 @hookimpl
 def pacsklearn_noise_backends() -> Iterator[str]:
-    """Backends that calibrate to the success of an attack."""
+    """Yield the backends that calibrate to the success of an attack."""
     yield "pacsklearn.capping.criterion:CriterionBackend"

@@ -17,7 +17,7 @@ def least_log_factor(
     tolerance: float = 1e-3,
     farthest: float = _FARTHEST,
 ) -> float:
-    """Least logarithm of a factor on the noise power at which ``log_ratio`` is not positive.
+    """Return least logarithm of a factor on the noise power at which ``log_ratio`` is not positive.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ _OPTIONAL = ("typer", "rich", "click", "pandas")
 
 
 def missing_extra(error: ImportError) -> str | None:
-    """What to install, if ``error`` is about a package of the extra ``cli``."""
+    """Return what to install, if ``error`` is about a package of the extra ``cli``."""
     if (error.name or "").partition(".")[0] not in _OPTIONAL:
         return None
     from pacsklearn._optional import install_command  # Ctrl-C before main shows a traceback

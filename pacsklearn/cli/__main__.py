@@ -8,7 +8,7 @@ from pacsklearn.cli import INTERRUPTED, missing_extra
 
 
 def main() -> None:
-    """Entry point of ``pacsklearn``: run the command line and exit."""
+    """Run the command line ``pacsklearn`` and exit."""
     try:
         try:
             from pacsklearn.cli.app import app

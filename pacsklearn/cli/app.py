@@ -62,7 +62,7 @@ for _name, _added in added_commands({*_OWN, "ledger"}).items():
 
 @app.callback(invoke_without_command=True)
 def start(*, version: bool = typer.Option(False, "--version", help="Print the version.")) -> None:
-    """Private scikit-learn models with a provable guarantee. Information is in nats."""
+    """Make private scikit-learn models with a provable guarantee. Information is in nats."""
     if version:
         import pacsklearn
 

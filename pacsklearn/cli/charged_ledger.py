@@ -18,12 +18,12 @@ _COUNTS_ONLY: Final = 2.0**20
 
 
 def ledger_uri(address: str) -> str:
-    """Address of a ledger that a user named by its file or its URL."""
+    """Return the address of a ledger that a user named by its file or its URL."""
     return address if "://" in address else f"sqlite:///{address}"
 
 
 def charged_ledger(charge: Charge) -> Ledger | None:
-    """Ledger that a release is charged to, on whose behalf it is said to be.
+    """Return the ledger that a release is charged to, on whose behalf it is said to be.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def charged_ledger(charge: Charge) -> Ledger | None:
 
 
 def ledger_beside(data: Path, output: Path) -> Ledger:
-    """Ledger in the output's folder that counts the releases of a file, by the file's name.
+    """Return ledger in the output's folder that counts the releases of a file, by the file's name.
 
     Parameters
     ----------

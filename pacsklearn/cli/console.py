@@ -39,7 +39,7 @@ note = functools.partial(typer.echo, err=True)
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Command whose errors are one sentence and an exit code, without traceback or data.
+    """Return a command whose errors are one sentence and an exit code, without traceback or data.
 
     A message of pacsklearn quotes no data; of other errors only the kind is shown, since their
     words may. A parameter that is a dataclass (``columns: Columns``) is an option for each field.
@@ -84,7 +84,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 def _options_of(
     command: Callable[..., None],
 ) -> tuple[list[inspect.Parameter], dict[str, Any]]:
-    """Parameters as typer reads them, and the dataclass of each that stands for several."""
+    """Return parameters as typer reads them, and the dataclass of each that stands for several."""
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters.values()
     groups = {each.name: hints[each.name] for each in parameters if is_dataclass(hints[each.name])}
@@ -116,7 +116,7 @@ def _end(error: BaseException, text: str, code: int, *, as_json: bool) -> NoRetu
 
 
 def _own_words(error: BaseException) -> str:
-    """The message, if it was raised by pacsklearn itself."""
+    """Return the message, if it was raised by pacsklearn itself."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.strerror}: {error.filename}"
     if isinstance(error, ImportError) and (text := missing_extra(error)):

@@ -37,7 +37,7 @@ def curve(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
-    """Utility of released models at several budgets; for the curator's eyes."""
+    """Score released models at several budgets; for the curator's eyes."""
     from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.estimators.subsets import Subsets

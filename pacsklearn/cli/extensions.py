@@ -25,13 +25,13 @@ _HOMES: Final = {
 
 
 def packages() -> frozenset[str]:
-    """Packages whose messages quote no data: pacsklearn's, and those that add to its commands."""
+    """Return packages whose messages quote no data: ours, and those that add to the commands."""
     added = [*entry_points(group=COMMANDS), *entry_points(group=WRITERS)]
     return frozenset({"pacsklearn", *(entry.module.partition(".")[0] for entry in added)})
 
 
 def added_commands(own: Collection[str]) -> dict[str, Callable[..., None] | PluginError]:
-    """Commands of other distributions, by name; an error in place of one that cannot be run.
+    """Return commands of other distributions, by name; an error in place of one that cannot be run.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def added_commands(own: Collection[str]) -> dict[str, Callable[..., None] | Plug
 
 
 def writer(name: str) -> Callable[..., Any]:
-    """Writer of model files of another distribution.
+    """Return the writer of model files of another distribution.
 
     Raises
     ------

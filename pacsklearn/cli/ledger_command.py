@@ -71,7 +71,7 @@ def show(
     unit: AnyUnit = None,
     as_json: Json = False,
 ) -> None:
-    """Ceiling, what was charged, and every event."""
+    """Show the ceiling, what was charged, and every event."""
     facts = _opened(address, dataset, unit).summary()
     lines = [
         f"{facts['address']}, data set {facts['dataset']!r}",
@@ -232,7 +232,7 @@ def _print_copied(target: Path | str, positions: dict[str, Position], *, as_json
 
 
 def _head(statement: Path) -> tuple[str, Position]:
-    """Data set and position in a statement that was made with a ledger."""
+    """Return the data set and position in a statement that was made with a ledger."""
     try:
         document = json.loads(statement.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError):
@@ -249,7 +249,7 @@ def _head(statement: Path) -> tuple[str, Position]:
 
 
 def _source(address: str) -> Path | str:
-    """File, or address of a server."""
+    """Return the file, or address of a server."""
     uri = ledger_uri(address)
     return ledger_path(uri) if uri.startswith("sqlite:") else database_address(uri)
 

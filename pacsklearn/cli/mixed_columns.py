@@ -20,7 +20,7 @@ _TEXT_FEATURES = 8
 
 
 def mixed_columns(X: Any, estimator: Any) -> dict[str, Any] | None:
-    """Which columns have to be encoded for an estimator of numbers; None where none has.
+    """Return which columns have to be encoded for an estimator of numbers; None where none has.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def mixed_columns(X: Any, estimator: Any) -> dict[str, Any] | None:
 
 
 def texts_of(X: Any) -> list[str]:
-    """Names of the columns that are no numbers."""
+    """Return the names of the columns that are no numbers."""
     return [str(name) for name in X.columns if X[name].dtype.kind not in "biuf"]
 
 
 def column_encoder(columns: dict[str, Any]) -> ColumnTransformer:
-    """Hashes the words of the texts, which takes nothing from the rows, and scales the numbers.
+    """Return a transformer that hashes texts and scales numbers.
 
     What the numbers' steps learn is learned inside each subset and released under noise.
     """

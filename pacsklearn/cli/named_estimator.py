@@ -32,7 +32,7 @@ def named_estimator(
     schema: Schema | None = None,
     columns: dict[str, Any] | None = None,
 ) -> Any:
-    """Estimator that a command names, with parameters from JSON.
+    """Return the estimator that a command names, with parameters from JSON.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def named_estimator(
 
 
 def name_of(estimator: Any) -> tuple[str, str | None]:
-    """Text and parameters from which :func:`named_estimator` makes an estimator again."""
+    """Return text and parameters from which :func:`named_estimator` makes an estimator again."""
     steps = steps_of(estimator)
     stated: dict[str, Any] = {}
     for step in steps:
@@ -84,7 +84,7 @@ def _made(kind: type, schema: Schema | None) -> Any:
 
 
 def checked_params(estimator: Any, params: str | None) -> dict[str, Any]:
-    """Parameters of ``estimator`` from JSON."""
+    """Return the parameters of ``estimator`` from JSON."""
     if not params:
         return {}
     given = json_object(params, "params")
@@ -139,7 +139,7 @@ def _class(name: str) -> type:
 
 
 def _full_name(name: str, claimed: set[str]) -> str:
-    """Qualified name of a registered estimator, or of scikit-learn's, by its last part."""
+    """Return qualified name of a registered estimator, or of scikit-learn's, by its last part."""
     matches = sorted(known for known in claimed if known.rpartition(".")[2] == name)
     matches = matches or [known for known in _of_scikit_learn() if known.rpartition(".")[2] == name]
     if len(matches) == 1:
@@ -153,7 +153,7 @@ def _full_name(name: str, claimed: set[str]) -> str:
 
 
 def _suggested(name: str, claimed: set[str]) -> str:
-    """Names that look like it; names of estimators are public."""
+    """Return the names that look like it; names of estimators are public."""
     known = sorted({full.rpartition(".")[2] for full in {*claimed, *_of_scikit_learn()}})
     by_case = {one.lower(): one for one in known}
     near = [by_case[one] for one in get_close_matches(name.lower(), by_case, n=3)]
@@ -162,7 +162,7 @@ def _suggested(name: str, claimed: set[str]) -> str:
 
 @cache
 def _of_scikit_learn() -> tuple[str, ...]:
-    """Qualified names of its estimators, where they are public."""
+    """Return the qualified names of its estimators, where they are public."""
     names = []
     for name, kind in all_estimators():
         home = takewhile(lambda part: not part.startswith("_"), kind.__module__.split("."))

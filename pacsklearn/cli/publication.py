@@ -82,7 +82,7 @@ class Publication:
 
 @contextmanager
 def publication(files: Files) -> Iterator[Publication]:
-    """Room for a model and its statement, taken before anything is charged.
+    """Take the names of a model and its statement before anything is charged.
 
     What writes a signed bundle is looked for first; a key that cannot sign, and a card that cannot
     be written, are refused before too.
@@ -112,7 +112,7 @@ def _dumped(model: Any) -> bytes:
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """What a curator says about a model, from a JSON file.
+    """Return what a curator says about a model, from a JSON file.
 
     Raises
     ------

@@ -26,7 +26,10 @@ _RELEASES: Mapping[str, Any] = {"auto": "auto", "parameters": Parameters()}
 
 
 def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
-    """Unfitted estimator of a recipe; ``options`` add what is no part of the mechanism."""
+    """Return an unfitted estimator of a recipe.
+
+    ``options`` add what is no part of the mechanism.
+    """
     try:
         return PACPrivate(
             named_estimator(
@@ -48,7 +51,7 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
 def auto_model(
     recipe: dict[str, Any], *, regression: bool, constant: float | None, **options: Any
 ) -> Any:
-    """Unfitted estimator that chooses its model; as :func:`model_of`."""
+    """Return an unfitted estimator that chooses its model; as :func:`model_of`."""
     kind = AutoPrivateRegressor if regression else AutoPrivateClassifier
     return kind(
         budget_of(recipe),
@@ -60,7 +63,7 @@ def auto_model(
 
 
 def codebook_of(path: Path | None) -> tuple[dict[str, Any] | None, dict[str, str]]:
-    """Codebook in a file, and which columns it says are target, groups and id.
+    """Return the codebook in a file, and which columns it says are target, groups and id.
 
     Raises
     ------
@@ -81,7 +84,7 @@ def codebook_of(path: Path | None) -> tuple[dict[str, Any] | None, dict[str, str
 
 
 def with_codebook(recipe: dict[str, Any], path: Path | None, table: Table) -> dict[str, Any]:
-    """The recipe with a codebook of the features alone, looked up in the table on request."""
+    """Return recipe with a codebook of the features alone, looked up in the table on request."""
     if path is None:
         return recipe
     if str(path) == FROM_TABLE:
@@ -95,14 +98,14 @@ def with_codebook(recipe: dict[str, Any], path: Path | None, table: Table) -> di
 
 
 def budget_of(recipe: dict[str, Any]) -> Budget:
-    """Budget of a recipe."""
+    """Return the budget of a recipe."""
     name, *stated = recipe["budget"].items()
     made: Budget = registry().load("budget", name[1])(**dict(stated))
     return made
 
 
 def chosen_recipe(recipe: dict[str, Any], model: Any) -> dict[str, Any]:
-    """Recipe of what was chosen, with which it can be released, and audited, again.
+    """Return the recipe of what was chosen, with which it can be released, and audited, again.
 
     Which option that was is public, like every hyper-parameter of a released model.
     """
@@ -113,7 +116,7 @@ def chosen_recipe(recipe: dict[str, Any], model: Any) -> dict[str, Any]:
 
 
 def with_columns(recipe: dict[str, Any], X: Any) -> dict[str, Any]:
-    """The recipe, saying how columns that are no numbers are encoded where no codebook does."""
+    """Return recipe, saying how columns that are no numbers are encoded where no codebook does."""
     if recipe.get("schema") is not None:
         return recipe
     columns = mixed_columns(X, named_estimator(recipe["estimator"]))
@@ -121,7 +124,7 @@ def with_columns(recipe: dict[str, Any], X: Any) -> dict[str, Any]:
 
 
 def words_of_columns(recipe: dict[str, Any]) -> str | None:
-    """What a person should know about the columns that were encoded; None where none was."""
+    """Return what a person should know about the columns that were encoded; None where none was."""
     columns = recipe.get("columns")
     if columns is None:
         return None
@@ -137,13 +140,13 @@ def words_of_columns(recipe: dict[str, Any]) -> str | None:
 
 
 def schema_of(recipe: dict[str, Any]) -> Schema | None:
-    """Codebook of a recipe; older ones have none."""
+    """Return the codebook of a recipe; older ones have none."""
     document = recipe.get("schema")
     return None if document is None else Schema.from_table_schema(document)
 
 
 def table_of(recipe: dict[str, Any], path: Path) -> Table:
-    """Rows of a file as a recipe reads them."""
+    """Return the rows of a file as a recipe reads them."""
     return read_table(
         path,
         recipe.get("target"),
@@ -154,7 +157,7 @@ def table_of(recipe: dict[str, Any], path: Path) -> Table:
 
 
 def read_statement(path: Path) -> dict[str, Any]:
-    """Statement that ``pacsklearn release`` or a report wrote.
+    """Return the statement that ``pacsklearn release`` or a report wrote.
 
     Raises
     ------

@@ -25,7 +25,7 @@ def report(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """One self-contained page about a release: what, how private, against whom, how good."""
+    """Write a page about a release: what, how private, against whom, how good."""
     from pacsklearn.audit.audit_record import Audit
     from pacsklearn.cli.recipe import read_statement
     from pacsklearn.kernel.guarantee.guarantee import Guarantee

@@ -96,7 +96,7 @@ def read_table(
 
 
 def _meant(name: str, columns: Any) -> str:
-    """Names that look like the one typed; nothing where the first line may be a row."""
+    """Return the names that look like the one typed; nothing where the first line may be a row."""
     known = [str(column) for column in columns]
     if any(_is_cell(column) for column in known):
         return ""
@@ -106,7 +106,7 @@ def _meant(name: str, columns: Any) -> str:
 
 
 def _is_cell(column: str) -> bool:
-    """Whether a name is a number, or is one that pandas makes up."""
+    """Return whether a name is a number, or is one that pandas makes up."""
     return column.startswith("Unnamed:") or not column.strip() or any(map(str.isdigit, column[:1]))
 
 
@@ -154,7 +154,7 @@ def _frame(path: Path) -> Any:
 
 
 def _encoding(data: bytes) -> str:
-    """UTF-8 or UTF-16 where the file is that, otherwise what spreadsheets on Windows write."""
+    """Return encoding of a file: UTF-8 or UTF-16, otherwise what spreadsheets on Windows write."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     try:
@@ -165,7 +165,7 @@ def _encoding(data: bytes) -> str:
 
 
 def _separator(head: str) -> str:
-    """The separator that cuts the first lines into the same number of cells, more than one."""
+    """Return separator that cuts the first lines into the same number of cells, more than one."""
     lines = [line for line in head.splitlines()[:_LINES] if line]
     # The last one may be cut off.
     lines = lines[:-1] if len(lines) > 2 else lines
@@ -178,7 +178,10 @@ def _separator(head: str) -> str:
 
 
 def _has_decimal_commas(head: str, separator: str) -> bool:
-    """Whether numbers are written 1,5: some that group no thousands, and none written 1.5."""
+    """Return whether numbers are written 1,5.
+
+    Some without groups of thousands, none written 1.5.
+    """
     cells = [
         cell.strip() for row in csv.reader(head.splitlines(), delimiter=separator) for cell in row
     ]

@@ -99,19 +99,19 @@ def _archive(facts: dict[str, Any]) -> str:
 
 
 def folders(data_home: str | os.PathLike[str] | None = None) -> list[Path]:
-    """Folders to look in, the most specific first."""
+    """Return the folders to look in, the most specific first."""
     named = (data_home, os.environ.get(_FOLDER), "~/pacsklearn_data")
     return [Path(each).expanduser() for each in named if each]
 
 
 def first_file(places: Iterable[Path], names: Collection[str]) -> Path | None:
-    """First file there is of one of these names."""
+    """Return the first file there is of one of these names."""
     paths = (place / name for place in places for name in names)
     return next((path for path in paths if path.is_file()), None)
 
 
 def _located(name: str, facts: dict[str, Any], data_home: Any, *, download: bool) -> Path:
-    """File of a data set, or its original archive, which is fetched if needed."""
+    """Return the file of a data set, or its original archive, which is fetched if needed."""
     places, accepted = folders(data_home), (*facts["file_names"], _archive(facts))
     if path := first_file(places, accepted):
         return path
@@ -133,7 +133,7 @@ def _located(name: str, facts: dict[str, Any], data_home: Any, *, download: bool
 
 
 def _cells(path: Path, facts: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Texts of each column."""
+    """Return the texts of each column."""
     names = [*facts["features"], facts["target"]]
     is_original = path.suffix == ".zip"
     rows: list[list[str]] = []
@@ -164,7 +164,7 @@ def _cells(path: Path, facts: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _texts(path: Path, members: list[str] | None) -> list[str]:
-    """Text of a file, or of these members of an archive."""
+    """Return the text of a file, or of these members of an archive."""
     if members is None:
         content = path.read_bytes()
         return [(gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")]
@@ -180,7 +180,7 @@ def _texts(path: Path, members: list[str] | None) -> list[str]:
 
 
 def _member(archive: bytes, suffix: str) -> str | None:
-    """Text of the file whose name ends so, also in an archive inside."""
+    """Return the text of the file whose name ends so, also in an archive inside."""
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         for name in opened.namelist():
             if f"/{name}".lower().endswith(suffix):

@@ -83,6 +83,6 @@ def advised(kind: ReleaseKind, fit: OpenFit) -> dict[str, Any]:
 
 
 def advice_on(kind: ReleaseKind) -> Advice:
-    """Advice about what a fit releases."""
+    """Return the advice about what a fit releases."""
     made: Advice = registry().make("advice", kind.name)
     return made

@@ -39,7 +39,7 @@ class ChosenPlan(Generic[PlanT]):
     verdict: Any = None
 
     def learned(self, release: Release) -> dict[str, Any]:
-        """What a fit learns of the choice."""
+        """Return what a fit learns of the choice."""
         del release
         return {}
 
@@ -84,7 +84,7 @@ class Alternatives(MetaEstimatorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def choose(self, prepare: Prepare, candidates: Candidates) -> ChosenPlan[ParameterPlan]:
-        """Plan of the model that is released."""
+        """Return the plan of the model that is released."""
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> NoReturn:
         """Refuse: what is chosen is chosen inside a private fit.
@@ -130,5 +130,5 @@ class OneEstimator(Alternatives):
 
 
 def options_of(estimator: Any) -> Alternatives:
-    """What a fit of a given estimator chooses among: itself, where it is one."""
+    """Return what a fit of a given estimator chooses among: itself, where it is one."""
     return estimator if isinstance(estimator, Alternatives) else OneEstimator(estimator)

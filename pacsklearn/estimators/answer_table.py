@@ -62,11 +62,11 @@ class AnswerTable:
         self._store.write(lambda book: book.store(facts, ()))
 
     def name(self, responder: str, row: bytes) -> bytes:
-        """Name of a query."""
+        """Return the name of a query."""
         return self._seal(b"name", responder.encode(), row)
 
     def get(self, responder: str, names: Sequence[bytes]) -> dict[bytes, tuple[Any, float]]:
-        """Values and margins of those queries that have been answered.
+        """Return the values and margins of those queries that have been answered.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class AnswerTable:
         self._store.write(write)
 
     def last_belief(self) -> Belief:
-        """Belief after the last answers that were charged and stored.
+        """Return the belief after the last answers that were charged and stored.
 
         Raises
         ------

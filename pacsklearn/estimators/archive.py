@@ -16,7 +16,7 @@ _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def canonical_json(document: Any) -> bytes:
-    """JSON of which there is one form: sorted names, no spaces, UTF-8, finite numbers.
+    """Return the JSON of which there is one form: sorted names, no spaces, UTF-8, finite numbers.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def canonical_json(document: Any) -> bytes:
 
 
 def packed(members: Mapping[str, bytes]) -> bytes:
-    """Zip of the members in the order of their names, without times, owners or compression."""
+    """Return a zip of the members by name, without times, owners or compression."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(members):
@@ -41,7 +41,7 @@ def packed(members: Mapping[str, bytes]) -> bytes:
 
 
 def unpacked(path: Path) -> dict[str, bytes]:
-    """Members of a file that :func:`packed` made.
+    """Return the members of a file that :func:`packed` made.
 
     Raises
     ------

@@ -72,7 +72,7 @@ class CallerHandle:
         return largest_refund(self.quota, exact(self._spent))
 
     def preview(self, X: Any) -> CostPreview:
-        """What answering ``X`` would cost this caller."""
+        """Return what answering ``X`` would cost this caller."""
         responder = self._responder
         X = responder.models.checked(X)
         with self._lock:
@@ -113,7 +113,7 @@ class CallerHandle:
         return values
 
     def _new(self, X: Any) -> tuple[dict[bytes, int], int]:
-        """First place of each row that is new to the caller, and how many of them are contested."""
+        """Return the rows that are new to the caller, each once, and how many are contested."""
         new: dict[bytes, int] = {}
         for i, key in enumerate(self._responder.store.keys(X)):
             if key not in self._paid:

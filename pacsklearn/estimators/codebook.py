@@ -23,7 +23,7 @@ class Codebook(ABC):
 
     @abstractmethod
     def read(self, given: Any, estimator: Any, X: Any, groups: Any) -> Any:
-        """Estimator that reads rows by the codebook that an argument states.
+        """Return the estimator that reads rows by the codebook that an argument states.
 
         Parameters
         ----------
@@ -40,7 +40,7 @@ class Codebook(ABC):
 
 
 def through_codebook(model: PACPrivate, X: Any, groups: Any) -> PACPrivate:
-    """The model of a fit, whose estimator reads rows by its ``schema``.
+    """Return the model of a fit, whose estimator reads rows by its ``schema``.
 
     Raises
     ------

@@ -94,7 +94,7 @@ def curator_figure(
     n_events: int,
     n_releases: int,
 ) -> CuratorFigure:
-    """What the releases have told about memberships so far.
+    """Return what the releases have told about memberships so far.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def dp_success(epsilon: float, delta: float = 0.0, prior: float = 0.5) -> float:
 
 
 def answers_until(success: float, nats_per_answer: float, prior: float = 0.5) -> int:
-    """Answers that can be given before the membership bound passes ``success``.
+    """Return the answers that can be given before the membership bound passes ``success``.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def explain(candidates: Candidates, error: SubsetFitError) -> None:
 
 
 def words_of_failure(candidates: Candidates, index: int) -> str:
-    """Traceback of fitting candidate ``index`` alone, in a process that can release nothing.
+    """Return traceback of fitting candidate ``index`` alone, in a process that can release nothing.
 
     It gets that candidate's rows and knows nothing else: neither the other candidates nor which
     one is the secret, no ledger, no noise.

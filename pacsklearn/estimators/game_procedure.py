@@ -16,7 +16,9 @@ from pacsklearn.kernel.secret.space import Space
 def game_procedure(
     space: Space, sampler: Sampler, ceiling: float, criterion: Criterion | None = None
 ) -> ReleaseProcedure:
-    """Procedure of a session of its own, as games and simulations need: its secret may be known.
+    """Return the procedure of a session of its own, as games and simulations need.
+
+    Its secret may be known.
 
     Parameters
     ----------

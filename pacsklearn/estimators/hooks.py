@@ -9,7 +9,7 @@ from pacsklearn.kernel.plugins.kinds import kind
 
 @kind("advice", "pacsklearn.estimators.advice:Advice", internal=True)
 def pacsklearn_advice() -> Iterable[type | str]:
-    """What a curator is told about a release that may be poor.
+    """Return what a curator is told about a release that may be poor.
 
     Returns
     -------
@@ -20,7 +20,7 @@ def pacsklearn_advice() -> Iterable[type | str]:
 
 @kind("codebook", "pacsklearn.estimators.codebook:Codebook", internal=True)
 def pacsklearn_codebooks() -> Iterable[type | str]:
-    """How estimators read a table by a codebook.
+    """Return how estimators read a table by a codebook.
 
     Returns
     -------

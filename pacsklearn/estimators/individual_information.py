@@ -57,7 +57,7 @@ class IndividualInformation:
         return max(posterior_success(bound, prior) for bound, prior in pairs)
 
     def quantiles(self, shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)) -> Floats:
-        """Quantiles over the units of the estimated values."""
+        """Return the quantiles over the units of the estimated values."""
         return np.asarray(np.quantile(self.values, shares))
 
     def __str__(self) -> str:
@@ -124,7 +124,7 @@ def individual_information(
 
 
 def _binary_divergence(posterior: Floats, prior: Floats) -> Floats:
-    """``KL(Bernoulli(posterior) || Bernoulli(prior))``, clipped to its range."""
+    """Return ``KL(Bernoulli(posterior) || Bernoulli(prior))``, clipped to its range."""
     result = np.zeros_like(posterior)
     posterior = np.clip(posterior, 0.0, 1.0)
     for p, q in ((posterior, prior), (1 - posterior, 1 - prior)):
@@ -138,7 +138,7 @@ def _binary_divergence(posterior: Floats, prior: Floats) -> Floats:
 def information_about_units(
     law: NoiseLaw, space: SecretSpace, belief: NDArray[np.float64]
 ) -> IndividualInformation:
-    """Individual mutual information of a release under the belief it was calibrated for."""
+    """Return individual mutual information of a release under the belief it was calibrated for."""
     scale = 1 / _APART if law.is_noiseless else float(law.scale)
     return individual_information(
         GaussianMixture(law.centres, belief / belief.sum(), scale),
@@ -150,7 +150,7 @@ def information_about_units(
 
 
 def stated_individually(space: SecretSpace, step: Step) -> tuple[Details, IndividualInformation]:
-    """What a step tells about each of the space's units, and the line of the guarantee on it."""
+    """Return what a step tells about each unit, and the guarantee's line on it."""
     figures = information_about_units(step.law, space, step.belief)
     low, _, middle, _, high = figures.quantiles()
     text = (

@@ -42,7 +42,7 @@ class JointLabels:
 
     @classmethod
     def of(cls, kind: LabelKind, codes: NDArray[Any]) -> Self:
-        """From what every candidate says of every query, (n, m) codes of labels."""
+        """Make the plan from what every candidate says of every query, (n, m) codes of labels."""
         given = codes[:, None, :] == np.arange(kind.width)[None, :, None]
         noised = given.any(axis=2) & ~given.all(axis=2)
         if not noised.any():  # one number that is the same for all of them: no noise is needed
@@ -55,13 +55,13 @@ class JointLabels:
         return int((self.given.any(axis=2).sum(axis=1) > 1).sum())
 
     def plan(self, target: Target) -> FunctionPlan:
-        """Release of the numbers, up to what needs the secret."""
+        """Return the release of the numbers, up to what needs the secret."""
         vectors = np.ascontiguousarray(self.given[self.noised].T, dtype=np.float64)
         values = FunctionValues(vectors, (vectors.shape[1],))
         return FunctionPlan.over(lambda: values, "labels of queries", target)
 
     def labels(self, vector: Floats) -> NDArray[Any]:
-        """Most likely label of every query, by a noisy vector of the plan."""
+        """Return the most likely label of every query, by a noisy vector of the plan."""
         scores = np.where(self.given.any(axis=2), self.given[:, :, 0].astype(np.float64), -np.inf)
         scores[self.noised] = vector
         return self.kind.decoded(list(scores.argmax(axis=1)))
@@ -70,7 +70,7 @@ class JointLabels:
 def answer_together(
     procedure: ReleaseProcedure, models: AnsweringModels, kind: LabelKind, X: Any, target: Target
 ) -> tuple[Release, int]:
-    """One release of the labels of all queries, and how many of those are contested."""
+    """Release the labels of all queries at once, and count how many of those are contested."""
     joint = JointLabels.of(kind, kind.predictions(models, models.checked(X)))
     (release,) = procedure.release(joint.plan(target))
     assert isinstance(release.guarantee, PACGuarantee)

@@ -35,7 +35,7 @@ class LedgerAnswers(AnswerStore):
         self._held: OrderedDict[bytes, tuple[Any, float]] = OrderedDict()
 
     def __len__(self) -> int:
-        """Answers in memory."""
+        """Return the answers in memory."""
         return len(self._held)
 
     def add(
@@ -69,7 +69,7 @@ class LedgerAnswers(AnswerStore):
         return self._table.last_belief()
 
     def export(self) -> tuple[()]:
-        """Nothing for a session file: answers in a ledger stay there."""
+        """Return nothing for a session file: answers in a ledger stay there."""
         return ()
 
     def restore(self, runs: Sequence[Any]) -> None:

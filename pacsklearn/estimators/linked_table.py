@@ -39,7 +39,7 @@ class LinkedTable:
 
 
 def linked_space(space: SecretSpace, names: NDArray[Any] | None, table: LinkedTable) -> SecretSpace:
-    """The session's candidates as subsets of the rows of a linked table.
+    """Return the session's candidates as subsets of the rows of a linked table.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ _FUNCTIONS: Final = frozenset(
 
 
 def to_file(model: Any) -> bytes:
-    """Model as skops writes it, without what marks it as released.
+    """Return the model as skops writes it, without what marks it as released.
 
     Raises
     ------
@@ -96,7 +96,9 @@ def to_file(model: Any) -> bytes:
 
 
 def from_file(content: bytes) -> Any:
-    """Model in a file. Nothing in the file is called or imported beyond :data:`TRUSTED` classes.
+    """Return the model in a file.
+
+    Nothing in the file is called or imported beyond :data:`TRUSTED` classes.
 
     Raises
     ------
@@ -151,7 +153,7 @@ def from_file(content: bytes) -> Any:
 
 
 def skops_file(thing: Any) -> bytes:
-    """What skops writes, by public names: it says nothing of where memory and modules were.
+    """Return what skops writes, by public names: it says nothing of where memory and modules were.
 
     Objects are numbered in order, where skops names them by their addresses, and our classes are
     named as users import them.

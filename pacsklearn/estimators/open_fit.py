@@ -52,7 +52,7 @@ class Opening:
     def procedure(
         self, space: Space, table: Any = None, looked_up: tuple[str, ...] = ()
     ) -> ReleaseProcedure:
-        """Releases about one secret of a space.
+        """Return the releases about one secret of a space.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class PreparedRows(NamedTuple):
         return cls(model.estimator, candidates, features, design, routed)
 
     def target(self, budget: Budget) -> Target:
-        """What a planned release may reveal.
+        """Return what a planned release may reveal.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class PreparedRows(NamedTuple):
         return Target(budget.amount, budget.criterion(space))
 
     def in_blocks(self, budget: Budget) -> Iterator[tuple[str, Candidates, Target]]:
-        """The same rows in blocks of 32, 8 and 4 similar ones, and in none; not as stated."""
+        """Yield the same rows in blocks of 32, 8 and 4 similar ones, and in none; not as stated."""
         known = self.candidates
         for blocks in (None, 32, 8, 4):
             if blocks == self.design.blocks:
@@ -141,7 +141,7 @@ class PreparedRows(NamedTuple):
 
 
 def opening_of(model: PACPrivate, budget: Budget) -> Opening:
-    """Terms of a fit, by the parameters of :class:`~pacsklearn.PACPrivate`."""
+    """Return the terms of a fit, by the parameters of :class:`~pacsklearn.PACPrivate`."""
     return Opening(budget, model.ledger, model.random_state)
 
 
@@ -180,7 +180,7 @@ class OpenFit:
         return self.rows.candidates.estimator
 
     def candidates(self, estimator: Any) -> Any:
-        """What every candidate's model is fitted with, for another estimator as well."""
+        """Return what every candidate's model is fitted with, for another estimator as well."""
         known = self.rows.candidates
         if estimator is known.estimator:
             return known

@@ -236,7 +236,7 @@ class OpenSession:
         return self._procedure.release(plan, certify=certify, individually=stated)[0]
 
     def without(self, units: Any) -> LinkedTable:
-        """The session's own table without the rows of some units, for a refit after a deletion.
+        """Return session's own table without the rows of some units, for a refit after a deletion.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class OpenSession:
 def _choices(
     estimator: Any, noise: Any, metric: Any, canonicalizer: Any, prior: Prior | None
 ) -> ReleaseChoices:
-    """A release's arguments as a plan takes them.
+    """Return a release's arguments as a plan takes them.
 
     Raises
     ------

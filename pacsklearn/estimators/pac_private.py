@@ -375,7 +375,7 @@ SubsetFitError, NonDeterministicError
         return self._kind()[0].offered(self.estimator)
 
     def _kind(self) -> tuple[ReleaseKind, NoCanonicalizerError | None]:
-        """What is released; why it is no model, where that was not stated."""
+        """Return what is released; why it is no model, where that was not stated."""
         if isinstance(self.release, ReleaseKind):
             return self.release, None
         parameters = Parameters()
@@ -390,7 +390,7 @@ SubsetFitError, NonDeterministicError
     def _prepared(
         self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any]
     ) -> tuple[ReleaseKind, NoCanonicalizerError | None, PreparedRows]:
-        """What is released, and the rows as they are read; all checked."""
+        """Return what is released, and the rows as they are read; all checked."""
         self._check_parameters()
         reading = self if self.schema is None else through_codebook(self, X, groups)
         kind, why = reading._kind()

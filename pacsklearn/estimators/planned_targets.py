@@ -15,7 +15,7 @@ _INWARD = 1 - 2.0**-40
 def planned_targets(
     procedure: ReleaseProcedure, n_releases: int, budgets: Sequence[float] | None
 ) -> list[Target]:
-    """What each of several planned releases may reveal, if all of them fit.
+    """Return what each of several planned releases may reveal, if all of them fit.
 
     Parameters
     ----------

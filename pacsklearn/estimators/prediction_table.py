@@ -25,7 +25,7 @@ class PredictionTable(AnsweringModels):
         self._keys = [number.to_bytes(16, "big") for number in range(len(predictions))]
 
     def keys(self, X: Any) -> list[bytes]:
-        """Names of queries in a store of answers."""
+        """Return the names of queries in a store of answers."""
         return [self._keys[number] for number in X[:, 0].tolist()]
 
     @property

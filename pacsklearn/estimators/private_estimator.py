@@ -31,7 +31,7 @@ _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "scor
 
 
 def _can(method: str) -> Any:
-    """Available when what was released has the method, or will have it once fitted."""
+    """Make a method available when what was released has it, or will have it once fitted."""
     return available_if(lambda self: self._offers(method))
 
 
@@ -112,10 +112,10 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
 
     @abstractmethod
     def _offered(self) -> Iterable[str]:
-        """Methods of what a fit would release."""
+        """Return the methods of what a fit would release."""
 
     def _offers(self, method: str) -> bool:
-        """Whether the method can be asked of what was, or will be, released."""
+        """Return whether the method can be asked of what was, or will be, released."""
         if self.__sklearn_is_fitted__():
             return method in self.released_methods_ and hasattr(self._released(), method)
         if not hasattr(options_of(self.estimator).template, method):
@@ -139,7 +139,10 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
         return dict(process_routing(self, "fit", **fit_params).estimator.fit)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata goes: what ``fit`` names stays here, the rest reaches the inner fits."""
+        """Return where metadata goes.
+
+        What ``fit`` names stays here, the rest reaches the inner fits.
+        """
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
@@ -193,7 +196,7 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
 
     @_can("predict")
     def predict(self, X: Any) -> Any:
-        """Predictions of the released model."""
+        """Return the predictions of the released model."""
         return self._released().predict(X)
 
     @_can("predict_proba")
@@ -203,23 +206,23 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
 
     @_can("predict_log_proba")
     def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of the class probabilities of the released model."""
+        """Return the logarithms of the class probabilities of the released model."""
         return self._released().predict_log_proba(X)
 
     @_can("decision_function")
     def decision_function(self, X: Any) -> Any:
-        """Decision function of the released model."""
+        """Return the decision function of the released model."""
         return self._released().decision_function(X)
 
     @_can("transform")
     def transform(self, X: Any) -> Any:
-        """Rows transformed by the released model."""
+        """Return the rows transformed by the released model."""
         # Around the whole: inside it a step that was fitted without names would be given some.
         return in_container(self, self._released().transform(X), X)
 
     @_can("inverse_transform")
     def inverse_transform(self, X: Any) -> Any:
-        """Rows transformed back by the released model."""
+        """Return the rows transformed back by the released model."""
         return self._released().inverse_transform(X)
 
     @_can("transform")
@@ -234,18 +237,18 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
 
     @available_if(_can_score)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Score of the released model, which costs nothing, or of answers, charged as any other."""
+        """Score the released model, which costs nothing, or answers, which are charged."""
         params = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(self._released().score(X, y, **params))
 
     @_can("transform")
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the released transformer's outputs."""
+        """Return the names of the released transformer's outputs."""
         return self._released().get_feature_names_out(input_features)
 
     @_can("transform")
     def set_output(self, *, transform: Any = None) -> Self:
-        """Container of ``transform``'s output: ``"default"``, ``"pandas"`` or ``"polars"``."""
+        """Return container of ``transform``'s output: ``"default"``, ``"pandas"``, ``"polars"``."""
         if transform is not None:
             set_output_config(self, transform)
         return self
@@ -269,7 +272,7 @@ def check_nested(estimator: Any, params: Mapping[str, Any], instead: Mapping[str
 
 
 def unfitted(value: Any) -> Any:
-    """Copy of estimators in lists and dicts that keeps nothing of what they were fitted on."""
+    """Copy estimators, also in lists and dicts, without what they learned from rows."""
     if isinstance(value, Mapping):
         return {name: unfitted(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -302,7 +305,7 @@ def warn_of_steps_before(estimator: Any, inside: str = "PACPrivate(make_pipeline
 
 
 def _learns(step: Any) -> bool:
-    """Whether a step takes anything from rows that is not noised."""
+    """Return whether a step takes anything from rows that is not noised."""
     if step is None or isinstance(step, str) or hasattr(step, "guarantee_"):
         return False
     try:

@@ -196,7 +196,7 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
 
 
 def _with_ledger(estimator: Any, ledger: Ledger) -> Any:
-    """Clone whose private steps charge ``ledger``."""
+    """Return a clone whose private steps charge ``ledger``."""
     template = clone(estimator)
     steps = dict(_private_steps(template))
     if not steps:
@@ -213,7 +213,7 @@ def _with_ledger(estimator: Any, ledger: Ledger) -> Any:
 
 
 def _budget_of(candidate: Any) -> Fraction:
-    """Sum of the budgets of a candidate's private steps."""
+    """Return the sum of the budgets of a candidate's private steps."""
     steps = dict(_private_steps(candidate))
     everything = candidate.get_params(deep=True)
     hidden = [

@@ -78,7 +78,7 @@ class ReleaseKind(BaseEstimator, ABC):
 
     @abstractmethod
     def offered(self, estimator: Any) -> Iterable[str]:
-        """Methods of what a fit would release.
+        """Return the methods of what a fit would release.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class ReleaseKind(BaseEstimator, ABC):
 
     @abstractmethod
     def prepare(self, fit: OpenFit) -> Any:
-        """Plan of the release, up to what needs the secret; secret material."""
+        """Return the plan of the release, up to what needs the secret; secret material."""
 
     @abstractmethod
     def take(self, fit: OpenFit, plan: Any) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class ReleaseKind(BaseEstimator, ABC):
 
 
 def classes_of(released: Any) -> dict[str, Any]:
-    """Attribute ``classes_`` where a released model has classes."""
+    """Return the attribute ``classes_`` where a released model has classes."""
     classes = getattr(released, "classes_", None)
     return {} if classes is None else {"classes_": classes}
 

@@ -34,7 +34,7 @@ class AnsweringKind(ReleaseKind):
     stabilize: Any
 
     def answering(self, estimator: Any) -> Any:
-        """What answers: the estimator, or the average of many of them."""
+        """Return what answers: the estimator, or the average of many of them."""
         if self.stabilize is None or self.stabilize is False:
             return estimator
         from pacsklearn.estimators.stabilized import stabilized
@@ -42,13 +42,13 @@ class AnsweringKind(ReleaseKind):
         return stabilized(estimator, self.stabilize)
 
     def kind_of(self, estimator: Any, y: Any) -> AnswerKind:
-        """Labels, probabilities or values."""
+        """Return which kind answers are: labels, probabilities or values."""
         return kind_of_answers(estimator, y, self.of, self.prior)
 
     def responder(
         self, fit: OpenFit, query_budget: float | None, max_answers: int | None
     ) -> Responder:
-        """What answers, with a fit's candidates."""
+        """Return what answers, with a fit's candidates."""
         answering = self.answering(fit.estimator)
         candidates = fit.candidates(answering)
         return fit.responders.find(
@@ -151,6 +151,6 @@ def warn_of_answers(estimator: Any, why: NoCanonicalizerError) -> None:
 
 
 def kind_of_answers(estimator: Any, y: Any, of: str, prior: Prior | None) -> AnswerKind:
-    """What is answered, with what is publicly expected of it."""
+    """Return what is answered, with what is publicly expected of it."""
     ends, mean = (None, None) if prior is None else (prior.bounds, prior.mean)
     return answer_kind(estimator, y, of, ends, mean)

@@ -119,7 +119,7 @@ class Parameters(ReleaseKind):
 
 
 def learned_of(release: Release, methods: Iterable[str]) -> dict[str, Any]:
-    """What a fit learns from released parameters."""
+    """Return what a fit learns from released parameters."""
     return {
         "released_estimator_": release.value,
         "released_methods_": methods,
@@ -130,7 +130,10 @@ def learned_of(release: Release, methods: Iterable[str]) -> dict[str, Any]:
 
 
 def answers_queries(estimator: Any) -> bool:
-    """Whether private answers can be released: it is a classifier or regressor that predicts."""
+    """Return whether private answers can be released.
+
+    It is a classifier or regressor that predicts.
+    """
     if not (hasattr(estimator, "__sklearn_tags__") and hasattr(estimator, "predict")):
         return False
     return is_classifier(estimator) or is_regressor(estimator)

@@ -39,7 +39,10 @@ class ReleasedTables:
         self._warned: set[tuple[str, int]] = set()
 
     def name(self, X: Any) -> bytes:
-        """Keyed digest of the features' values: the same for an array and a frame of them."""
+        """Return the keyed digest of the features' values.
+
+        The same for an array and a frame of them.
+        """
         digest = hashlib.blake2b(key=self._key, digest_size=16)
         X = getattr(X, "sample_rows", X)  # of a table that is read in passes
         if sparse.issparse(X):
@@ -118,7 +121,7 @@ def _words(count: int, caps: dict[str, list[float | None]]) -> str:
 
 
 def _users_line() -> tuple[str, int]:
-    """Where the user called the outermost library: a whole search is one call."""
+    """Return where the user called the outermost library: a whole search is one call."""
     outermost, frame = None, sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:

@@ -51,7 +51,7 @@ class Responders:
         max_answers: int | None,
         kind: AnswerKind,
     ) -> Responder:
-        """Responder for these arguments, with its step budget and its stored answers.
+        """Return the responder for these arguments, with its step budget and its stored answers.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class Responders:
             return self._responders[name]
 
     def export(self) -> tuple[dict[str, CandidateModels], dict[str, ResponderState]]:
-        """Fitted candidates, and what responders remember, for a session file."""
+        """Return the fitted candidates, and what responders remember, for a session file."""
         open_ = {name: ResponderState.of(each) for name, each in self._responders.items()}
         return self._models, self._saved | open_
 
@@ -126,7 +126,7 @@ class Responders:
 
 
 def answer_table(procedure: ReleaseProcedure, key: bytes) -> AnswerTable:
-    """Where answers are stored in the ledger's database, sealed with a key.
+    """Return where answers are stored in the ledger's database, sealed with a key.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def answer_table(procedure: ReleaseProcedure, key: bytes) -> AnswerTable:
 
 
 def _name_of(estimator: Any, fit_params: Mapping[str, Any]) -> str:
-    """Name of what is fitted, for files: the same wherever the package's modules are."""
+    """Return the name of what is fitted, for files: the same wherever the package's modules are."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
     shown = [getattr(part, "_sklearn_output_config", None) for part in parts]
     name: str = joblib.hash((model_digest(estimator), shown, dict(fit_params)))

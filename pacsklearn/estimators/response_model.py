@@ -42,23 +42,26 @@ class ResponseModel:
         return self._handle.get()
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Private answers: labels, or values."""
+        """Return the private answers: labels, or values."""
         return self.kind.predicted(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Private answers as they are given: shares of the classes where these were asked for."""
+        """Return the private answers as they are given.
+
+        Shares of the classes where these were asked for.
+        """
         return self.responder.answer_checked(self._queries(X)).values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, or R^2, of the private answers."""
+        """Return the accuracy, or R^2, of the private answers."""
         return self.kind.score(y, self.predict(X), sample_weight)
 
     def preview(self, X: Any) -> CostPreview:
-        """Cost of answering ``X`` now."""
+        """Return the cost of answering ``X`` now."""
         return self.responder.preview(self._queries(X))
 
     def _queries(self, X: Any) -> Any:
-        """Rows checked once, by the features of the fit and as the models take them."""
+        """Return the rows checked once, by the features of the fit and as the models take them."""
         checked = self.responder.models.checked(X)
         check_features(self._owner, X)
         return checked

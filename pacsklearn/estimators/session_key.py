@@ -18,7 +18,7 @@ _COST: Final = {"n": 2**15, "r": 8, "p": 1, "maxmem": 2**26}
 
 
 def digest_with(key: Any, salt: bytes) -> Any:
-    """Keyed digest to be fed with a file; an unkeyed one for None.
+    """Return the keyed digest to be fed with a file; an unkeyed one for None.
 
     Parameters
     ----------

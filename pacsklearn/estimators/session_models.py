@@ -17,7 +17,7 @@ from pacsklearn.universe.row_rules import RowRules
 
 
 def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, NDArray[np.uint8]]:
-    """Those models that skops can write, by name, as bytes; others are fitted again.
+    """Return those models that skops can write, by name, as bytes; others are fitted again.
 
     Nothing is returned that would not be read back as the same models, bit for bit.
     """
@@ -49,7 +49,7 @@ def _without_code(models: CandidateModels) -> bytes | None:
 
 
 def models_from(content: NDArray[np.uint8]) -> CandidateModels | None:
-    """Models that :func:`models_without_code` wrote; calls only classes on a list of ours.
+    """Return models that :func:`models_without_code` wrote; calls only classes on a list of ours.
 
     None where skops is not installed, or another version of scikit-learn wrote them: they are
     fitted again.

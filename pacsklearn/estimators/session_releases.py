@@ -156,7 +156,7 @@ class SessionReleases(OpenSession):
         return self._procedure.release(PlannedSet.of(plans), certify=certify)
 
     def curator_figure(self) -> CuratorFigure:
-        """What the releases so far have told about memberships; for the curator only.
+        """Return what the releases so far have told about memberships; for the curator only.
 
         It depends on what came out, and is in no guarantee and no release: do not publish it, and
         do not decide by it what to publish.

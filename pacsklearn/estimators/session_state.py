@@ -80,7 +80,7 @@ class SessionState:
 
 
 def shared_ledger(shared: Ledger | None, own: Ledger, session: str) -> SharedLedger:
-    """Ledger that a session can be saved with.
+    """Return the ledger that a session can be saved with.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def shared_ledger(shared: Ledger | None, own: Ledger, session: str) -> SharedLed
 
 
 def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
-    """Ledger to go on with: the one the session was saved with, wherever it is now.
+    """Return the ledger to go on with: the one the session was saved with, wherever it is now.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
 def session_state(
     X: Any, y: Any, procedure: ReleaseProcedure, responders: Responders, options: Mapping[str, Any]
 ) -> SessionState:
-    """State of a session as it is now; its lock is held.
+    """Return the state of a session as it is now; its lock is held.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class SubspaceMembers:
     columns: tuple[NDArray[np.intp], ...] = field(repr=False)
 
     def views(self, X: Any) -> list[tuple[Any, Any]]:
-        """Each member with what it may see of ``X``."""
+        """Return each member with what it may see of ``X``."""
         n_features = X.shape[1]
         return [
             (model, X if columns.size == n_features else safe_indexing(X, columns, axis=1))
@@ -50,7 +50,7 @@ class SubspaceMembers:
 
 
 def class_scores(model: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
-    """How much a fitted classifier speaks for each of its classes, in [0, 1].
+    """Return how much a fitted classifier speaks for each of its classes, in [0, 1].
 
     Shares of the classes where the model has them; for support vector machines the margins of
     every pair of classes, clipped to [-1, 1]; otherwise its vote, and halfway clipped decision
@@ -306,7 +306,7 @@ class StabilizedRegressor(RegressorMixin, _Stabilized):
 
 
 def stabilized(estimator: Any, stabilize: Any) -> Any:
-    """``estimator`` as the argument ``stabilize`` of :class:`Answers` asks for it.
+    """Return ``estimator`` as the argument ``stabilize`` of :class:`Answers` asks for it.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _DIGEST: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
 
 
 def row_keys(X: Any) -> list[bytes]:
-    """Digest of each row: equal for rows of equal values, types and column names.
+    """Return the digest of each row: equal for rows of equal values, types and column names.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def row_keys(X: Any) -> list[bytes]:
 
 
 def _numeric_keys(header: bytes, columns: list[NDArray[Any]]) -> list[bytes]:
-    """Each column in its own type: an integer beyond 2^53 is no double."""
+    """Return each column in its own type: an integer beyond 2^53 is no double."""
     parts = []
     for column in columns:
         width = column.dtype.itemsize * (column.size // max(len(column), 1))
@@ -61,7 +61,7 @@ def _numeric_keys(header: bytes, columns: list[NDArray[Any]]) -> list[bytes]:
 
 
 def _with_one_zero(column: NDArray[Any]) -> NDArray[Any]:
-    """Adding zero turns -0.0 into 0.0, which every model reads alike."""
+    """Add zero, which turns -0.0 into 0.0: every model reads both alike."""
     return column + column.dtype.type(0) if column.dtype.kind == "f" else column
 
 
@@ -108,14 +108,14 @@ class AnswerRun:
 
     @classmethod
     def of(cls, stored: dict[bytes, tuple[Any, float]]) -> AnswerRun:
-        """Run of answers by key."""
+        """Return the run of answers by key."""
         high, low = _halves(list(stored))
         values = np.asarray([value for value, _ in stored.values()])
         margins = np.asarray([margin for _, margin in stored.values()], dtype=np.float64)
         return cls(high, low, values, margins)._sorted()
 
     def merged(self, other: AnswerRun) -> AnswerRun:
-        """One run of both."""
+        """Merge both runs into one."""
         return AnswerRun(
             np.concatenate([self.high, other.high]),
             np.concatenate([self.low, other.low]),
@@ -124,7 +124,7 @@ class AnswerRun:
         )._sorted()
 
     def places(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Where keys stand; -1 for one that does not."""
+        """Return where keys stand; -1 for one that does not."""
         place = np.searchsorted(self.high, high)
         places = np.full(len(high), -1, dtype=np.intp)
         open_ = np.arange(len(high))
@@ -218,7 +218,7 @@ class StoredAnswers(AnswerStore):
         return values, margins
 
     def export(self) -> tuple[AnswerRun, ...]:
-        """Everything as arrays, for a session file."""
+        """Return everything as arrays, for a session file."""
         return (*self._runs, *([AnswerRun.of(self._recent)] if self._recent else []))
 
     def restore(self, runs: Sequence[AnswerRun]) -> None:
@@ -251,7 +251,7 @@ class ResponderState:
 
     @classmethod
     def of(cls, responder: Responder) -> Self:
-        """What a responder has answered; answers in a ledger stay there."""
+        """Return what a responder has answered; answers in a ledger stay there."""
         runs = responder.store.export()
         return cls(responder.step_budget, responder.n_answered, responder.n_contested, runs)
 

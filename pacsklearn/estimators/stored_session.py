@@ -80,7 +80,7 @@ def caught_up(
 
 
 def answers_only(state: SessionState, ledger: Ledger) -> SessionState:
-    """State with what was charged since it was taken, when answers in the ledger are all of it.
+    """Return state with what was charged since it was taken, when answers in ledger are all of it.
 
     The belief is still that of the state.
 
@@ -139,7 +139,7 @@ class StoredSession(OpenSession):
         write_session(path, self.state(), key)
 
     def state(self) -> SessionState:
-        """Everything that the session is, as :meth:`save` writes it; secret material.
+        """Return everything that the session is, as :meth:`save` writes it; secret material.
 
         Raises
         ------

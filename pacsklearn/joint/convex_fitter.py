@@ -75,37 +75,40 @@ class ConvexFitter(TableFitter):
 
     @abstractmethod
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
-        """Loss of each problem: one, or one a class; none where no problem is known.
+        """Return the loss of each problem: one, or one a class; none where no problem is known.
 
         ``targets`` are class codes, or valid numbers where ``n_classes`` is 0. Those of a batch of
         a table need not show all classes.
         """
 
     def are_valid(self, estimator: Any, targets: Floats) -> NDArray[np.bool_]:
-        """Which numbers are targets of this model."""
+        """Return which numbers are targets of this model."""
         return np.abs(targets) <= _LARGEST
 
     def loss_weights(self, weights: Floats, which: int) -> Floats:
-        """Weights of the classes (m, K) in one of the problems; their own when not overridden."""
+        """Return the weights of the classes (m, K) in one of the problems.
+
+        Their own when not overridden.
+        """
         return weights
 
     @abstractmethod
     def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
-        """Penalty of candidates with so many rows."""
+        """Return the penalty of candidates with so many rows."""
 
     @abstractmethod
     def fill(self, model: Any, coef: Floats, intercept: Floats, sweeps: int) -> None:
         """Set what ``fit`` would; ``coef`` has shape (outputs, p), ``intercept`` (outputs,)."""
 
     def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
-        """Whether the ordinary solver may stop at a gradient (p + 1, outputs), by its own rule.
+        """Return whether the ordinary solver's rule may stop at this gradient (p + 1, outputs).
 
         ``start`` is the gradient at parameters of zero; ``n_rows`` what all rows weigh.
         """
         return bool(np.max(np.abs(gradient)) <= SLACK * model.tol * n_rows)
 
     def excess(self, model: Any) -> float:
-        """How far above the minimum, relatively, the ordinary solver may stop by another rule."""
+        """Return how far above the minimum, relatively, the ordinary solver may stop."""
         return 1e-6
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
@@ -114,7 +117,7 @@ class ConvexFitter(TableFitter):
     def fit_scaled(
         self, estimator: Any, X: Any, y: Any, space: SecretSpace, scaling: Scaling | None
     ) -> list[Any]:
-        """As :meth:`fit_all`, on rows that each candidate first scales by its own numbers.
+        """Fit all as :meth:`fit_all`, on rows that each candidate first scales by its own numbers.
 
         The rows stay as they are: a scaled feature is a feature with another penalty.
         """
@@ -142,7 +145,7 @@ class ConvexFitter(TableFitter):
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
     ) -> list[Any]:
-        """How many rows each candidate has, and of each class."""
+        """Return how many rows each candidate has, and of each class."""
         return [member_sums(_counts(targets, range(n_classes)), members)]
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
@@ -151,7 +154,7 @@ class ConvexFitter(TableFitter):
     def fit_table_scaled(
         self, estimator: Any, counted: Floats, view: TableView, scaling: Scaling | None
     ) -> list[Any]:
-        """As :meth:`fit_scaled`, in passes over a table."""
+        """Fit all as :meth:`fit_scaled`, in passes over a table."""
         rows, targets, classes = view.rows, np.asarray(view.targets), view.classes
         scaling = scaling or Scaling.none(len(counted), rows.shape[1])
         samples = self._problems(estimator, rows, targets, classes, view.members, counted, scaling)
@@ -175,7 +178,7 @@ class ConvexFitter(TableFitter):
         counted: Floats,
         scaling: Scaling,
     ) -> list[Problem]:
-        """One for each loss; none where targets are no valid ones, or outputs too many.
+        """Return one for each loss; none where targets are no valid ones, or outputs too many.
 
         ``counted`` says how many rows each candidate has, and of each class.
         """
@@ -214,7 +217,10 @@ class ConvexFitter(TableFitter):
         features: dict[str, Any],
         classes: Any,
     ) -> list[Any]:
-        """Fitted clones from the minimisers; None where ``fit`` is False or none was found."""
+        """Return clones fitted from the minimisers.
+
+        None where ``fit`` is False or none was found.
+        """
         m = len(fit)
         if not problems:
             return [None] * m
@@ -242,7 +248,7 @@ class ConvexFitter(TableFitter):
         return models
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
-        """Whether both solve one problem on these rows, each to its own tolerance.
+        """Return whether both solve one problem on these rows, each to its own tolerance.
 
         The ordinary parameters must satisfy the ordinary solver's stopping rule for the objective
         that the joint ones minimise, or be as good as the joint ones; and not better.
@@ -275,7 +281,7 @@ class ConvexFitter(TableFitter):
         return bool(problems)
 
     def _targets(self, y: Any) -> tuple[Any, Any] | None:
-        """Codes and classes, or numbers and None."""
+        """Return the codes and classes, or numbers and None."""
         if np.ndim(y) != 1:
             return None
         if self.wants_classes:
@@ -288,7 +294,7 @@ class ConvexFitter(TableFitter):
 
 
 def _pays(n: int, p: int, outputs: int) -> bool:
-    """Whether a joint fit costs less than fits one by one, by the sizes of the table alone.
+    """Return whether a joint fit costs less than fits one by one, by the sizes of the table alone.
 
     A candidate that converges slowly is solved by curvatures of its own, on half of the rows. Where
     columns are many for the rows candidates are separable, and an ordinary solver that is content
@@ -299,13 +305,13 @@ def _pays(n: int, p: int, outputs: int) -> bool:
 
 
 def _counts(targets: Any, classes: Any) -> Floats:
-    """A column of ones, and one for each class of which targets are the codes."""
+    """Return a column of ones, and one for each class of which targets are the codes."""
     codes = range(0 if classes is None else len(classes))
     return np.column_stack([np.ones(len(targets)), *(targets == code for code in codes)])
 
 
 def _is_far(rows: Floats) -> bool:
-    """Whether some feature is so far from zero, in its spread, that slopes lose their digits."""
+    """Return whether a feature is too far from zero, in its spread, for exact slopes."""
     spread = rows.std(axis=0)
     return bool(np.any(np.abs(rows.mean(axis=0)) > _FAR * spread, where=np.ptp(rows, axis=0) > 0))
 
@@ -317,7 +323,7 @@ def _parameters(model: Any, outputs: slice) -> Floats:
 
 
 def _objective(problem: Problem, parameters: Floats, weights: Floats) -> tuple[float, Floats]:
-    """Penalised loss of all rows, which weigh so much, and its gradient (p + 1, outputs)."""
+    """Return penalised loss of all rows, which weigh so much, and its gradient (p + 1, outputs)."""
     rows, loss = problem.rows, problem.loss
     decision = rows @ parameters[1:] + parameters[0]
     value = 0.0

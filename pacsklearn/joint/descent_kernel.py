@@ -11,7 +11,7 @@ from pacsklearn.kernel.bounds.compiled import compiled
 
 @compiled(worth=2**17)
 def descend(matrix, towards, lasso, positive, tolerance, most):
-    """Minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1`` from zero, and the sweeps over it.
+    """Minimise ``w' matrix w / 2 - towards w + lasso |w|_1`` from zero; count the sweeps.
 
     The last sweep moved no coordinate by more than the tolerance, in parts of the largest, both in
     units that give the matrix ones on its diagonal.

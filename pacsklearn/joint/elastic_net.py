@@ -66,7 +66,7 @@ class ElasticNetFitter(MomentFitter):
         return True
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
-        """Whether the ordinary fit is no better, and no worse than its duality gap allows."""
+        """Return whether the ordinary fit is as good, up to its duality gap."""
         rows = double_rows(X)
         if rows is None:
             return False
@@ -82,7 +82,7 @@ class ElasticNetFitter(MomentFitter):
 def _descend(
     matrix: Floats, towards: Floats, lasso: float, *, positive: bool
 ) -> tuple[Floats, int] | None:
-    """Minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it."""
+    """Return minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it."""
     solution, steps = descend(matrix, towards, lasso, positive, _TOLERANCE, _MOST_ITERATIONS)
     signs = np.sign(solution)
     inside = signs != 0
@@ -106,7 +106,10 @@ def _objective(model: Any, rows: Floats, targets: Floats) -> float:
 def _dual_gap(
     coef: Floats, plain: tuple[Floats, Floats, float], lasso: float, ridge: float, *, positive: bool
 ) -> float:
-    """Duality gap at ``coef``, as scikit-learn states it; zero up to rounding at the minimiser."""
+    """Return the duality gap at ``coef``, as scikit-learn states it.
+
+    Zero up to rounding at the minimiser.
+    """
     products, towards, square = plain
     slopes = towards - products @ coef - ridge * coef
     slope = float(np.max(slopes if positive else np.abs(slopes)))

@@ -93,7 +93,7 @@ class GaussianMixtureFitter(SubsetFitter):
 
 
 def _first_labels(own: Floats, k: int, seed: Any) -> NDArray[np.int32]:
-    """Labels of the K-Means that the mixture of these rows starts with."""
+    """Return the labels of the K-Means that the mixture of these rows starts with."""
     if k == 1:
         return np.zeros(len(own), dtype=np.int32)
     start = KMeans(k, n_init=1, random_state=seed)
@@ -125,7 +125,7 @@ class _Run:
         self.width = 1 + p + self.pairs[0].size
 
     def start(self, labels: NDArray[np.int8]) -> None:
-        """Mixtures of the rows as they are labelled; -1 for rows outside."""
+        """Start mixtures from the rows as they are labelled; -1 for rows outside."""
         m, k = self.space.n_subsets, self.estimator.n_components
         sums = np.zeros((k * m, self.width))
         for first in range(0, len(self.rows), _ROWS):
@@ -139,7 +139,7 @@ class _Run:
         self.weights = self.mass / self.counts
 
     def iterate(self) -> None:
-        """Until the bound of each candidate changes by less than the tolerance."""
+        """Iterate until the bound of each candidate changes by less than the tolerance."""
         active = np.flatnonzero(self.is_sure)
         before = np.full(self.space.n_subsets, -np.inf)
         for _ in range(self.estimator.max_iter):
@@ -188,21 +188,23 @@ class _Run:
             model.lower_bounds_ = self.bounds[i]
 
     def _columns(self, first: int) -> Floats:
-        """A one, features and their products of a block of rows."""
+        """Return a one, features and their products of a block of rows."""
         part = self.rows[first : first + _ROWS]
         products = part[:, self.pairs[0]] * part[:, self.pairs[1]]
         return np.concatenate([np.ones((len(part), 1)), part, products], axis=1)
 
     def _wide(self, variance: Floats) -> Floats:
-        """Variances (k, m, p), or what broadcasts to it."""
+        """Return the variances (k, m, p), or what broadcasts to it."""
         return variance[..., None] if self.kind == "spherical" else variance
 
     def _whitening(self, active: NDArray[np.int64]) -> Floats:
-        """Inverse of a root of each covariance, (k, a, p, p) or (a, p, p)."""
+        """Return the inverse of a root of each covariance, (k, a, p, p) or (a, p, p)."""
         return np.asarray(np.linalg.inv(np.linalg.cholesky(self.covariances[..., active, :, :])))
 
     def _densities(self, active: NDArray[np.int64]) -> tuple[Floats, Floats, Floats, Floats]:
-        """Log-densities: levels (k, a), slopes (k, a, p), those of the products, the common ones.
+        """Return the log-densities.
+
+        Levels (k, a), slopes (k, a, p), those of the products, the common ones.
 
         The common ones, (a,), are the same in all components and summed over the members.
         """
@@ -222,7 +224,7 @@ class _Run:
         return level, slopes, precision[..., one, other] * np.where(one == other, -0.5, -1), common
 
     def _expect(self, active: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Sums of the rows by their shares, (k a, width), and log-likelihoods, (a,)."""
+        """Return the sums of the rows by their shares, (k a, width), and log-likelihoods, (a,)."""
         k, p, a = self.estimator.n_components, self.rows.shape[1], active.size
         level, linear, curved, total = self._densities(active)
         slopes = np.empty((self.width, k, a))
@@ -246,7 +248,7 @@ class _Run:
         return sums, total
 
     def _maximise(self, sums: Floats, active: NDArray[np.int64]) -> None:
-        """Mixtures from sums; those with a variance that is lost are no longer sure."""
+        """Fit mixtures to sums; those with a variance that is lost are no longer sure."""
         m, k, p = self.space.n_subsets, self.estimator.n_components, self.rows.shape[1]
         sums = sums.reshape(k, active.size, self.width)
         mass = sums[:, :, 0] + _EMPTY

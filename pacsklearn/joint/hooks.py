@@ -7,7 +7,7 @@ from pacsklearn.kernel.plugins.kinds import hookimpl
 
 @hookimpl
 def pacsklearn_batch_predictors() -> Iterator[str]:
-    """Batch predictors of this ring."""
+    """Yield the batch predictors of this ring."""
     yield "pacsklearn.joint.stacked_linear:StackedLinear"
     yield "pacsklearn.joint.stacked_svm:StackedSVM"
     yield "pacsklearn.joint.stacked_neighbors:StackedNeighbors"
@@ -15,7 +15,7 @@ def pacsklearn_batch_predictors() -> Iterator[str]:
 
 @hookimpl
 def pacsklearn_subset_fitters() -> Iterator[str]:
-    """Subset fitters of this ring."""
+    """Yield the subset fitters of this ring."""
     yield from (
         "pacsklearn.joint.least_squares:LeastSquaresFitter",
         "pacsklearn.joint.least_squares:RidgeClassifierFitter",

@@ -77,7 +77,7 @@ class HuberFitter(SubsetFitter):
         return models
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
-        """Whether both have the least loss on these rows, each to its own tolerance."""
+        """Return whether both have the least loss on these rows, each to its own tolerance."""
         mine, theirs = (_loss(model, X, y) for model in (joint, ordinary))
         # One that used up its iterations may stop anywhere above the minimum.
         excess = np.inf if ordinary.n_iter_ >= ordinary.max_iter else _EXCESS
@@ -124,7 +124,7 @@ class HuberProblem:
         return cls(rows, targets, space, *how, weights)
 
     def minimise(self, chosen: NDArray[np.int64]) -> Solution:
-        """Minimiser of each chosen candidate; alone where the others' way is not its own."""
+        """Return minimiser of each chosen candidate; alone where the others' way is not its own."""
         m, width = self.space.n_subsets, self.rows.shape[1] + 2
         solution = Solution(np.zeros((m, width, 1)), np.zeros(m, dtype=bool), np.zeros(m))
         start = self.common_start()
@@ -144,7 +144,7 @@ class HuberProblem:
     def gradient(
         self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
     ) -> Floats:
-        """Gradients at the parameters (candidates, p + 2, 1) of the chosen candidates.
+        """Return the gradients at the parameters (candidates, p + 2, 1) of the chosen candidates.
 
         All infinite where the scale is not positive: no loss is defined there.
         """
@@ -179,7 +179,7 @@ class HuberProblem:
         return gradient
 
     def common_start(self) -> tuple[Floats, Floats] | None:
-        """Parameters (p + 2, 1) near the minimiser on all rows, and a root of the Hessian there."""
+        """Return parameters (p + 2, 1) near minimiser on all rows, and a root of the Hessian."""
         inclusion = float(np.asarray(self.space.membership(slice(0, 4096))).mean())
         single = self._single(np.arange(len(self.rows)), self.weights * inclusion)
         start = single.start()
@@ -210,7 +210,10 @@ class _SingleHuber:
     fit_intercept: bool
 
     def terms(self, point: Floats) -> tuple[Floats, Floats]:
-        """Gradient and Hessian; see :class:`~pacsklearn.joint.newton.TwiceDifferentiable`."""
+        """Return the gradient and Hessian.
+
+        See :class:`~pacsklearn.joint.newton.TwiceDifferentiable`.
+        """
         scale, q = float(point[-1, 0]), len(point)
         gradient, hessian = np.full((q, 1), np.inf), np.zeros((q, q))
         if not scale > 0:
@@ -229,7 +232,7 @@ class _SingleHuber:
         return gradient, hessian
 
     def start(self) -> Floats | None:
-        """Weighted least squares in turn with the scale that the cut residuals give."""
+        """Solve weighted least squares in turn with the scale that the cut residuals give."""
         q, mass = self.rows.shape[1], float(self.weights.sum())
         ridge = np.diag(np.full(q, self.alpha))
         ridge[0, 0] = 0.0 if self.fit_intercept else 1.0
@@ -256,7 +259,7 @@ class _SingleHuber:
 
 
 def _loss(model: Any, X: Any, y: Any) -> float:
-    """Penalised loss of a fitted model on rows and targets."""
+    """Return the penalised loss of a fitted model on rows and targets."""
     rows, targets = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     far = np.abs(targets - rows @ model.coef_ - model.intercept_) / model.scale_
     inner = np.minimum(far, model.epsilon)

@@ -32,7 +32,7 @@ class Differentiable(Protocol):
     def gradient(
         self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
     ) -> Floats:
-        """Gradients at the parameters (candidates, q, outputs) of the chosen candidates."""
+        """Return gradients at the parameters (candidates, q, outputs) of the chosen candidates."""
 
 
 @final
@@ -59,7 +59,7 @@ def minimise(
     *,
     chosen: NDArray[np.int64] | None = None,
 ) -> Solution:
-    """Minimiser for each candidate, to a relative error of the decisions below 1e-10.
+    """Return the minimiser for each candidate, to a relative error of the decisions below 1e-10.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def minimise_from(
     single: bool,
     stops: tuple[int, ...] | None = None,
 ) -> Solution:
-    """As :func:`minimise`, from one start (q, outputs) and a root of a curvature common to all.
+    """Minimise from one start (q, outputs) and a root of a curvature common to all.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class _Steps:
         return Solution(back.reshape(shape), self.converged, sweeps)
 
     def _error(self, gradient: Floats, direction: Floats) -> Floats:
-        """Estimate of each active candidate's error, in the size of its decisions; at most 1."""
+        """Estimate each active candidate's error, in the size of its decisions; at most 1."""
         size = self._size(self.points[self.active])
         lengths = np.linalg.norm(gradient, axis=1), np.linalg.norm(direction, axis=1)
         error = np.maximum(*lengths)
@@ -238,13 +238,19 @@ class _Steps:
         ).T
 
     def _size(self, points: Floats) -> Floats:
-        """Size of the decisions around their mean: intercepts come first in the coordinates."""
+        """Return the size of the decisions around their mean.
+
+        Intercepts come first in the coordinates.
+        """
         inner = points[:, self.outputs :]
         return np.maximum(np.linalg.norm(inner, axis=1), np.finfo(np.float64).tiny)
 
 
 def _direction(gradient: Floats, pairs: list[tuple[Floats, Floats]]) -> Floats:
-    """Limited-memory quasi-Newton direction of each candidate; its first guess is minus one."""
+    """Return the limited-memory quasi-Newton direction of each candidate.
+
+    Its first guess is minus one.
+    """
     direction, weights = -gradient, []
     for moved, turned in reversed(pairs):
         product = np.sum(moved * turned, axis=1)
@@ -260,7 +266,7 @@ def _direction(gradient: Floats, pairs: list[tuple[Floats, Floats]]) -> Floats:
 
 
 def _shorter(before: Floats, after: Floats) -> Floats:
-    """Factor at which a secant of the slope crosses zero, between a tenth and a half."""
+    """Return the factor at which a secant of the slope crosses zero, between a tenth and a half."""
     secant = np.abs(before) / (np.abs(before) + after)
     return np.clip(np.where(np.isfinite(after), secant, 0.1), 0.1, 0.5)
 
@@ -272,7 +278,7 @@ _NEAR = 0.1
 def common_start(
     problem: Problem, start: Floats | None, times: float
 ) -> tuple[Floats, Floats] | None:
-    """Minimiser on all rows, far ones weighed less, and a root of its Hessian; in the frame.
+    """Return minimiser on all rows, far ones weighed less, and a root of its Hessian; in the frame.
 
     The root is lower triangular, intercepts first, for parameters of shape (p + 1) * outputs. Every
     row counts for so many ``times``.

@@ -41,7 +41,7 @@ class Penalty:
     centre: Floats
 
     def gradient(self, parameters: Floats, chosen: Any = slice(None)) -> Floats:
-        """For parameters of shape (candidates, p + 1, outputs), intercepts first."""
+        """Return the gradient at parameters (candidates, p + 1, outputs), intercepts first."""
         weights, bias, centre = self.weights[chosen], self.bias[chosen], self.centre[chosen]
         pull = bias[:, None] * (
             parameters[:, 0] + np.einsum("mp,mpk->mk", centre, parameters[:, 1:])
@@ -54,7 +54,7 @@ class Penalty:
         return gradient
 
     def in_frame(self, shift: Floats, parameters: Floats, chosen: NDArray[np.int64]) -> Floats:
-        """Gradient where the intercept is the decision at ``shift`` instead of at zero."""
+        """Return gradient where the intercept is the decision at ``shift`` instead of at zero."""
         at_zero = parameters.copy()
         at_zero[:, 0] -= np.einsum("p,mpk->mk", shift, parameters[:, 1:])
         gradient = self.gradient(at_zero, chosen)
@@ -62,7 +62,7 @@ class Penalty:
         return gradient
 
     def typical(self, shift: Floats) -> Floats:
-        """Matrix of one output that penalises like most candidates', in a frame."""
+        """Return the matrix of one output that penalises like most candidates', in a frame."""
         end = np.append(1.0, np.median(self.centre, axis=0) - shift)
         matrix = float(np.median(self.bias)) * np.outer(end, end)
         matrix.flat[:: len(end) + 1] += np.append(0.0, np.median(self.weights, axis=0))
@@ -84,11 +84,11 @@ class Weighing:
     weights: Floats
 
     def at(self, rows: slice, chosen: NDArray[np.int64]) -> Floats:
-        """Weights of some rows in some candidates; shape (rows, candidates)."""
+        """Return the weights of some rows in some candidates; shape (rows, candidates)."""
         return self.weights[chosen].T[self.codes[rows]]
 
     def typical(self) -> Floats:
-        """What each row counts for in most candidates."""
+        """Return what each row counts for in most candidates."""
         return np.asarray(np.median(self.weights, axis=0)[self.codes])
 
 
@@ -133,7 +133,7 @@ class Problem:
     def gradient(
         self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
     ) -> Floats:
-        """Gradients at the parameters (candidates, p + 1, outputs) of the chosen candidates.
+        """Return the chosen candidates' gradients at (candidates, p + 1, outputs).
 
         Rows that a candidate does not hold take no part, whatever they hold: their slopes are
         replaced by zeros.
@@ -174,7 +174,7 @@ class Problem:
         return gradient
 
     def pooled(self, stride: int, times: float) -> SingleProblem:
-        """What most candidates solve, on every so many rows of the table."""
+        """Return what most candidates solve, on every so many rows of the table."""
         index, frame = np.arange(0, len(self.rows), stride), self.frame
         weights = (
             frame.weights if self.weighing is None else frame.weights * self.weighing.typical()
@@ -204,7 +204,7 @@ class Problem:
         return float(np.asarray(self.space.membership(slice(0, 4096))).mean())
 
     def alone(self, i: int) -> tuple[SingleProblem, Floats, Floats]:
-        """Problem of candidate ``i``, from its own rows, and what its coordinates are.
+        """Return the problem of candidate ``i``, from its own rows, and what its coordinates are.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class TableProblem:
         *,
         single: bool = False,
     ) -> Floats:
-        """Gradients at the parameters (candidates, p + 1, outputs) of the chosen candidates."""
+        """Return the chosen candidates' gradients at (candidates, p + 1, outputs)."""
         weighing = self.sample.weighing
         weights = None if weighing is None else weighing.weights
         work = partial(_batch_gradient, self.loss, weights, self.frame, parameters, chosen)
@@ -305,7 +305,10 @@ def _batch_gradient(
 
 
 def are_usable(weights: Any) -> bool:
-    """Whether a joint fit knows this ``class_weight``; others are left to the ordinary fit."""
+    """Return whether a joint fit knows this ``class_weight``.
+
+    Others are left to the ordinary fit.
+    """
     if isinstance(weights, dict):
         numbers = [isinstance(value, (int, float)) for value in weights.values()]
         return all(numbers) and all(0 < value < np.inf for value in weights.values())
@@ -313,7 +316,7 @@ def are_usable(weights: Any) -> bool:
 
 
 def class_weights(weights: Any, classes: Any, counts: Floats) -> Floats | None:
-    """Weight of each class in each candidate; None where all rows weigh one.
+    """Return the weight of each class in each candidate; None where all rows weigh one.
 
     Parameters
     ----------

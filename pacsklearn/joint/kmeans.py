@@ -89,6 +89,6 @@ def fit_kmeans(model: Any, rows: Floats) -> bool:
 
 
 def _same_clusters(left: NDArray[np.int32], right: NDArray[np.int32], k: int) -> bool:
-    """Whether two labellings differ in the names of clusters only."""
+    """Return whether two labellings differ in the names of clusters only."""
     pairs = np.unique(left.astype(np.int64) * k + right)
     return bool(pairs.size == k)

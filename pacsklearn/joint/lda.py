@@ -83,7 +83,7 @@ class LDAFitter(MomentFitter):
 
 
 def _dropped(model: Any, moments: Moments) -> NDArray[np.bool_]:
-    """Columns of one number, of which the ordinary fit makes no axis.
+    """Return the columns of one number, of which the ordinary fit makes no axis.
 
     It subtracts means that it sums up, which leaves nothing where no sum is rounded.
     """

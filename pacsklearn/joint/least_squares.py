@@ -66,7 +66,7 @@ class LeastSquaresFitter(MomentFitter):
 
 
 def solved_ridge(products: Floats, towards: Floats, alpha: float, loss: float) -> Floats | None:
-    """Coefficients (outputs, p) of a penalised regression; None where rounding could show.
+    """Return coefficients (outputs, p) of a penalised regression; None where rounding could show.
 
     Parameters
     ----------

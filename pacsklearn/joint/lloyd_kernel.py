@@ -37,7 +37,10 @@ def _inner(numbers):
 
 @compiled(fastmath=_FAST)
 def _open_rows(labels, gaps, shifts, unsettled):
-    """Rows whose nearest centre may be another one now that centres moved; return how many."""
+    """List the rows whose nearest centre may be another one now that centres moved.
+
+    Return how many.
+    """
     k, count = shifts.shape[0], 0
     closing = np.empty(k)
     for a in range(k):
@@ -55,7 +58,7 @@ def _open_rows(labels, gaps, shifts, unsettled):
 
 @compiled(fastmath=_FAST)
 def _multiply(rows, four, centres, products):
-    """Products of four rows with each centre: a number of a centre is read once for all four."""
+    """Multiply four rows with each centre: a number of a centre is read once for all four."""
     one, two, three, last = rows[four[0]], rows[four[1]], rows[four[2]], rows[four[3]]
     for a in range(centres.shape[0]):
         centre = centres[a]
@@ -71,7 +74,7 @@ def _multiply(rows, four, centres, products):
 
 @compiled()
 def _nearest(squares, own):
-    """The first of several nearest centres, as ever, and the square of the next one's distance."""
+    """Return the first of the nearest centres, and the square of the next one's distance."""
     best, far = max(own, 0), math.inf
     for a in range(squares.shape[0]):
         if squares[a] < squares[best] or (squares[a] == squares[best] and a < best):
@@ -152,7 +155,7 @@ def _assign_in_numpy(
 
 @compiled()
 def _sum_again(rows, labels, sums):
-    """Sums of each centre's rows, without what rounding left of rows that went."""
+    """Sum each centre's rows again, without what rounding left of rows that went."""
     sums[:] = 0.0
     for i in range(rows.shape[0]):
         a = labels[i]

@@ -35,8 +35,11 @@ class Loss(ABC):
 
     @abstractmethod
     def curvature(self, decision: Floats, rows: Chosen) -> Floats:
-        """Second derivatives at decisions (rows, outputs); shape (rows, outputs, outputs)."""
+        """Return the second derivatives at decisions (rows, outputs).
+
+        Shape (rows, outputs, outputs).
+        """
 
     @abstractmethod
     def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
-        """Sum of the losses of decisions (rows, outputs)."""
+        """Return the sum of the losses of decisions (rows, outputs)."""

@@ -37,7 +37,7 @@ def member_sums(
     *,
     squares: bool = False,
 ) -> Floats:
-    """Sum of the members' rows, for each class of them.
+    """Return the sum of the members' rows, for each class of them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def member_sums(
 def member_products(
     table: Floats, space: Memberships, chosen: NDArray[np.intp] | None = None
 ) -> Floats:
-    """Sum of the outer products of the members' rows, ``table[S].T @ table[S]``.
+    """Return the sum of the outer products of the members' rows, ``table[S].T @ table[S]``.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def member_products(
 def _combinations(
     space: Memberships, rows: NDArray[np.intp], together: int
 ) -> Iterator[tuple[int, NDArray[np.uint8], Floats]]:
-    """For each ``together`` subsets: the first one, and which of them hold each row, as a number.
+    """Yield each group of ``together`` subsets: the first, and which hold each row, as bits.
 
     With them, which numbers stand for each; shape (together, 2**together), fewer in the end.
     """
@@ -114,7 +114,7 @@ def _combinations(
 
 
 def padded_columns(*parts: Floats) -> Floats:
-    """Columns of all parts beside each other, and zeros up to a width that BLAS likes."""
+    """Return columns of all parts beside each other, and zeros up to a width that BLAS likes."""
     width = sum(part.shape[1] for part in parts)
     table = np.zeros((len(parts[0]), width + -width % _LANES))
     start = 0
@@ -125,12 +125,15 @@ def padded_columns(*parts: Floats) -> Floats:
 
 
 def block_members(space: Memberships, rows: Any) -> NDArray[np.bool_]:
-    """Whether each of the rows is in each of the candidates; shape (n, m)."""
+    """Return whether each of the rows is in each of the candidates; shape (n, m)."""
     return space.membership(rows if space.unit_of_row is None else space.unit_of_row[rows])
 
 
 def double_rows(X: Any) -> Floats | None:
-    """Rows as doubles; None where the ordinary fit would use another precision, or sparse rows."""
+    """Return the rows as doubles.
+
+    None where the ordinary fit would use another precision, or sparse rows.
+    """
     kinds = list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
     if sparse.issparse(X) or any(getattr(kind, "kind", "O") not in "iuf" for kind in kinds):
         return None

@@ -52,7 +52,7 @@ class MomentFitter(TableFitter):
         """Set what moments do not tell, by a subset's own rows; called where ``needs_rows``."""
 
     def transform_moments(self, model: Any, moments: Moments) -> Moments:
-        """Moments of the outputs of a fitted transformer, for the step after it."""
+        """Return the moments of the outputs of a fitted transformer, for the step after it."""
         raise TypeError(f"{type(model).__name__} is no transformer of moments")
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
@@ -123,7 +123,7 @@ class MomentFitter(TableFitter):
         return fitted
 
     def _is_too_large(self, rows: Any, space: SecretSpace, classes: Any) -> bool:
-        """Whether copies of the rows, or all products of features, would fill the memory."""
+        """Return whether copies of the rows, or all products of features, would fill the memory."""
         n, p = rows.shape
         products = space.n_subsets * p**2 if self.wants_scatter else 0
         if self.wants_class_scatter:
@@ -131,7 +131,10 @@ class MomentFitter(TableFitter):
         return bool(max(n * p, 2 * products) > _MOST_CELLS)
 
     def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Rows, targets or class codes, classes; no rows where the fit would not use doubles."""
+        """Return the rows, targets or class codes, classes.
+
+        No rows where the fit would not use doubles.
+        """
         rows, nothing = double_rows(X), (None, None, None)
         if self.wants_classes and rows is not None:
             if np.ndim(y) != 1:
@@ -148,7 +151,7 @@ class MomentFitter(TableFitter):
 
 
 def unfitted_copy(blank: Any) -> Any:
-    """Copy of an unfitted estimator whose parameters are plain values, or of a pipeline of such."""
+    """Copy an unfitted estimator with plain parameters, or a pipeline of such."""
     model = copy(blank)
     if hasattr(blank, "steps"):
         model.steps = [(name, copy(part)) for name, part in blank.steps]
@@ -156,14 +159,14 @@ def unfitted_copy(blank: Any) -> Any:
 
 
 def _ends(model: Any) -> tuple[Any, Any]:
-    """First and last step of a pipeline; other models are both."""
+    """Return the first and last step of a pipeline; other models are both."""
     if not hasattr(model, "steps"):
         return model, model
     return model.steps[0][1], model.steps[-1][1]
 
 
 def well_conditioned(matrix: Floats, loss: float) -> tuple[Floats, Floats] | None:
-    """Cholesky factor of a symmetric matrix in units that give it ones on its diagonal, and these.
+    """Return the Cholesky factor of a matrix scaled to ones on its diagonal, and the scales.
 
     None where rounding errors, which grew by ``loss`` already, could show in what is solved by it.
     """

@@ -60,7 +60,7 @@ class Moments:
 
 
 def is_doubtful(*factors: float) -> bool:
-    """Whether rounding errors, grown by all factors, could show in a fitted number."""
+    """Return whether rounding errors, grown by all factors, could show in a fitted number."""
     return not math.prod(factors) * _EPSILON <= _DOUBT
 
 
@@ -89,7 +89,7 @@ class MomentSums:
     def of(
         cls, X: Floats, targets: Floats | None, space: Memberships, *, scatter: bool
     ) -> MomentSums:
-        """Sums of some rows."""
+        """Return the sums of some rows."""
         parts = [X] if targets is None else [X, targets]
         table, usable = _usable(padded_columns(np.ones((len(X), 1)), *parts))
         q, none = sum(part.shape[1] for part in parts), np.zeros((space.n_subsets, 0))
@@ -110,7 +110,10 @@ class MomentSums:
         scatter: bool,
         class_scatter: bool = False,
     ) -> MomentSums:
-        """Sums of some rows, those of each class apart; products too with ``class_scatter``."""
+        """Return the sums of some rows, those of each class apart.
+
+        Products too with ``class_scatter``.
+        """
         table, usable = _usable(padded_columns(np.ones((len(X), 1)), X))
         products, q = np.zeros((space.n_subsets, 0)), X.shape[1]
         if class_scatter:
@@ -124,7 +127,9 @@ class MomentSums:
         return cls(q, (_spoilt(usable, space), summed, products))
 
     def moments(self) -> Iterator[Moments | None]:
-        """Moments of each candidate; None for one with a row that cannot be squared, or no class.
+        """Yield the moments of each candidate.
+
+        None for one with a row that cannot be squared, or no class.
 
         Yields
         ------
@@ -152,7 +157,7 @@ class MomentSums:
             )
 
     def exact(self, table: Floats, space: SecretSpace) -> Iterator[Moments | None]:
-        """As :meth:`moments`, exact for columns that are one number in all of a candidate's rows.
+        """Yield moments as :meth:`moments`, exact in columns that are constant.
 
         Parameters
         ----------
@@ -171,7 +176,7 @@ class MomentSums:
 
 
 def _with_constants(moments: Moments, columns: NDArray[np.intp], values: Floats) -> Moments:
-    """With exact means, and nothing around them, in columns that hold one number each."""
+    """Return moments in which constant columns have exact means and no variance."""
     exact = {}
     for name in ("mean", "variance", "square", "scatter"):
         for key in (name, f"class_{name}"):
@@ -187,7 +192,7 @@ def _with_constants(moments: Moments, columns: NDArray[np.intp], values: Floats)
 
 
 def _moments(summed: Floats, products: Floats) -> dict[str, Floats]:
-    """Counts, means, variances, and scatter where products are of as many groups of rows."""
+    """Return counts, means, variances, and scatter where products are of as many groups of rows."""
     count, (sums, squares) = summed[..., 0], np.split(summed[..., 1:], 2, axis=-1)
     with np.errstate(invalid="ignore"):  # of no rows at all
         mean, square = sums / count[..., None], squares / count[..., None]
@@ -199,21 +204,24 @@ def _moments(summed: Floats, products: Floats) -> dict[str, Floats]:
 
 
 def _sums_and_squares(table: Floats, q: int, space: Memberships, *classes: Any) -> Floats:
-    """Sums of ones, of q columns, and of their squares; a table of whole rows is read fastest."""
+    """Return the sums of ones, of q columns, and of their squares.
+
+    A table of whole rows is read fastest.
+    """
     width = table.shape[1]
     summed = member_sums(table, space, *classes, squares=True)
     return summed[..., np.r_[0 : q + 1, width + 1 : width + q + 1]]
 
 
 def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
-    """How many rows of each candidate cannot be squared."""
+    """Return how many rows of each candidate cannot be squared."""
     if usable.all():
         return np.zeros(space.n_subsets)
     return member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
 
 
 def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Table with zeros for rows that cannot be squared, and which rows can."""
+    """Return the table with zeros for rows that cannot be squared, and which rows can."""
     if not table.size or (table.min() >= -_LARGEST and table.max() <= _LARGEST):
         return table, np.ones(len(table), dtype=bool)
     usable = np.all(np.abs(table) <= _LARGEST, axis=1)
@@ -221,7 +229,7 @@ def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _losses(square: Floats, variance: Floats) -> Floats:
-    """Largest ratio of a mean square to a variance in each row; 1 where there is none."""
+    """Return largest ratio of a mean square to a variance in each row; 1 where there is none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(variance > 0, square / variance, np.inf)
     return np.asarray(np.max(np.where(square > 0, ratio, 1.0), axis=1, initial=1.0))

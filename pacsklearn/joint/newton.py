@@ -21,7 +21,7 @@ class TwiceDifferentiable(Protocol):
     """A convex objective, known by its derivatives."""
 
     def terms(self, point: Floats) -> tuple[Floats, Floats]:
-        """Gradient, shaped like the point (q, outputs), and Hessian (q * outputs, q * outputs).
+        """Return the gradient (q, outputs) and the Hessian (q * outputs, q * outputs).
 
         Not finite where the objective is not defined.
         """
@@ -30,7 +30,7 @@ class TwiceDifferentiable(Protocol):
 def newton(
     objective: TwiceDifferentiable, start: Floats, *, enough: float = _SMALLEST_STEP
 ) -> tuple[Floats, int] | None:
-    """Minimiser, to rounding, and the steps to it; None where it is not found.
+    """Return the minimiser, to rounding, and the steps to it; None where it is not found.
 
     Parameters
     ----------
@@ -82,7 +82,10 @@ def _length(vector: Floats, hessian: Floats) -> float:
 
 
 def _solve(hessian: Floats, gradient: Floats) -> Floats | None:
-    """Newton step in units that give the Hessian ones on its diagonal; None unless positive."""
+    """Return the Newton step in units that give the Hessian ones on its diagonal.
+
+    None unless positive.
+    """
     units = np.sqrt(np.diag(hessian))
     if not (np.all(np.isfinite(hessian)) and np.all(np.isfinite(gradient)) and np.all(units > 0)):
         return None

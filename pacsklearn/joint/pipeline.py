@@ -47,7 +47,10 @@ class ScaledConvexFitter(TableFitter):
     def behind(
         cls, steps: tuple[MomentFitter | None, ...], model: ConvexFitter
     ) -> ScaledConvexFitter | None:
-        """Fitter of ``model`` behind steps that only scale; None where some step does more."""
+        """Return the fitter of ``model`` behind steps that only scale.
+
+        None where some step does more.
+        """
         scaled = [isinstance(step, StandardScalerFitter) for step in steps if step is not None]
         # The first step that learns something keeps the names of the features.
         usable = bool(scaled) and all(scaled) and steps[0] is not None
@@ -89,7 +92,7 @@ class ScaledConvexFitter(TableFitter):
     def _scaled(
         self, estimator: Any, moments_of: Iterable[Moments | None], m: int, features: dict[str, Any]
     ) -> tuple[list[Any], Scaling, NDArray[np.bool_]]:
-        """Pipelines with fitted scalers, what they do together, and which are doubtful."""
+        """Return pipelines with fitted scalers, what they do together, and which are doubtful."""
         p = features["n_features_in_"]
         blank = clone(estimator)
         pipes = [unfitted_copy(blank) for _ in range(m)]
@@ -127,7 +130,10 @@ class ScaledConvexFitter(TableFitter):
 
 
 def _joined(pipes: list[Any], models: list[Any], doubtful: NDArray[np.bool_]) -> list[Any]:
-    """Pipelines that end in these models; None where there is none, or a scale is doubtful."""
+    """Return the pipelines that end in these models.
+
+    None where there is none, or a scale is doubtful.
+    """
     for pipe, model in zip(pipes, models, strict=True):
         pipe.steps[-1] = (pipe.steps[-1][0], model)
     usable = [model is not None and not bad for model, bad in zip(models, doubtful, strict=True)]
@@ -294,13 +300,13 @@ class EncodedFitter(SubsetFitter):
 
 
 def _learns_nothing(step: Any) -> bool:
-    """Whether a row's output is a function of that row, of parameters, and of columns' names."""
+    """Return whether a row's output depends on that row, parameters and names alone."""
     # Of itself alone: a subclass may learn.
     return type(step) is PolynomialFeatures or "learns_nothing" in vars(type(step))
 
 
 def _encoded(encoder: Any, rows: Any) -> Any:
-    """Output of an encoder for all rows; nothing but gaps for one that it would refuse."""
+    """Return output of an encoder for all rows; nothing but gaps for one that it would refuse."""
     table = double_rows(rows) if isinstance(encoder, PolynomialFeatures) else None
     refused = np.arange(0) if table is None else np.flatnonzero(~np.isfinite(table).all(axis=1))
     if refused.size:
@@ -314,6 +320,6 @@ def _encoded(encoder: Any, rows: Any) -> Any:
 
 
 def _behind(estimator: Any, count: int) -> Any:
-    """The step behind the first ones, or a pipeline of them."""
+    """Return the step behind the first ones, or a pipeline of them."""
     steps = estimator.steps[count:]
     return steps[0][1] if len(steps) == 1 else Pipeline(steps)

@@ -39,7 +39,7 @@ class RowFrame:
 
     @classmethod
     def of(cls, rows: Floats, targets: Floats | None = None, *, fit_intercept: bool = True) -> Self:
-        """Frame of rows; those of far ``targets`` count for less too."""
+        """Return the frame of rows; those of far ``targets`` count for less too."""
         table = rows if targets is None else np.column_stack([rows, targets])
         some = table[:: max(1, len(table) // _SAMPLE)]
         middle = np.median(some, axis=0)
@@ -54,7 +54,7 @@ class RowFrame:
         return cls(middle[:p] if fit_intercept else np.zeros(p), unit[:p], weights)
 
     def moved(self, rows: Floats, out: Floats, *, single: bool) -> Floats:
-        """Rows around the origin, in units too where they are for single precision."""
+        """Return the rows around the origin, in units too where they are for single precision."""
         np.subtract(rows, self.shift, out=out)
         if single:
             out /= self.unit

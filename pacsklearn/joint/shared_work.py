@@ -21,7 +21,9 @@ _MADE: ContextVar[dict[str, _Made] | None] = ContextVar("_MADE", default=None)
 
 @contextmanager
 def shared_work() -> Iterator[None]:
-    """Inside, what is made of the same objects is made once; of each kind the last is kept.
+    """Share work inside the block: what is made of the same objects is made once.
+
+    Of each kind the last is kept.
 
     For options that are fitted one after the other on the same candidates. Secret material, which
     ends with the block.
@@ -34,7 +36,7 @@ def shared_work() -> Iterator[None]:
 
 
 def made_once(kind: str, objects: tuple[Any, ...], facts: Any, make: Callable[[], Value]) -> Value:
-    """What ``make`` gives, or gave for the same objects and equal facts.
+    """Return what ``make`` gives, or gave for the same objects and equal facts.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class SingleProblem:
     fit_intercept: bool
 
     def terms(self, point: Floats) -> tuple[Floats, Floats]:
-        """Gradient and Hessian at parameters (p + 1, outputs), intercepts first."""
+        """Return the gradient and Hessian at parameters (p + 1, outputs), intercepts first."""
         q, outputs = point.shape
         gradient, curvature = self.penalty @ point, np.zeros((q, outputs, q, outputs))
         every = np.arange(outputs)

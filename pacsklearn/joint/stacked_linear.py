@@ -61,7 +61,7 @@ class StackedLinear(BatchPredictor):
         return cls(coefs, intercepts, len(models), classifies)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class codes of shape (m, n), or values of shape (m, n, outputs)."""
+        """Return the class codes of shape (m, n), or values of shape (m, n, outputs)."""
         if sparse.issparse(X):
             decision = (X @ self.coef.T).T
         else:

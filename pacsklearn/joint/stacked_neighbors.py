@@ -74,7 +74,7 @@ class StackedNeighbors(BatchPredictor):
         return cls(models, rows, squares, table[:, -1].astype(np.intp), held)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """Class codes of shape (m, n)."""
+        """Return the class codes of shape (m, n)."""
         queries, m = double_rows(X), len(self.models)
         if queries is None:
             return np.stack([self._own(index, X) for index in range(m)])
@@ -103,7 +103,10 @@ class StackedNeighbors(BatchPredictor):
         return min(math.ceil(root**2), len(self.rows))
 
     def _votes(self, queries: Floats) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Codes, and which candidates have to be asked themselves; each of shape (m, queries)."""
+        """Return the codes, and which candidates have to be asked themselves.
+
+        Each of shape (m, queries).
+        """
         needed, length = self.models[0].n_neighbors, self._length
         ends_early = length < len(self.rows)
         every = np.arange(len(queries))[:, None]
@@ -136,7 +139,7 @@ class StackedNeighbors(BatchPredictor):
     def _depends_on_order(
         self, nearest: NDArray[np.intp], joined: NDArray[np.bool_], of_other: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """For which candidates a part of a group of several labels has votes.
+        """Return for which candidates a part of a group of several labels has votes.
 
         Parameters
         ----------
@@ -165,7 +168,7 @@ class StackedNeighbors(BatchPredictor):
 
 
 def _is_plain(model: Any, classes: NDArray[Any]) -> bool:
-    """Whether each of the nearest rows has one vote for one label, by Euclidean distances."""
+    """Return whether each of the nearest rows, by Euclidean distance, has one vote."""
     return (
         type(model) is KNeighborsClassifier
         and model.weights == "uniform"

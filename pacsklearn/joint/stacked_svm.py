@@ -58,7 +58,7 @@ class _Machine:
         return cls(passed, vectors, squares, _weights(last), last.intercept_[:, None], kernel)
 
     def decide(self, X: Any) -> Floats:
-        """Decisions of shape (decisions, n)."""
+        """Return the decisions of shape (decisions, n)."""
         for step in self.steps:
             X = step.transform(X)
         rows = np.asarray(X, dtype=np.float64)
@@ -88,7 +88,7 @@ class _Together:
         self._kernel = machines[0].kernel
 
     def decide(self, rows: Floats) -> Floats:
-        """Decisions of shape (m, decisions, n)."""
+        """Return the decisions of shape (m, decisions, n)."""
         name, _, origin, degree = self._kernel
         products = (self._vectors @ rows.T)[self._place.ravel()]
         kernel = _kernel(products, self._squares, rows, (name, self._widths, origin, degree))
@@ -98,7 +98,7 @@ class _Together:
 
 
 def _kernel(products: Floats, squares: Floats, rows: Floats, kernel: Any) -> Floats:
-    """Kernel of support vectors with rows, from their products, which it may overwrite."""
+    """Return kernel of support vectors with rows, from their products, which it may overwrite."""
     name, width, origin, degree = kernel
     if name == "linear":
         return products
@@ -154,7 +154,7 @@ class StackedSVM(BatchPredictor):
         return _Together(self.machines)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class codes or values of shape (m, n)."""
+        """Return the class codes or values of shape (m, n)."""
         # A vote needs no last digit, which sums in another order have otherwise.
         few = self.n_classes and X.shape[0] <= _FEW
         if few and all(len(one.vectors) and not one.steps for one in self.machines):
@@ -175,7 +175,7 @@ class StackedSVM(BatchPredictor):
 
 
 def _power(base: Floats, degree: int) -> Floats:
-    """Whole power by products, many times as fast as one of any exponent."""
+    """Return the whole power by products, many times as fast as one of any exponent."""
     power = np.ones_like(base)
     for _ in range(degree):
         power *= base
@@ -183,7 +183,7 @@ def _power(base: Floats, degree: int) -> Floats:
 
 
 def _weights(model: Any) -> Floats:
-    """Coefficients of the support vectors in each decision."""
+    """Return the coefficients of the support vectors in each decision."""
     dual = np.asarray(model.dual_coef_)
     if type(model) is SVR or len(model.classes_) == _BINARY:
         return dual

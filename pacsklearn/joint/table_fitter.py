@@ -62,7 +62,7 @@ class TableFitter(SubsetFitter):
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
     ) -> list[Any]:
-        """Sums over a batch of a table that :meth:`fit_table` begins with; they add up.
+        """Return the sums over a batch of a table that :meth:`fit_table` begins with; they add up.
 
         Parameters
         ----------
@@ -80,4 +80,4 @@ class TableFitter(SubsetFitter):
 
     @abstractmethod
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
-        """As :meth:`fit_all`, from sums over all batches and further passes where needed."""
+        """Fit all from sums over all batches, with further passes where needed."""

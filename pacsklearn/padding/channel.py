@@ -9,7 +9,7 @@ from pacsklearn.kernel.bounds.rounding import OUTWARD
 
 
 def channel_information(weights: ArrayLike, channel: ArrayLike) -> float:
-    """Mutual information between what goes into a channel and what comes out.
+    """Return the mutual information between what goes into a channel and what comes out.
 
     Parameters
     ----------

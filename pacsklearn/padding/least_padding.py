@@ -51,7 +51,7 @@ class Padding(NamedTuple):
 
 
 def least_padding(values: ArrayLike, weights: ArrayLike, budget: float) -> Padding:
-    """Padding of the least mean among random maps that reveal at most ``budget``.
+    """Return the padding of the least mean among random maps that reveal at most ``budget``.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def least_padding(values: ArrayLike, weights: ArrayLike, budget: float) -> Paddi
 
 
 def bucket_padding(values: ArrayLike, weights: ArrayLike, budget: float) -> Padding:
-    """Deterministic padding: every value is rounded up to the largest of its bucket.
+    """Return deterministic padding: every value is rounded up to the largest of its bucket.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def bucket_padding(values: ArrayLike, weights: ArrayLike, budget: float) -> Padd
 
 
 def _optimal_shares(z: Integers, levels: Integers, p: Floats, budget: float) -> Floats:
-    """Blahut's map at the price for which the information is the budget, or a hair less."""
+    """Return Blahut's map at the price for which the information is the budget at most."""
     distance = (levels[None, :] - z[:, None]) / float(z[-1] - z[0])
     below, inside = np.zeros_like(distance), 0.0
     below[:, -1] = 1.0
@@ -198,7 +198,7 @@ def _optimal_shares(z: Integers, levels: Integers, p: Floats, budget: float) -> 
 
 
 def _marginal(kernel: Floats, p: Floats, start: Floats) -> Floats:
-    """Fixed point of Blahut's iteration, extrapolated (Varadhan and Roland, 2008)."""
+    """Return the fixed point of Blahut's iteration, extrapolated (Varadhan and Roland, 2008)."""
 
     def sweep(marginal: Floats) -> Floats:
         new = marginal * ((p / np.maximum(kernel @ marginal, _FLOOR)) @ kernel)

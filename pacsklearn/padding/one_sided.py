@@ -29,7 +29,7 @@ class OneSidedBackend:
     """
 
     def calibrate(self, support: Support, target: Target) -> OneSidedLaw:
-        """Law whose bound is at most ``target.budget`` under the support's belief.
+        """Return the law whose bound is at most ``target.budget`` under the support's belief.
 
         Parameters
         ----------

@@ -87,14 +87,14 @@ class OneSidedLaw:
     released_power = noise_power
 
     def draw(self, index: int, sampler: Sampler) -> int:
-        """Number of the level released for candidate ``index``."""
+        """Return the number of the level released for candidate ``index``."""
         return sampler.index(self.channel[index])
 
     def decode(self, level: int) -> int:
-        """Released value for the number of a level; a public function."""
+        """Return the released value for the number of a level; a public function."""
         return int(self.padding.levels[level])
 
     def log_likelihood(self, level: int) -> NDArray[np.float64]:
-        """Log-probability of a level under each candidate; -inf where it is impossible; (m,)."""
+        """Return the log-probability of a level under each candidate, -inf if impossible; (m,)."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.channel[:, level]))

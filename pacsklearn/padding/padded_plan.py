@@ -91,5 +91,5 @@ class PaddedPlan(Plan):
 
 
 def is_one_sided(noise: Any) -> bool:
-    """Whether a user asks for noise that only adds, by name or by its backend."""
+    """Return whether a user asks for noise that only adds, by name or by its backend."""
     return isinstance(noise, OneSidedBackend) or (isinstance(noise, str) and noise == ONE_SIDED)

@@ -248,7 +248,7 @@ class AdditiveTermsDisplay(Display):
             )
 
     def _draw_map(self, ax: Any, one: _TermEffect) -> None:
-        """A map of the pair's first score; cells whose band holds zero are crossed out."""
+        """Draw a map of the pair's first score; cells whose band holds zero are crossed out."""
         sizes, (first, second) = one.term.sizes, one.term.columns
         effect, half = (values[:, 0].reshape(sizes) for values in (one.effects, one.half_widths))
         limit = float(np.abs(effect).max()) or 1.0
@@ -266,7 +266,7 @@ class AdditiveTermsDisplay(Display):
 
 
 def _edges(term: Term) -> Floats:
-    """Bounds of the bins, outer ones included; (n_bins + 1,)."""
+    """Return the bounds of the bins, outer ones included; (n_bins + 1,)."""
     (column,) = term.columns
     inner = column.cuts(term.n_bins)
     low, high = column.bounds

@@ -25,7 +25,7 @@ def deployment_record(
     description: str = "",
     delta: float = 0.0,
 ) -> dict[str, Any]:
-    """Entry for the registry of deployments that NIST and OpenDP keep, where its fields exist.
+    """Return the entry for the registry of deployments that NIST and OpenDP keep.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from pacsklearn.plots.palette import COLOURS, STYLE
 
 
 def pyplot(display: str) -> Any:
-    """``matplotlib.pyplot``, or an error that names the extra.
+    """Return ``matplotlib.pyplot``, or an error that names the extra.
 
     Raises
     ------

@@ -12,7 +12,7 @@ GUARANTEE_SCHEMA: Final = "pacsklearn-guarantee/1"
 
 
 def guarantee_document(source: Any) -> dict[str, Any]:
-    """Machine-readable guarantee; :func:`check_document` knows its schema.
+    """Return the machine-readable guarantee; :func:`check_document` knows its schema.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def guarantee_document(source: Any) -> dict[str, Any]:
 
 
 def guarantee_from_document(document: dict[str, Any]) -> Guarantee:
-    """Guarantee that a document states; derived figures are computed anew.
+    """Return the guarantee that a document states; derived figures are computed anew.
 
     Raises
     ------

@@ -148,7 +148,7 @@ class MembershipBoundDisplay(Display):
 
 
 def display_of(guarantee: PACGuarantee) -> MembershipBoundDisplay:
-    """Display of a guarantee's prior and its place, not drawn yet."""
+    """Return a display of a guarantee's prior and its place, not drawn yet."""
     spent = guarantee.information
     return MembershipBoundDisplay(
         budgets=tuple(sorted({*_BUDGETS, *([spent] if spent > 0 else [])})),

@@ -67,7 +67,7 @@ class OutputChecklist(Page):
         return not self.violations
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that follows the published schema."""
+        """Return plain data that follows the published schema."""
         return {
             "schema": CHECKLIST_SCHEMA,
             "title": self.title,
@@ -77,7 +77,7 @@ class OutputChecklist(Page):
         }
 
     def to_html(self) -> str:
-        """One page, to print and to sign; it opens without a network."""
+        """Return one page, to print and to sign; it opens without a network."""
         rows = "".join(
             f"<tr class='{line.verdict}'><td>{html.escape(line.safe)}</td>"
             f"<td>{html.escape(line.question)}</td><td>{line.verdict}</td>"
@@ -105,7 +105,7 @@ def output_checklist(
     purpose: str = "",
     largest_success: float | None = None,
 ) -> OutputChecklist:
-    """Checklist of a release, from its guarantee and its audit.
+    """Return the checklist of a release, from its guarantee and its audit.
 
     Parameters
     ----------

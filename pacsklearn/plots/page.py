@@ -16,14 +16,14 @@ class Page(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
 
     @abstractmethod
     def to_html(self) -> str:
-        """One self-contained page."""
+        """Return one self-contained page."""
 
     def to_json(self, **options: Any) -> str:
-        """Data as JSON text. ``options`` go to :func:`json.dumps`."""
+        """Return the data as JSON text. ``options`` go to :func:`json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **options)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -53,6 +53,6 @@ class Page(ABC):
 
 
 def filled(name: str, **parts: str) -> str:
-    """Page of a file in ``pages``, with these parts of HTML in their places."""
+    """Return a page of a file in ``pages``, with these parts of HTML in their places."""
     text = resources.files("pacsklearn.plots").joinpath("pages", name).read_text("utf-8")
     return Template(text).substitute(parts)

@@ -45,7 +45,7 @@ def below_axes(ax: Any, inches: float) -> Any:
 
 
 def legend_below(ax: Any, columns: int = 2, *, inches: float = 0.45, **options: Any) -> Any:
-    """Legend under the axes, where it covers no curve."""
+    """Put the legend below the axes, where it covers no curve."""
     return ax.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
@@ -56,5 +56,5 @@ def legend_below(ax: Any, columns: int = 2, *, inches: float = 0.45, **options: 
 
 
 def percent(share: float) -> float:
-    """Per cent."""
+    """Write a share in per cent."""
     return 100 * float(share)

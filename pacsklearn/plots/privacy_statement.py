@@ -23,7 +23,7 @@ _PACKAGES = ("pacsklearn", "scikit-learn", "numpy", "scipy", "opendp")
 
 
 def guarantee_of(source: Any) -> Guarantee:
-    """Guarantee of something fitted or released, or the guarantee itself.
+    """Return the guarantee of something fitted or released, or the guarantee itself.
 
     Raises
     ------
@@ -51,7 +51,10 @@ def privacy_statement(
     curve: PrivacyUtilityCurve | None = None,
     spectrum: NoiseSpectrum | None = None,
 ) -> dict[str, Any]:
-    """Machine-readable privacy statement; what it holds is said in :func:`privacy_report`."""
+    """Return the machine-readable privacy statement.
+
+    What it holds is said in :func:`privacy_report`.
+    """
     guarantee = guarantee_of(source)
     statement: dict[str, Any] = {
         "schema": SCHEMA,

@@ -17,7 +17,7 @@ SCHEMAS: Final = {
 
 
 def published_schema(name: str) -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of a kind of document.
+    """Return the JSON Schema (draft 2020-12) of a kind of document.
 
     Parameters
     ----------

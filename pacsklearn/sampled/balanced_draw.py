@@ -51,7 +51,7 @@ def draw_balanced(
 
 
 def balanced_draw_entropy(counts: ArrayLike, rate: float) -> tuple[float, float]:
-    """Entropy of the drawn subset, and minus the log of the likeliest one's probability; nats.
+    """Return the entropy of the drawn subset, and minus the log of the largest probability.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def balanced_draw_entropy(counts: ArrayLike, rate: float) -> tuple[float, float]
 
 
 def known_units_success(counts: ArrayLike, rate: float, *, most: int = 7) -> tuple[Floats, Floats]:
-    """Success at other units' memberships of one who knows some and how subsets are drawn.
+    """Return success at other units' memberships of one who knows some and how subsets are drawn.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def known_units_success(counts: ArrayLike, rate: float, *, most: int = 7) -> tup
 
 
 def _sizes(n: int, rate: float) -> list[tuple[int, float]]:
-    """How many of a stratum's units are drawn, and how likely so many are."""
+    """Return how many of a stratum's units are drawn, and how likely so many are."""
     low = math.floor(rate * n)
     more = rate * n - low
     return [(low, 1.0 - more), (low + 1, more)] if more > 0 else [(low, 1.0)]
@@ -128,7 +128,7 @@ def _size(n: int, rate: float, coin: float) -> int:
 
 
 def _success(n: int, rate: float, k: int) -> float:
-    """Success at one more unit of a stratum of n, knowing k of it."""
+    """Return the success at one more unit of a stratum of n, knowing k of it."""
     if k >= n:
         return 1.0
     right = []
@@ -140,7 +140,7 @@ def _success(n: int, rate: float, k: int) -> float:
 
 
 def _pattern(n: int, size: int, ins: int, outs: int) -> float:
-    """Probability that given units are in, and others out, of a subset of ``size`` of n."""
+    """Return probability that given units are in, and others out, of a subset of ``size`` of n."""
     value = 1.0
     for i in range(ins):
         value *= max(size - i, 0) / (n - i)
@@ -150,7 +150,7 @@ def _pattern(n: int, size: int, ins: int, outs: int) -> float:
 
 
 def _hypergeometric(n: int, marked: int, drawn: int, j: int) -> float:
-    """Probability of j marked ones among so many drawn."""
+    """Return the probability of j marked ones among so many drawn."""
     return math.comb(drawn, j) * _pattern(n, marked, j, drawn - j)
 
 

@@ -37,7 +37,7 @@ def confident_law(
     metric: Metric | None = None,
     guard: float = _GUARD,
 ) -> SampledLaw:
-    """Law whose bound holds with confidence ``1 - gamma`` over the certificate's trials.
+    """Return the law whose bound holds with confidence ``1 - gamma`` over the certificate's trials.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class ConfidentBackend:
     name: ClassVar[str] = "confident"
 
     def calibrate(self, support: TrialSupport, target: Target, metric: Metric) -> SampledLaw:
-        """Law for what trials gave, which draws by way of the secret's own vector."""
+        """Return the law for what trials gave, which draws by way of the secret's own vector."""
         law = confident_law(
             support.calibration,
             support.certificate,

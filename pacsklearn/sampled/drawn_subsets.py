@@ -107,7 +107,9 @@ class DrawnSubsets(Space):
         *,
         classifies: bool = False,
     ) -> Self:
-        """Subsets with the strata, rate and groups of a design; the number of its list is unused.
+        """Return the subsets with the strata, rate and groups of a design.
+
+        The number of its list is unused.
 
         Raises
         ------
@@ -178,7 +180,7 @@ class DrawnSubsets(Space):
     row_subsets = listed
 
     def outputs(self, work: Work) -> Any:
-        """What ``work`` gives for trials, and for the secret."""
+        """Return what ``work`` gives for trials, and for the secret."""
         return work.elsewhere(self)
 
     def fitted(self, fits: Any) -> DrawnCandidates:
@@ -224,7 +226,7 @@ class DrawnSubsets(Space):
         )
 
     def trials(self, start: int, stop: int, *before: Members) -> Trials:
-        """Trials of these numbers, after some subsets that are given."""
+        """Return the trials of these numbers, after some subsets that are given."""
         drawn = [self.trial(number) for number in range(start, stop)]
         members = np.stack([*before, *drawn], axis=1)
         n = members.shape[1]
@@ -233,7 +235,7 @@ class DrawnSubsets(Space):
         return Trials(space, distinct_subsets(packed, n))
 
     def draw(self, sampler: Sampler) -> Members:
-        """A fresh subset from the secret stream; secret material."""
+        """Return a fresh subset from the secret stream; secret material."""
         n, n_strata = self.n_units, int(self.strata.max()) + 1
         if isinstance(sampler, SeededSampler):
             generator = sampler.generator
@@ -246,16 +248,16 @@ class DrawnSubsets(Space):
         return draw_balanced(keys, coins, self.strata, self.rate)
 
     def rows(self, number: int) -> NDArray[np.int64]:
-        """Row indices of a trial."""
+        """Return the row indices of a trial."""
         return self.rows_of(self.trial(number))
 
     def rows_of(self, members: Members) -> NDArray[np.int64]:
-        """Row indices of a subset."""
+        """Return the row indices of a subset."""
         chosen = members if self.unit_of_row is None else members[self.unit_of_row]
         return np.flatnonzero(chosen)
 
     def trial(self, number: int) -> Members:
-        """A subset by the public stream; the same number gives the same."""
+        """Return a subset by the public stream; the same number gives the same."""
         # 256 bits, as a secret seed has: the default pool would keep 128 of them.
         sequence = np.random.SeedSequence(self.seed, spawn_key=(number,), pool_size=8)
         generator = np.random.Generator(np.random.PCG64(sequence))

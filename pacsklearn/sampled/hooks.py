@@ -7,6 +7,6 @@ from pacsklearn.kernel.plugins.kinds import hookimpl
 
 @hookimpl
 def pacsklearn_stated_secrets() -> Iterator[str]:
-    """Secrets that guarantees of this ring are about."""
+    """Yield the secrets that guarantees of this ring are about."""
     yield "pacsklearn.sampled.drawn_rows:DrawnRows"
     yield "pacsklearn.sampled.sampled_secret:SampledSecret"

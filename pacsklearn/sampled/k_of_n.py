@@ -8,7 +8,7 @@ from pacsklearn._validation import as_count
 
 
 def k_of_n_prior(n: int, k: int, n_included: int | None = None) -> float:
-    """Blind success at naming ``n_included`` rows of which at least ``k`` were used.
+    """Return the blind success at naming ``n_included`` rows of which at least ``k`` were used.
 
     The subset holds ``n_included`` of ``n`` rows, uniformly at random; the adversary names equally
     many rows and succeeds when at least ``k`` of them are in the subset. Feed the result to

@@ -61,7 +61,7 @@ def mean_distance_bound(noise: ArrayLike, reference: ArrayLike, mean_distance: f
 
 
 def _divergence(ratios: Floats) -> Floats:
-    """``r - 1 - ln r`` without cancellation where ``r`` is near one."""
+    """Return ``r - 1 - ln r`` without cancellation where ``r`` is near one."""
     x = ratios - 1.0
     series = x * x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x / 5)))
     with np.errstate(divide="ignore"):

@@ -41,7 +41,7 @@ class SampledDesign:
         return self.design.seed
 
     def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> DrawnSubsets:
-        """Law of the secret subset; as for :meth:`Design.space`."""
+        """Return the law of the secret subset; as for :meth:`Design.space`."""
         return DrawnSubsets.of(self.design, self.sizes, X.shape[0], y, classifies=classifies)
 
     def candidates(self, estimator: Any, X: Any, y: Any, options: FitOptions) -> DrawnCandidates:

@@ -62,15 +62,15 @@ class SampledLaw(Lattice):
 
     @classmethod
     def of(cls, span: GuardedSpan, step: Floats, **facts: Any) -> Self:
-        """Law that reads whole numbers as coordinates of a span."""
+        """Return the law that reads whole numbers as coordinates of a span."""
         return cls(step, span.axes, span.centre, LATTICE_SCALE, span, **facts)
 
     def log_likelihood(self, observed: Integers) -> Floats:
-        """Nothing is learned: there is no list of candidates to have a belief about."""
+        """Return the belief as it was: there is no list of candidates to have one about."""
         return np.zeros(1)
 
     def draw(self, secret: Any, sampler: Sampler) -> Integers:
-        """Integers released for a secret, which is drawn and not listed."""
+        """Return the integers released for a secret, which is drawn and not listed."""
         with silence():  # whether anything is warned about or printed here is about the secret
             vector = self.vector(secret)
             # The centre, as any other value: that a fit failed or was late may not show.
@@ -78,7 +78,7 @@ class SampledLaw(Lattice):
             return point + sampler.noise(self.dimension)
 
     def point(self, output: Floats) -> Integers:
-        """Lattice point of one output of shape (d,); secret when the output is."""
+        """Return the lattice point of one output of shape (d,); secret when the output is."""
         return self.span.point(output, self.step)
 
     @property

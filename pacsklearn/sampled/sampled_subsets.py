@@ -125,7 +125,7 @@ class PoissonSubsets:
         object.__setattr__(self, "rate", check_rate(rate=self.rate))
 
     def __call__(self, generator: np.random.Generator) -> NDArray[np.int64]:
-        """Row indices of one subset, increasing."""
+        """Return the row indices of one subset, increasing."""
         return np.flatnonzero(generator.random(self.n) < self.rate)
 
 

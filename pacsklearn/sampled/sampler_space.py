@@ -54,12 +54,12 @@ class SamplerSpace(Space):
     public: ClassVar[tuple[str, ...]] = ()
 
     def draw(self, sampler: Sampler) -> Any:
-        """Seed of the secret; secret material."""
+        """Return the seed of the secret; secret material."""
         # 256 bits: with fewer an adversary could draw all secrets and compare.
         return secrets.randbits(256) if sampler.is_secure else np.abs(sampler.noise(4))
 
     def outputs(self, work: Work) -> Any:
-        """What ``work`` gives for trials, and for the secret."""
+        """Return what ``work`` gives for trials, and for the secret."""
         return work.elsewhere(self)
 
     def evaluated(self, evaluations: Any) -> FunctionValues:

@@ -83,7 +83,7 @@ class SubsetMap:
         return cls(candidates, outputs, drawn.trial(0), drawn), outputs.vectors[trials.numbers]
 
     def of_trials(self, start: int, stop: int) -> list[Floats | None]:
-        """Vectors of the trials of these numbers, by as many workers as there are."""
+        """Return the vectors of the trials of these numbers, by as many workers as there are."""
         outputs: list[Floats | None] = []
         kinds: list[type[Warning]] = []
         for low in range(start, stop, _TOGETHER):
@@ -102,11 +102,14 @@ class SubsetMap:
         return outputs
 
     def of_subset(self, members: Members) -> Floats | None:
-        """Vector of one subset, fitted in this process; secret material where the subset is."""
+        """Return the vector of one subset, fitted in this process.
+
+        Secret material where the subset is.
+        """
         return self._vector(self._alone(members))
 
     def _alone(self, members: Members) -> Outcome:
-        """Encoding of one subset, fitted with the first trial as all others are."""
+        """Return the encoding of one subset, fitted with the first trial as all others are."""
         # Of a subset twice in one space the joint fit would see two candidates that are one.
         if np.array_equal(self.first, members):
             return Outcome(Encoding(self.outputs.vectors[0], self.outputs.layout))
@@ -116,7 +119,7 @@ class SubsetMap:
         return Outcome() if known is None else self._encoder.encoded(space, 1, known[1])
 
     def _outcomes(self, space: SecretSpace) -> list[Outcome]:
-        """Encodings of all candidates of a space, the first trial being its first."""
+        """Return the encodings of all candidates of a space, the first trial being its first."""
         known = self._jointly(space)
         if known is None:
             # One that spoils the joint fit of all may not take the others with it: it would not,
@@ -135,7 +138,7 @@ class SubsetMap:
         )
 
     def _jointly(self, space: SecretSpace) -> list[Known] | None:
-        """Model and encoding of each candidate, where they are fitted together; else None.
+        """Return model and encoding of each candidate, where they are fitted together; else None.
 
         None in place of the list where the joint fit fails.
         """
@@ -184,7 +187,7 @@ _EVERY = 0.02
 
 
 def within(seconds: float, work: Callable[[], T]) -> T | None:
-    """Value of ``work()``, or None when it fails or does not end in time.
+    """Return the value of ``work()``, or None when it fails or does not end in time.
 
     It runs in a thread of this process. Where time is up the thread is told to end; Python code
     does, and code of compiled libraries when it comes back. Until then it is left to itself.

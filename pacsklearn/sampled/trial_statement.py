@@ -6,7 +6,10 @@ from typing import Any
 
 
 def of_trials(facts: dict[str, Any], *details: tuple[str, str]) -> dict[str, Any]:
-    """Fields in place of those about a list of candidates; ``details`` are about the trials."""
+    """Return the fields in place of those about a list of candidates.
+
+    ``details`` are about the trials.
+    """
     return {
         "public": (*facts["public"], "the trials: centre, span, guard and shape of the noise"),
         "sources": (

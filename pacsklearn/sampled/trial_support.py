@@ -44,7 +44,7 @@ class TrialSupport:
         vector: Callable[[Any], Floats | None],
         limit: float,
     ) -> Self:
-        """With a limit on the seconds that the secret's own vector may take.
+        """Return the support of a sampled secret, with a time limit for its own vector.
 
         Parameters
         ----------
@@ -61,13 +61,16 @@ class TrialSupport:
         return cls(calibration, certificate, lambda secret: within(limit, partial(vector, secret)))
 
     def under(self, vectors: Floats, belief: Floats) -> Self:
-        """The same under any belief: there is none about secrets that cannot be listed."""
+        """Return the same support under any belief.
+
+        There is none about secrets that cannot be listed.
+        """
         del vectors, belief
         return self
 
 
 def time_limit(stated: float | None, trial: float) -> float:
-    """Seconds that the secret's own work may take, where a trial took ``trial``.
+    """Return the seconds that the secret's own work may take, where a trial took ``trial``.
 
     Measured on a trial: a limit that follows the secret's own work depends on it.
     """

@@ -24,11 +24,14 @@ def pacsklearn_scenarios() -> Iterable[type | str]:
 
 @hookimpl
 def pacsklearn_budgets() -> Iterable[str]:
-    """Renyi divergence, for secrets that are properties of the table."""
+    """Return the budgets of this ring.
+
+    The Renyi divergence, for secrets that are properties of the table.
+    """
     return ("pacsklearn.srpp.parameters.renyi:Renyi",)
 
 
 @hookimpl
 def pacsklearn_guarantees() -> Iterable[str]:
-    """Guarantees of releases that are sliced."""
+    """Return the guarantees of releases that are sliced."""
     return ("pacsklearn.srpp.release.pufferfish_guarantee:PufferfishGuarantee",)

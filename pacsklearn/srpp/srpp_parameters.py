@@ -22,12 +22,12 @@ from pacsklearn.universe.row_rules import checked_rows
 
 
 def is_function(estimator: Any) -> bool:
-    """Whether a plain function was wrapped, not an estimator."""
+    """Return whether a plain function was wrapped, not an estimator."""
     return callable(estimator) and not hasattr(estimator, "fit")
 
 
 def sliced_options(model: Any) -> SlicedOptions:
-    """Options of a release, from an SRPPPrivate whose parameters are checked here."""
+    """Return the options of a release, from an SRPPPrivate whose parameters are checked here."""
     if isinstance(model.estimator, type) or not (
         is_function(model.estimator) or hasattr(model.estimator, "get_params")
     ):
@@ -68,7 +68,7 @@ def sliced_query(
     secret: Any,
     realized: Any = None,
 ) -> tuple[Query, StatedRows]:
-    """What an SRPPPrivate computes on every data set, and its rows, checked."""
+    """Return what an SRPPPrivate computes on every data set, and its rows, checked."""
     given = y
     if is_function(model.estimator):
         query: Query = FunctionQuery(model.estimator)
@@ -86,7 +86,7 @@ def sliced_query(
 def _secret_column(
     model: Any, scenario: Scenario, X: Any, y: Any, given: Any, secret: Any
 ) -> SecretColumn | None:
-    """Column that the secret is about: the one given, or a classifier's labels."""
+    """Return the column that the secret is about: the one given, or a classifier's labels."""
     if not scenario.redrawn:
         if secret is not None:
             raise ScenarioError(

@@ -7,7 +7,7 @@ from pacsklearn.kernel.plugins.kinds import hookimpl
 
 @hookimpl
 def pacsklearn_canonicalizers() -> Iterator[str]:
-    """Canonicalizers of this ring."""
+    """Yield the canonicalizers of this ring."""
     yield from (
         "pacsklearn.tabular.forests.canonicalizer:FixedStructureForestCanonicalizer",
         "pacsklearn.tabular.schema.canonicalizer:SchemaEncoderCanonicalizer",
@@ -17,7 +17,7 @@ def pacsklearn_canonicalizers() -> Iterator[str]:
 
 @hookimpl
 def pacsklearn_subset_fitters() -> Iterator[str]:
-    """Subset fitters of this ring."""
+    """Yield the subset fitters of this ring."""
     yield from (
         "pacsklearn.tabular.forests.joint_fit:FixedForestFitter",
         "pacsklearn.tabular.additive.joint_fit:AdditiveFitter",
@@ -28,7 +28,7 @@ def pacsklearn_subset_fitters() -> Iterator[str]:
 
 @hookimpl
 def pacsklearn_advice() -> Iterator[str]:
-    """Advice about every kind of release."""
+    """Yield the advice about every kind of release."""
     yield from (
         "pacsklearn.tabular.choosing.planning:ParametersAdvice",
         "pacsklearn.tabular.choosing.answers_plan:AnswersAdvice",
@@ -38,5 +38,5 @@ def pacsklearn_advice() -> Iterator[str]:
 
 @hookimpl
 def pacsklearn_codebooks() -> Iterator[str]:
-    """How estimators read tables by a schema."""
+    """Yield how estimators read tables by a schema."""
     yield "pacsklearn.tabular.schema.stated_schema:SchemaArgument"

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def same_behaviour(left: Any, right: Any, *, tolerance: float = 1e-6) -> bool:
-    """Whether two results of ``Canonicalizer.behaviour`` agree.
+    """Return whether two results of ``Canonicalizer.behaviour`` agree.
 
     Floating-point numbers agree up to ``tolerance`` times the largest magnitude; everything else
     (labels) exactly. Tuples, lists and dictionaries are compared element by element.

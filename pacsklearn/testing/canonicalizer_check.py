@@ -47,7 +47,9 @@ def check_null_budget(
     layout: Layout,
     generator: np.random.Generator,
 ) -> None:
-    """Noise of every size decodes to a model that works; the largest leaves nothing of the data.
+    """Check that noise of every size decodes to a model that works.
+
+    The largest leaves nothing of the data.
 
     Over 200 draws a classifier scores as the same noise around zero does, where nothing was learned
     at all, and no better than the share of the most frequent class, with an allowance of four

@@ -136,7 +136,7 @@ def _check_tables(criterion: Criterion, weights: Floats, generator: np.random.Ge
 def _check_success(
     criterion: Criterion, beliefs: Floats, targets: NDArray[np.intp], best: Floats
 ) -> None:
-    """Success of a few targets against brute force over their guesses."""
+    """Check the success of a few targets against brute force over their guesses."""
     value, again = (np.asarray(criterion.success(beliefs, targets)) for _ in range(2))
     _SUCCESS.require(
         value.shape == best.shape and np.all(np.isfinite(value)),
@@ -158,6 +158,6 @@ def _check_success(
 
 
 def _table(criterion: Criterion, target: int) -> bytes:
-    """Rows of a target's table, in an order that does not matter."""
+    """Return the rows of a target's table, in an order that does not matter."""
     rows = np.concatenate([np.asarray(each, dtype=np.float64) for each in criterion.gains(target)])
     return np.unique(rows, axis=0).tobytes()

@@ -37,14 +37,14 @@ _ON_ROWS = (
 def decoded(
     canonicalizer: Canonicalizer, vector: Floats, layout: Layout, candidates: FittedCandidates
 ) -> Any:
-    """Estimator decoded into a fresh clone."""
+    """Return the estimator decoded into a fresh clone."""
     return canonicalizer.decode(vector.copy(), layout, clone(candidates.unfitted))
 
 
 def check_round_trip(
     canonicalizer: Canonicalizer, candidates: FittedCandidates, encodings: Sequence[Encoding]
 ) -> None:
-    """Decoded estimators behave as the encoded ones and can do what is declared."""
+    """Check that decoded estimators behave as the encoded ones and can do what is declared."""
     for estimator, (vector, layout) in zip(candidates.estimators, encodings, strict=True):
         given = vector.copy()
         released = canonicalizer.decode(given, layout, clone(candidates.unfitted))
@@ -82,7 +82,7 @@ def check_everything_released_is_noised(
     generator: np.random.Generator,
     histories: Sequence[OneHistory],
 ) -> None:
-    """What is decoded is a function of the noisy vector, and holds no row.
+    """Check that what is decoded is a function of the noisy vector, and holds no row.
 
     ``histories`` are processes that had encoded nothing when they began.
     """
@@ -145,7 +145,7 @@ def check_everything_released_is_noised(
 def check_gauge(
     canonicalizer: Canonicalizer, candidates: FittedCandidates, vectors: Floats, layout: Layout
 ) -> Floats:
-    """Aligned vectors, each of which must behave as its own estimator."""
+    """Return the aligned vectors, each of which must behave as its own estimator."""
     given = vectors.copy()
     aligned = np.asarray(canonicalizer.align(given, layout))
     _GAUGE.require(
@@ -175,7 +175,7 @@ def check_gauge(
 def check_metric(
     canonicalizer: Canonicalizer, candidates: FittedCandidates, vectors: Floats, layout: Layout
 ) -> None:
-    """The metric measures vectors of this layout."""
+    """Check that the metric measures vectors of this layout."""
     metric = canonicalizer.metric(layout, candidates.estimators[0], candidates.X, vectors)
     remedy = "return one of the metrics of pacsklearn.kernel.outputs.metric, of the layout's size."
     _METRIC.require(
@@ -217,7 +217,7 @@ _RUN = 8
 
 
 def holds_training_rows(pickled: bytes, X: Any, y: Any = None, *, public: bytes = b"") -> bool:
-    """Whether the bytes of a row, or of a run of a column, of the data occur in ``pickled``.
+    """Return whether the bytes of a row, or of a run of a column, of the data occur in ``pickled``.
 
     Parameters
     ----------

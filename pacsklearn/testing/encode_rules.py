@@ -26,7 +26,7 @@ _ROUNDING = 1e-8
 
 
 def check_declarations(canonicalizer: Any) -> None:
-    """It is a canonicalizer, says what it does, and can be sent to a worker process."""
+    """Check that it is a canonicalizer, says what it does, and can be sent to a worker process."""
     _DECLARATIONS.require_instance(canonicalizer, Canonicalizer)
     for name in ("methods", "noised"):
         value = getattr(canonicalizer, name)
@@ -39,7 +39,7 @@ def check_declarations(canonicalizer: Any) -> None:
 
 
 def fresh_copy(canonicalizer: Canonicalizer) -> Canonicalizer:
-    """Copy as a worker process gets it."""
+    """Return a copy as a worker process gets it."""
     remedy = "define its class at the top level of a module and keep only plain values in it."
     with _DECLARATIONS.completes("The canonicalizer cannot be pickled", remedy):
         copy: Canonicalizer = pickle.loads(pickle.dumps(canonicalizer))  # noqa: S301 - made one line above
@@ -52,7 +52,7 @@ def fresh_copy(canonicalizer: Canonicalizer) -> Canonicalizer:
 
 
 def encode_all(canonicalizer: Canonicalizer, candidates: FittedCandidates) -> list[Encoding]:
-    """Encoding of each candidate by a copy that saw no other, each of the required form."""
+    """Return encoding of each candidate by a copy that saw no other, each of the required form."""
     encodings = []
     for index, estimator in enumerate(candidates.estimators):
         before = {name: fingerprint(value) for name, value in vars(estimator).items()}
@@ -99,7 +99,7 @@ def _checked(encoding: Any) -> Encoding:
 
 
 def check_layouts(canonicalizer: Canonicalizer, encodings: Sequence[Encoding]) -> Layout:
-    """The layout, which must be the same for all candidates."""
+    """Return the layout, which must be the same for all candidates."""
     layout = encodings[0].layout
     _DECLARATIONS.require(
         canonicalizer.noised or not layout.size,
@@ -120,7 +120,7 @@ def check_layouts(canonicalizer: Canonicalizer, encodings: Sequence[Encoding]) -
 def check_subset_only(
     canonicalizer: Canonicalizer, candidates: FittedCandidates, encodings: Sequence[Encoding]
 ) -> None:
-    """What was encoded before, and how often, changes nothing."""
+    """Check that what was encoded before, and how often, changes nothing."""
     first = encodings[0].vector
     _DETERMINISM.require(
         np.array_equal(
@@ -155,7 +155,7 @@ def check_subset_only(
 def check_joint_encoding(
     canonicalizer: Canonicalizer, candidates: FittedCandidates, encodings: Sequence[Encoding]
 ) -> None:
-    """Encoding all candidates together, where it is offered, gives the same."""
+    """Check that encoding all candidates together, where it is offered, gives the same."""
     n_rows = np.shape(candidates.X)[0]
     space = SecretSpace.from_subsets(candidates.rows, n_rows)
     together = fresh_copy(canonicalizer).encode_jointly(candidates.estimators, candidates.X, space)
@@ -177,7 +177,10 @@ def check_joint_encoding(
 def check_keeps_nothing(
     canonicalizer: Canonicalizer, candidates: FittedCandidates, vectors: Floats, layout: Layout
 ) -> None:
-    """Whoever publishes the meta-estimator publishes its canonicalizer with it."""
+    """Check that nothing is kept.
+
+    Whoever publishes the meta-estimator publishes its canonicalizer with it.
+    """
     used = fresh_copy(canonicalizer)
     before = fingerprint(used)
     for index, estimator in enumerate(candidates.estimators):

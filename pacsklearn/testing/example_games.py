@@ -44,7 +44,7 @@ class AttackGames:
 
 
 def example_games(seed: int = 0) -> AttackGames:
-    """Private answers to eight queries about sixteen candidates, sound and broken.
+    """Return games of private answers to eight queries about sixteen candidates, sound and broken.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class Example(NamedTuple):
 
 
 def example_supports(generator: np.random.Generator) -> list[Example]:
-    """Ordinary and awkward supports, none large."""
+    """Return ordinary and awkward supports, none large."""
     normal = generator.normal
     full = normal(size=(12, 4)) * [1.0, 0.1, 5.0, 1e-3] + 2.0
     flat = normal(size=(10, 2)) @ normal(size=(2, 6))

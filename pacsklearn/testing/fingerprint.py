@@ -8,7 +8,10 @@ import joblib
 
 
 def fingerprint(value: Any) -> str:
-    """Hash of the content; equal content has equal hashes, whatever the identity of its parts."""
+    """Return the hash of the content.
+
+    Equal content has equal hashes, whatever the identity of its parts.
+    """
     try:
         return str(joblib.hash(value))
     except Exception:  # noqa: BLE001 - what cannot be pickled (a lambda) is compared by identity
@@ -16,7 +19,7 @@ def fingerprint(value: Any) -> str:
 
 
 def differing_attributes(left: Any, right: Any) -> list[str]:
-    """Names of the attributes in which two objects differ; ``[]`` when they are alike."""
+    """Return names of the attributes in which two objects differ; ``[]`` when they are alike."""
     if type(left) is not type(right):
         return ["its class"]
     mine, theirs = getattr(left, "__dict__", {}), getattr(right, "__dict__", {})

@@ -55,7 +55,7 @@ class FittedCandidates:
         return len(self.rows)
 
     def subset(self, index: int) -> Any:
-        """Rows of one candidate."""
+        """Return the rows of one candidate."""
         return take(self.X, self.rows[index])
 
     def refit(self, index: int) -> Any:
@@ -65,7 +65,7 @@ class FittedCandidates:
 
 
 def take(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Rows of an array, a sparse matrix or a data frame."""
+    """Return the rows of an array, a sparse matrix or a data frame."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]

@@ -22,7 +22,7 @@ _USE_LATTICE = "build the law with pacsklearn.kernel.noise.lattice.lattice_law o
 
 
 def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
-    """Form of the law, its bound and the powers it reports."""
+    """Check the form of the law, its bound and the powers it reports."""
     where = f"On {example.name}, at {budget:.4g} nats,"
     _BOUND.require(
         math.isfinite(law.bound) and 0 <= law.bound <= budget,
@@ -71,7 +71,7 @@ def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
 
 
 def check_exact_law(law: NoiseLaw, example: Example) -> None:
-    """A budget that covers the secret's entropy needs no noise."""
+    """Check that a budget that covers the secret's entropy needs no noise."""
     _EXACTNESS.require(
         law.is_noiseless and law.noise_power == 0 and law.released_power == 0,
         f"On {example.name} the budget covers the entropy of the secret and noise is added.",
@@ -91,7 +91,7 @@ def check_exact_law(law: NoiseLaw, example: Example) -> None:
 def check_measured_information(
     law: NoiseLaw, example: Example, generator: np.random.Generator
 ) -> None:
-    """The bound against what an adversary gains, and the likelihood she would use."""
+    """Check the bound against what an adversary gains, and the likelihood she would use."""
     observed = law.centres[0] + np.rint(generator.normal(0, LATTICE_SCALE, law.dimension)).astype(
         np.int64
     )
@@ -123,7 +123,7 @@ def check_measured_information(
 def check_agreed_outputs_are_exact(
     law: NoiseLaw, example: Example, generator: np.random.Generator
 ) -> None:
-    """What all candidates agree on is no secret, and gets no noise."""
+    """Check that what all candidates agree on is no secret, and gets no noise."""
     outputs = example.support.outputs
     agreed = np.ptp(outputs, axis=0) == 0
     noise = np.rint(generator.normal(0, LATTICE_SCALE, law.dimension)).astype(np.int64)
@@ -149,7 +149,7 @@ def measured_information(
     *,
     n_draws: int = 20_000,
 ) -> MeasuredInformation:
-    """Mutual information between the candidate and the release, by simulation.
+    """Return the mutual information between the candidate and the release, by simulation.
 
     The noise is a rounded Gaussian of the law's scale, and every candidate of positive weight
     gets the same number of draws. Draws come in pairs of opposite sign, which cancels the term

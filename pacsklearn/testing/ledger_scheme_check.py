@@ -72,7 +72,7 @@ def check_ledger_scheme(scheme: type[Log], make_address: Callable[[], str]) -> N
 
 @contextmanager
 def _connected(scheme: type[Log], uri: str) -> Iterator[tuple[Log, Log]]:
-    """Two connections to one database."""
+    """Open two connections to one database."""
     address = scheme.own_address(uri)
     logs = scheme(address), scheme(address)
     try:

@@ -52,13 +52,13 @@ class OneHistory:
     def of_each(
         cls, canonicalizer: Canonicalizer, candidates: FittedCandidates, *indices: int
     ) -> list[Self]:
-        """One for each candidate; none where processes cannot be forked."""
+        """Return one history for each candidate; none where processes cannot be forked."""
         if "fork" not in multiprocessing.get_all_start_methods():
             return []
         return [cls(canonicalizer, candidates, index) for index in indices]
 
     def decoded(self, vector: Floats, layout: Layout) -> dict[str, str]:
-        """Hash of each attribute of what ``vector`` decodes to, and of what it does.
+        """Return the hash of each attribute of what ``vector`` decodes to, and of what it does.
 
         Raises
         ------

@@ -18,7 +18,7 @@ class Rule:
     name: str
 
     def broken(self, finding: str, remedy: str) -> AssertionError:
-        """Error that names the rule, what was found and what to do."""
+        """Return the error that names the rule, what was found and what to do."""
         return AssertionError(f"Rule broken: {self.name}. {finding} What to do: {remedy}")
 
     def require(self, condition: object, finding: str, remedy: str) -> None:
@@ -45,7 +45,7 @@ class Rule:
             raise self.broken(text, remedy) from error
 
     def refused(self, kind: type[E], finding: str, call: Callable[[], object]) -> E:
-        """Error of the kind that a call must raise; ``finding`` says what it was given."""
+        """Return error of the kind that a call must raise; ``finding`` says what it was given."""
         try:
             call()
         except kind as error:

@@ -197,7 +197,7 @@ def _check_release(
 
 
 def _forced(worlds: Worlds) -> Iterator[tuple[int, int]]:
-    """Each secret with the positions of its data sets; few of very many."""
+    """Yield each secret with the positions of its data sets; few of very many."""
     for secret in range(len(worlds.secrets)):
         n = len(worlds.law(secret, 0).members)
         for position in range(n if n <= 16 else 1):

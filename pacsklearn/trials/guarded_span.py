@@ -46,7 +46,7 @@ class GuardedSpan:
     exponent: int = 0
 
     def coordinates(self, output: Floats) -> Floats:
-        """Guarded coordinates of one output of shape (d,); shape (k,)."""
+        """Return the guarded coordinates of one output of shape (d,); shape (k,)."""
         # What overflows on the way is an output without coordinates, and says so nowhere.
         with np.errstate(over="ignore", invalid="ignore"):
             moved = np.ldexp(output - self.centre, -self.exponent)
@@ -62,9 +62,9 @@ class GuardedSpan:
         return np.asarray(free)
 
     def point(self, output: Floats, step: Floats) -> Integers:
-        """Lattice point of one output of shape (d,); secret when the output is."""
+        """Return the lattice point of one output of shape (d,); secret when the output is."""
         return np.rint(self.coordinates(output) / step).astype(np.int64)
 
     def distance(self, coordinates: Floats) -> float:
-        """``q`` of guarded coordinates, at most ``q_max`` in spite of rounding."""
+        """Return ``q`` of guarded coordinates, at most ``q_max`` in spite of rounding."""
         return min(float(np.sum(coordinates**2 / (2.0 * self.reference))), self.q_max)

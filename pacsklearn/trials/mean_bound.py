@@ -91,7 +91,7 @@ def _bernstein(
 
 
 def _betting(x: Floats, gamma: float) -> float:
-    """Smallest mean (rounded up) at which the average of the products passes ``1 / gamma``."""
+    """Return the smallest mean, rounded up, at which the products pass ``1 / gamma``."""
     log_term = math.log(1.0 / gamma)
     smallest = min(math.sqrt(2.0 * log_term / x.size) / 8.0, 0.5)
     bets = 0.5 ** np.arange(math.ceil(-math.log2(smallest)) + 1)

@@ -109,7 +109,7 @@ def balanced_design(
 
 
 def seeded_generator(seed: int) -> np.random.Generator:
-    """Public stream of a design, from all bits of its seed."""
+    """Return the public stream of a design, from all bits of its seed."""
     # A pool of four words would keep 128 bits of a longer seed.
     pool = 4 if seed < 2**128 else 8
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, pool_size=pool)))
@@ -118,7 +118,7 @@ def seeded_generator(seed: int) -> np.random.Generator:
 def _order_by_stratum(
     strata: ArrayLike | None, n_units: int
 ) -> tuple[NDArray[np.int64] | None, list[int]]:
-    """Units sorted by stratum, and where each stratum ends."""
+    """Return the units sorted by stratum, and where each stratum ends."""
     if strata is None:
         return None, [n_units]
     codes = np.asarray(strata)
@@ -139,7 +139,7 @@ def _order_by_stratum(
 
 
 def _chunks(start: int, end: int, n_subsets: int, included: int) -> Iterator[tuple[int, int]]:
-    """Nearly equal parts of one stratum; whole blocks in all but the last, if blocks fit."""
+    """Yield nearly equal parts of one stratum; whole blocks in all but the last, if blocks fit."""
     largest = min(_CHUNK_UNITS, max(_MIN_CHUNK_UNITS, _CHUNK_CELLS // n_subsets))
     block = n_subsets // math.gcd(n_subsets, included)
     if block > largest:
@@ -155,7 +155,7 @@ def _chunks(start: int, end: int, n_subsets: int, included: int) -> Iterator[tup
 def _draw_chunk(
     generator: np.random.Generator, n_units: int, n_subsets: int, included: int
 ) -> Bytes:
-    """Packed patterns of one chunk."""
+    """Return the packed patterns of one chunk."""
     dealt = _deal(generator, n_units, n_subsets, included)
     if n_units <= 2:
         return np.packbits(dealt, axis=1)
@@ -178,7 +178,10 @@ def _to_words(bits: Bytes) -> NDArray[np.uint64]:
 
 
 def _deal(generator: np.random.Generator, n_units: int, n_subsets: int, included: int) -> Bytes:
-    """Membership (n_units, n_subsets): blocks of units that cover every subset equally often."""
+    """Return the membership (n_units, n_subsets).
+
+    Blocks of units that cover every subset equally often.
+    """
     block = n_subsets // math.gcd(n_subsets, included)
     run_starts = (np.arange(block) * included % n_subsets)[:, None]
     in_run = ((np.arange(n_subsets) - run_starts) % n_subsets < included).astype(np.uint8)
@@ -190,7 +193,10 @@ def _deal(generator: np.random.Generator, n_units: int, n_subsets: int, included
 def _shuffles(
     generator: np.random.Generator, n: int, size: int
 ) -> NDArray[np.uint32] | NDArray[np.uint64]:
-    """Permutations of range(size), n of them: sorted random keys with the item in the low bits."""
+    """Return the permutations of range(size), n of them.
+
+    Sorted random keys with the item in the low bits.
+    """
     bits = (size - 1).bit_length()
     kind: Any = np.uint32 if bits <= 10 else np.uint64
     keys = generator.integers(np.iinfo(kind).max, size=(n, size), dtype=kind, endpoint=True)
@@ -248,7 +254,7 @@ def _rotate(words: NDArray[np.uint64], turns: NDArray[np.uint64]) -> None:
 
 
 def _coins(generator: np.random.Generator, like: NDArray[Any]) -> NDArray[Any]:
-    """Random bits in the shape of ``like``; raw output, because floats would be wasteful."""
+    """Return random bits in the shape of ``like``; raw output, because floats would be wasteful."""
     n_words = -(-like.nbytes // 8)
     raw: NDArray[Any] = np.asarray(generator.bit_generator.random_raw(n_words), dtype=np.uint64)
     return raw.view(like.dtype)[: like.size].reshape(like.shape)

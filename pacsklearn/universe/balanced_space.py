@@ -102,7 +102,7 @@ def balanced_space(
 
 
 def included_subsets(rate: float, n_subsets: int) -> int:
-    """How many of the subsets every unit is in."""
+    """Return how many of the subsets every unit is in."""
     # Rates are decimals: 0.07 * 100 is not 7 in doubles.
     included = round(rate * n_subsets)
     if abs(included - rate * n_subsets) > 1e-9 or not 0 < included < n_subsets:
@@ -117,7 +117,7 @@ def included_subsets(rate: float, n_subsets: int) -> int:
 def strata_of(
     strata: ArrayLike, unit_of_row: NDArray[np.int64] | None, n_rows: int, n_units: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Stratum of each unit, and the strata's names."""
+    """Return the stratum of each unit, and the strata's names."""
     labels = np.asarray(strata)
     if labels.shape[:1] != (n_rows,):
         raise DesignError(

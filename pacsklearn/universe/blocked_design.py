@@ -104,7 +104,7 @@ def _dealt(
     n_subsets: int,
     balance: _Balance | None,
 ) -> Bytes:
-    """Packed memberships of some blocks, whose units have shape (size, n_blocks)."""
+    """Return the packed memberships of some blocks, whose units have shape (size, n_blocks)."""
     (size, n_blocks), together = units.shape, pattern.shape[1]
     sets = np.arange(n_subsets // together)[:, None]
     subsets = generator.permutation(n_subsets).reshape(sets.size, together)
@@ -166,7 +166,7 @@ class _Balance:
         one: NDArray[np.int64],
         other: NDArray[np.int64],
     ) -> NDArray[np.float32]:
-        """Chances, in units of 2^-16, that pairs stay as they are, above one half."""
+        """Return the chances, in units of 2^-16, that pairs stay as they are, above one half."""
         # A step towards even sums, which all pairs of the batch take together: where there are
         # many, Newton's in the widest direction; where there are few, as far as coins can lean.
         sets = np.arange(len(subsets))[:, None]

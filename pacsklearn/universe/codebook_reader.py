@@ -29,7 +29,7 @@ class CodebookReader(Protocol):
 
 
 def published_facts(estimator: Any) -> tuple[str, ...]:
-    """Facts of the protected table that an estimator's codebooks publish exactly, in words."""
+    """Return in words the facts of the table that an estimator's codebooks publish."""
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         return ()  # no estimator, which is refused in words of its own
     parts = estimator.get_params(deep=True).values()

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a pandas, polars or Arrow table; None for an array."""
+    """Return the names of the columns of a pandas, polars or Arrow table; None for an array."""
     names = getattr(X, "column_names", None)
     names = getattr(X, "columns", None) if names is None else names
     if names is None or callable(names):
@@ -16,14 +16,17 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is None, NaN or another library's word for a gap."""
+    """Return whether a cell is None, NaN or another library's word for a gap."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return not hasattr(value, "__len__") and bool(value != value)  # noqa: PLR0124
 
 
 def categories_of_type(column: Any) -> tuple[tuple[Any, ...], bool] | None:
-    """Categories of a categorical column and whether they are ordered; None for other columns."""
+    """Return the categories of a categorical column and whether they are ordered.
+
+    None for other columns.
+    """
     if hasattr(column, "cat") and hasattr(column, "iloc"):  # pandas
         return tuple(column.cat.categories), bool(column.cat.ordered)
     if hasattr(column, "combine_chunks"):  # Arrow
@@ -39,7 +42,9 @@ def categories_of_type(column: Any) -> tuple[tuple[Any, ...], bool] | None:
 
 
 def as_pandas(X: Any) -> Any:
-    """Polars and Arrow tables as a DataFrame of pandas, with its names; the rest as it is.
+    """Return tables of Polars and Arrow as a DataFrame of pandas, with its names.
+
+    The rest as it is.
 
     A table stays what it is where pandas is not installed.
     """

@@ -50,7 +50,7 @@ def row_encoding(X: Any, n_rows: int) -> Codes:
 
 
 def _numbers(X: Any, n_rows: int) -> Iterator[NDArray[np.float64]]:
-    """A table's columns as numbers, some at a time."""
+    """Yield a table's columns as numbers, some at a time."""
     if sparse.issparse(X):
         generator = np.random.default_rng(0)
         place = np.arange(X.shape[1]), generator.integers(_SKETCH, size=X.shape[1])
@@ -74,7 +74,7 @@ def _numbers(X: Any, n_rows: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
-    """Numbers of one column; of words, which common category each is."""
+    """Return the numbers of one column; of words, which common category each is."""
     if getattr(column.dtype, "kind", "O") in "biuf":
         if hasattr(column, "iloc"):  # pandas has gaps of its own
             column = column.to_numpy(np.float64, na_value=np.nan)
@@ -87,7 +87,7 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def _on_grid(numbers: NDArray[np.float64]) -> Codes:
-    """Whole steps from the centre of each column, and a column for each that has gaps."""
+    """Return whole steps from the centre of each column, and a column for each that has gaps."""
     gaps = np.isnan(numbers)
     gapped = gaps.any(axis=0)
     if gapped.any():

@@ -35,7 +35,7 @@ _QUOTES_NOTHING = (
 
 
 def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Rows and targets, validated before anything is fitted on a part of them.
+    """Return the rows and targets, validated before anything is fitted on a part of them.
 
     Candidate subsets and the data sets of a scenario are made from what this gives.
     """
@@ -167,7 +167,7 @@ class RowRules:
 
     @classmethod
     def of(cls, estimator: Any) -> RowRules:
-        """Rules of an estimator as it is configured."""
+        """Return the rules of an estimator as it is configured."""
         return cls(
             type(estimator).__name__,
             get_tags(estimator).input_tags,
@@ -177,7 +177,7 @@ class RowRules:
         )
 
     def check(self, X: Any, *, at_least: int = 1) -> Any:
-        """Rows as the estimator takes them; errors quote none of them."""
+        """Return the rows as the estimator takes them; errors quote none of them."""
         if type(X) is np.ndarray:
             enough = X.ndim == 2 and X.shape[0] >= at_least and X.shape[1] > 0
             # check_array costs more than a stored answer, and would give the same array back.
@@ -203,7 +203,10 @@ class RowRules:
         return X if hasattr(X, "iloc") else _short_indices(checked)
 
     def _is_numeric(self, X: Any) -> bool:
-        """Whether all of ``X`` must be numbers; steps inside the estimator may select columns."""
+        """Return whether all of ``X`` must be numbers.
+
+        Steps inside the estimator may select columns.
+        """
         if self.inputs.string or self.inputs.categorical:
             return False
         mixed = hasattr(X, "iloc") and any(
@@ -239,7 +242,7 @@ def check_names(X: Any) -> None:
 
 
 def _short_indices(X: Any) -> Any:
-    """Sparse rows with 32-bit indices, which every estimator takes."""
+    """Return sparse rows with 32-bit indices, which every estimator takes."""
     if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz >= 2**31:
         return X
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
@@ -279,7 +282,7 @@ def _check_classes(y: Any, name: str, tags: Tags) -> None:
 
 
 def _about_columns(X: Any) -> str:
-    """Which columns are no numbers, and what to do about them."""
+    """Return which columns are no numbers, and what to do about them."""
     if not hasattr(X, "iloc"):
         return ""
     named = [
@@ -296,7 +299,7 @@ def _about_columns(X: Any) -> str:
 
 
 def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) -> Any:
-    """Result of a check of scikit-learn's, whose words are kept where they quote no value."""
+    """Return the result of scikit-learn's check; keep its words if they quote no value."""
     try:
         return check()
     except (TypeError, ValueError) as error:
@@ -323,7 +326,10 @@ def _parts(estimator: Any) -> list[Any]:
 
 
 def _first_reader(estimator: Any) -> Any:
-    """What sees the rows first: the first step of a pipeline, the part of a meta-estimator."""
+    """Return what sees the rows first.
+
+    The first step of a pipeline, the part of a meta-estimator.
+    """
     steps = [step for _, step in getattr(estimator, "steps", ()) if hasattr(step, "fit")]
     part = steps[0] if steps else getattr(estimator, "estimator", None)
     is_part = hasattr(part, "fit") and not isinstance(part, type)

@@ -90,7 +90,7 @@ def similar_blocks(
 
 
 def _copies(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many equal keys come before each."""
+    """Return how many equal keys come before each."""
     copies = np.zeros(keys.size, dtype=np.int64)
     # Mostly there are none, and sorting without their order is much cheaper.
     values = np.sort(keys)
@@ -101,7 +101,7 @@ def _copies(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def _ranks(keys: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Place of each entry in its run of equal keys."""
+    """Return the place of each entry in its run of equal keys."""
     begins = np.ones(keys.size, dtype=bool)
     begins[1:] = keys[1:] != keys[:-1]
     starts = np.flatnonzero(begins)
@@ -111,7 +111,7 @@ def _ranks(keys: NDArray[np.generic]) -> NDArray[np.int64]:
 def _halved(
     units: NDArray[np.int64], places: NDArray[np.int16], n_blocks: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
-    """Units of segments of whole blocks, so ordered that each block's are near one another.
+    """Return units of segments of whole blocks, so ordered that each block's are near one another.
 
     A segment is halved at the middle of the direction in which its own units are widest apart,
     until it is one block.
@@ -135,7 +135,7 @@ def _halved(
 
 
 def _variances(places: NDArray[np.int16]) -> NDArray[np.float64]:
-    """Of each segment's units along each direction, up to a factor."""
+    """Return the variances of each segment's units along each direction, up to a factor."""
     # Sums of whole numbers, and so the same on every processor.
     own = np.ascontiguousarray(places.transpose(0, 2, 1)).astype(np.float64)
     squares = np.einsum("gdu,gdu->gd", own, own)
@@ -143,7 +143,10 @@ def _variances(places: NDArray[np.int16]) -> NDArray[np.float64]:
 
 
 def _along_a_curve(places: NDArray[np.int16]) -> NDArray[np.uint32]:
-    """Position on a z-order curve: bits of the ranks, those of the widest direction first."""
+    """Return the position on a z-order curve.
+
+    Bits of the ranks, those of the widest direction first.
+    """
     n, d = places.shape
     left = places.std(axis=0)
     ranks = np.empty((d, n), dtype=np.uint32)

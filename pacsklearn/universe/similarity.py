@@ -62,7 +62,7 @@ class Similarity:
         size: int = 8,
         balanced: bool = True,
     ) -> Self:
-        """Similarity of rows, or of groups of them by their sums and sizes.
+        """Return the similarity of rows, or of groups of them by their sums and sizes.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Similarity:
 
 
 def _of_units(codes: Codes, unit_of_row: NDArray[np.int64] | None, *, counted: bool) -> Codes:
-    """Codes of units: rows themselves, or sums over groups, with how many rows each has."""
+    """Return codes of units: rows themselves, or sums over groups, with how many rows each has."""
     if unit_of_row is None:
         return codes
     sums = np.zeros((int(unit_of_row.max()) + 1, codes.shape[1]))
@@ -101,7 +101,7 @@ def _of_units(codes: Codes, unit_of_row: NDArray[np.int64] | None, *, counted: b
 
 
 def _moments(codes: Codes, aims: Codes) -> NDArray[np.float32]:
-    """First and second moments of codes and targets, and products of both."""
+    """Return the first and second moments of codes and targets, and products of both."""
     x, y = _leading(codes, _MOMENTS), _leading(aims, _TARGETS)
     both = np.hstack([x, y])
     n_first = both.shape[1]
@@ -119,7 +119,7 @@ def _moments(codes: Codes, aims: Codes) -> NDArray[np.float32]:
 
 
 def _leading(codes: Codes, most: int) -> NDArray[np.float32]:
-    """The columns, or as many principal directions of more of them, in the steps of the grid."""
+    """Return columns, or as many principal directions of more of them, in the steps of the grid."""
     if codes.shape[1] <= most:
         return codes.astype(np.float32)
     places, spread = _principal(codes, most)
@@ -129,7 +129,7 @@ def _leading(codes: Codes, most: int) -> NDArray[np.float32]:
 
 
 def _principal(codes: Codes, most: int) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
-    """Whole-number coordinates along the widest directions, and a step's size in each."""
+    """Return whole-number coordinates along the widest directions, and a step's size in each."""
     n, d = codes.shape
     if d == 0:
         return np.zeros((n, 0), dtype=np.int16), np.zeros(0)

@@ -6,11 +6,11 @@ from typing import Any
 
 
 def steps_of(estimator: Any) -> list[Any]:
-    """Steps of a pipeline, or the estimator alone."""
+    """Return the steps of a pipeline, or the estimator alone."""
     return [step for _, step in getattr(estimator, "steps", [("", estimator)])]
 
 
 def title_of(estimator: Any) -> str:
-    """Classes of the steps that do something."""
+    """Return the classes of the steps that do something."""
     named = [step for step in steps_of(estimator) if step not in (None, "passthrough")]
     return " + ".join(type(step).__name__ for step in named)

@@ -53,7 +53,7 @@ class SubsetSeed:
         return self._bits is not None and self._owner.is_here
 
     def reveal(self) -> int:
-        """Secret number, for the design alone.
+        """Return the secret number, for the design alone.
 
         Raises
         ------

@@ -105,7 +105,7 @@ def restore(
 
 
 def _settled(log: Log, folds: dict[str, Fold], *, new_start: bool) -> dict[str, Position]:
-    """Positions, when no high-water file says that there was more."""
+    """Return the positions, when no high-water file says that there was more."""
     positions = {}
     for name, fold in folds.items():
         if fold.founding.high_water:
@@ -127,7 +127,7 @@ def _copy(source: Log, draft: Log) -> None:
 
 
 def _verified(log: Log) -> dict[str, Fold]:
-    """All data sets of a database, verified.
+    """Return all data sets of a database, verified.
 
     Raises
     ------

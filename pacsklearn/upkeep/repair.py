@@ -113,7 +113,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
 
 
 def _salvaged(log: Log, carved: list[Row]) -> list[_Salvage]:
-    """All that can be read of each data set."""
+    """Return all that can be read of each data set."""
     names, is_sound = {row.dataset for row in carved}, True
     with suppress(LedgerError):
         names |= set(log.datasets())
@@ -126,7 +126,7 @@ def _salvaged(log: Log, carved: list[Row]) -> list[_Salvage]:
 
 
 def _carved(path: Path) -> Iterator[Row]:
-    """Rows that the pages of a file and its log still hold, by their own hashes."""
+    """Yield the rows that the pages of a file and its log still hold, by their own hashes."""
     for file in (path, path.with_name(path.name + "-wal")):
         if not file.exists():
             continue
@@ -141,7 +141,7 @@ def _carved(path: Path) -> Iterator[Row]:
 
 
 def _read(log: Log, name: str) -> tuple[list[Row], bool]:
-    """All rows that can be read, and whether that went without an error."""
+    """Return all rows that can be read, and whether that went without an error."""
     rows: list[Row] = []
     with suppress(LedgerError), log.snapshot():
         rows.extend(log.table(name))
@@ -158,7 +158,7 @@ def _read(log: Log, name: str) -> tuple[list[Row], bool]:
 
 
 def _end(log: Log, name: str) -> int | None:
-    """Number of the last row, where the index and the table agree on it; None otherwise."""
+    """Return number of the last row, where the index and the table agree on it; None otherwise."""
     with suppress(LedgerError):
         head = log.head(name)
         last = log.ask(f"SELECT number FROM log {log.scan} DESC LIMIT 1", name)  # noqa: S608
@@ -256,7 +256,7 @@ class _Salvage:
         )
 
     def _stated(self) -> tuple[dict[tuple[str, str], int], bool]:
-        """Highest sum stated for each account and owner, and whether the last rows state none."""
+        """Return the highest sum of each account and owner, and whether the last rows have none."""
         highest: dict[tuple[str, str], int] = {}
         last_stated, last_unstated = self.fold.last.number, -1
         for row in self.aside:
@@ -282,6 +282,6 @@ def _is_sound(row: Row) -> bool:
 
 
 def _rounded_up(total: int) -> float:
-    """Smallest double that is not below an exact sum."""
+    """Return the smallest double that is not below an exact sum."""
     amount = nearest(total)
     return amount if exact(amount) >= total else math.nextafter(amount, math.inf)

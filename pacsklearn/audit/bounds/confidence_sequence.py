@@ -15,7 +15,7 @@ _SLACK = 1e-9
 
 
 def confidence_sequence(n_successes: int, n_trials: int, level: float) -> tuple[float, float]:
-    """Interval that covers a success probability at all numbers of trials at once.
+    """Return the interval that covers a success probability at all numbers of trials at once.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def confidence_sequence(n_successes: int, n_trials: int, level: float) -> tuple[
         return float(most - xlogy(successes, p) - xlog1py(trials - successes, -p))
 
     def least(successes: int) -> float:
-        """Smallest probability of ``successes`` that is left."""
+        """Return the smallest probability of ``successes`` that is left."""
         share = successes / trials
         root = brentq(partial(beyond, successes), 1e-300, share, xtol=1e-300, rtol=1e-12)
         return float(root) * (1 - _SLACK)

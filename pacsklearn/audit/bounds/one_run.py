@@ -12,7 +12,7 @@ from pacsklearn._validation import as_count, as_inner_share, as_probability
 def one_run_p_value(
     epsilon: float, delta: float, n_coins: int, n_guesses: int, n_right: int
 ) -> float:
-    """Chance of so many right guesses about fair coins under (epsilon, delta)-DP, at most.
+    """Return chance of so many right guesses about fair coins under (epsilon, delta)-DP, at most.
 
     Parameters
     ----------
@@ -66,7 +66,9 @@ def one_run_p_value(
 def one_run_epsilon(
     level: float, delta: float, n_coins: int, n_guesses: int, n_right: int
 ) -> float:
-    """Epsilon that the guesses refute: with a probability of ``level`` it is no more than the true.
+    """Return the epsilon that the guesses refute.
+
+    With a probability of ``level`` it is not above the true one.
 
     Parameters
     ----------

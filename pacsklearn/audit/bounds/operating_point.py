@@ -9,7 +9,7 @@ _STEPS = 200
 
 
 def verdict_information(true_positives: float, false_positives: float, prior: float) -> float:
-    """Mutual information between a yes-or-no fact and a test for it.
+    """Return the mutual information between a yes-or-no fact and a test for it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def verdict_information(true_positives: float, false_positives: float, prior: fl
 def most_true_positives(
     mutual_information: float, false_positives: float, prior: float = 0.5
 ) -> float:
-    """Largest share of members that any test finds at a given share of false alarms.
+    """Return the largest share of members that any test finds at a given share of false alarms.
 
     Parameters
     ----------

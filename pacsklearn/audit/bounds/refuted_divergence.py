@@ -10,7 +10,7 @@ from pacsklearn._validation import as_probability
 
 
 def refuted_divergence(success: float, blind: float, order: float) -> float:
-    """Renyi divergence that some pair of secrets must have, if a guess is right so often.
+    """Return Renyi divergence that some pair of secrets must have, if a guess is right so often.
 
     Parameters
     ----------

@@ -45,22 +45,22 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
-        """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
+        """Return what every candidate says: label codes (n, m), or numbers (n, m, width)."""
 
     def given(self, step: StepAnswers) -> NDArray[Any]:
-        """What is given of an engine's answers, a row each."""
+        """Return what is given of an engine's answers, a row each."""
         return step.answers
 
     @abstractmethod
     def decoded(self, values: list[Any]) -> NDArray[Any]:
-        """Answers as a user sees them, from those of the engine."""
+        """Return the answers as a user sees them, from those of the engine."""
 
     def predicted(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """What ``predict`` of an estimator gives."""
+        """Return what ``predict`` of an estimator gives."""
         return answers
 
     def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-        """Accuracy, or R^2 of numbers."""
+        """Return the accuracy, or R^2 of numbers."""
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
 

@@ -22,23 +22,23 @@ class AnswerStore(ABC):
 
     @abstractmethod
     def keys(self, X: Any) -> list[bytes]:
-        """Key of each row: equal for the same query."""
+        """Return the key of each row: equal for the same query."""
 
     @abstractmethod
     def missing(self, keys: Sequence[bytes]) -> list[int]:
-        """Where each key that has no answer stands first."""
+        """Return the first position of each key that has no answer."""
 
     @abstractmethod
     def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
-        """Values and margins of keys that have an answer."""
+        """Return the values and margins of keys that have an answer."""
 
     def last_belief(self) -> tuple[int, Floats]:
-        """Events of the session before the last answers that are on disk, and the belief after."""
+        """Return the events before the last answers on disk, and the belief after them."""
         raise NotImplementedError
 
     @abstractmethod
     def export(self) -> tuple[Any, ...]:
-        """What a session file keeps."""
+        """Return what a session file keeps."""
 
     @abstractmethod
     def restore(self, runs: Sequence[Any]) -> None:

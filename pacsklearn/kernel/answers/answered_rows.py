@@ -63,7 +63,7 @@ class AnswerLaw:
 
     @classmethod
     def of(cls, n_contested: int, step_budget: float, log_belief: Floats) -> Self:
-        """Law of so many contested rows under a belief."""
+        """Return the law of so many contested rows under a belief."""
         # Each row tells at most its step budget given those before it (chain rule), and all of them
         # together no more than the entropy of the belief.
         unknown = max(belief_entropy(log_belief) * OUTWARD, _LEAST_CHARGE)
@@ -162,7 +162,10 @@ class AnsweredRows(Plan):
         return self.answers.decoded(observed.values)
 
     def example(self, law: AnswerLaw) -> None:
-        """Nothing follows the draw that could fail: answers are numbers or labels."""
+        """Return nothing to rehearse.
+
+        What follows the draw cannot fail, as answers are numbers or labels.
+        """
 
     def parts(self, law: AnswerLaw, observed: DrawnAnswers | None) -> list[Part]:
         return []

@@ -82,7 +82,7 @@ class Engine(ABC):
 
     @abstractmethod
     def table(self, predictions: ArrayLike) -> NDArray[Any]:
-        """What candidates say, checked, as loops read it; shape (n, m) or (n, m, d)."""
+        """Return what candidates say, checked, as loops read it; shape (n, m) or (n, m, d)."""
 
     @abstractmethod
     def fill(self, table: NDArray[Any], step: tuple[Any, ...], answered: Answered) -> Any:
@@ -152,7 +152,7 @@ class Engine(ABC):
         return StepAnswers(answers, charges, margins, belief, used, Stop(stop), deviations)
 
     def contested(self, predictions: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
-        """Rows that would cost something now, at most a step budget each.
+        """Return the rows that would cost something now, at most a step budget each.
 
         The secret is not needed. Answering a row can make another one unanimous, never contested.
 
@@ -183,7 +183,7 @@ class Engine(ABC):
 
 
 def _checked_belief(log_belief: ArrayLike, candidates: int) -> Floats:
-    """Log-weights as a vector with one entry a candidate, some of them above ``-inf``."""
+    """Return log-weights as a vector with one entry a candidate, some of them above ``-inf``."""
     belief = np.asarray(log_belief, dtype=np.float64)
     if belief.shape != (candidates,):
         raise ValueError(

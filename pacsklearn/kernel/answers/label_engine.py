@@ -83,7 +83,7 @@ def _add_gains_in_numpy(belief, gains, slots):
 
 @compiled()
 def first_alive(belief):
-    """Index of the first candidate that is still possible."""
+    """Return the index of the first candidate that is still possible."""
     first = 0
     while not math.isfinite(belief[first]):
         first += 1
@@ -105,7 +105,7 @@ def _agree_in_numpy(row, belief, first):
 
 @compiled()
 def _collect(row, belief, table, labels, slots):
-    """Distinct codes in increasing order, and each candidate's place among them.
+    """Return the distinct codes in increasing order, and each candidate's place among them.
 
     An impossible candidate has some place, and no weight there. The table is all zeros again.
     """
@@ -134,7 +134,7 @@ def _collect_in_numpy(row, belief, _table, labels, slots):
 
 @compiled()
 def masses_of(belief, slots, count, logs, work):
-    """Normalised log-masses; the index of the largest and the log of the belief's total."""
+    """Return normalised log-masses; the index of the largest and the log of the belief's total."""
     _peaks_and_sums(belief, slots, count, logs, work)
     for k in range(count):
         logs[k] += math.log(work[k])
@@ -147,7 +147,7 @@ def masses_of(belief, slots, count, logs, work):
 
 @compiled()
 def _peaks_and_sums(belief, slots, count, logs, sums):
-    """Largest log-weight of each label, and the sum of its weights in units of that one."""
+    """Compute each label's largest log-weight, and the sum of its weights in its units."""
     logs[:count] = -math.inf
     sums[:count] = 0.0
     for i in range(belief.shape[0]):
@@ -166,7 +166,7 @@ def _peaks_and_sums_in_numpy(belief, slots, count, logs, sums):
 
 @compiled()
 def others(logs, best):
-    """Sum of the weights but the largest, in units of that one.
+    """Return the sum of the weights but the largest, in units of that one.
 
     The largest is 1 / (1 + the sum): its log, near zero, keeps all digits only in this way.
     """
@@ -186,7 +186,10 @@ def _others_in_numpy(logs, best):
 
 @compiled()
 def entropy_of(logs):
-    """Nats, rounded outward: down, an answer that reveals more than the budget could be exact."""
+    """Return the entropy in nats, rounded down.
+
+    An answer that reveals more than the budget could be exact.
+    """
     entropy = 0.0
     for k in range(logs.shape[0]):
         entropy -= math.exp(logs[k]) * logs[k]
@@ -195,7 +198,7 @@ def entropy_of(logs):
 
 @compiled()
 def _calibrate(logs, best, budget, scale, centres, units, roots):
-    """Number of coordinates (0: exact) and charge."""
+    """Return the number of coordinates (0: exact) and charge."""
     # I(S; Y) <= H(Y): where the entropy fits, no noise is needed.
     entropy = entropy_of(logs)
     if entropy <= budget:
@@ -254,7 +257,7 @@ def _calibrate_many(logs, best, budget, scale, centres, units, roots):
 
 @compiled()
 def _deviations(logs, best, budget, roots, deviations):
-    """Logs of sqrt(v_i) and of sqrt(e_i), e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b)."""
+    """Return the logs of sqrt(v_i) and of sqrt(e_i), e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b)."""
     count = logs.shape[0]
     rest, spread = others(logs, best) * math.exp(logs[best]), 0.0
     for k in range(count):
@@ -322,7 +325,7 @@ def _gains_exact(answer, logs, log_total, gains):
 
 @compiled()
 def _gains(observed, centres, width, logs, log_total, scale, terms, gains):
-    """What to add to the log-weight of a candidate with each label."""
+    """Fill in what to add to the log-weight of a candidate with each label."""
     count = logs.shape[0]
     skip = count - width  # with two labels the first one is at zero and has no coordinate
     # In integers, exactly (LARGEST_CENTRE): differences of doubles would lose close candidates.

@@ -104,7 +104,7 @@ class Responder:
         return self._account.remaining
 
     def preview(self, X: Any) -> CostPreview:
-        """Cost of answering ``X`` now, without touching the secret."""
+        """Return the cost of answering ``X`` now, without touching the secret."""
         self._account.home.check()
         X = self.models.checked(X)
         stored = unanimous = contested = 0
@@ -144,7 +144,7 @@ class Responder:
         return self.answer_checked(self.models.checked(X))
 
     def answer_checked(self, X: Any) -> Answers:
-        """:meth:`answer` for rows as the models take them."""
+        """Answer as :meth:`answer`, for rows as the models take them."""
         self._account.home.check()
         values: list[Any] = []
         margins: list[float] = []
@@ -157,11 +157,11 @@ class Responder:
         return Answers(self.kind.decoded(values), np.asarray(margins, dtype=np.float64))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answers to every row: labels, shares of the classes, or numbers."""
+        """Return the answers to every row: labels, shares of the classes, or numbers."""
         return self.answer(X).values
 
     def predictions(self, X: Any, most: int | None = None) -> NDArray[Any]:
-        """What every candidate predicts for rows as the models take them; secret material.
+        """Return what every candidate predicts for rows as the models take them; secret material.
 
         With ``most``, the first so many candidates.
         """
@@ -174,7 +174,7 @@ class Responder:
         return self._secret.log_belief
 
     def affords(self, contested: int) -> bool:
-        """Whether so many more rows could be charged now; nothing changes."""
+        """Return whether so many more rows could be charged now; nothing changes."""
         if contested == 0:
             return True
         try:
@@ -185,7 +185,9 @@ class Responder:
         return True
 
     def plan(self, predictions: NDArray[Any]) -> AnsweredRows:
-        """Rows to be charged and then drawn under the belief of now; for who stores them itself.
+        """Return the rows to be charged and then drawn under the belief of now.
+
+        For who stores them itself.
 
         Parameters
         ----------
@@ -217,7 +219,7 @@ class Responder:
                 self._charged(plan, self.procedure.charge)
 
     def draw(self, plan: AnsweredRows) -> tuple[list[Any], list[float]]:
-        """Answers and margins of rows that were charged: each charge is good for one call.
+        """Return answers and margins of rows that were charged: each charge is good for one call.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ _AGREED_ANSWERS = (
 
 
 def of_agreed_answers(guarantee: PACGuarantee, answers: str) -> PACGuarantee:
-    """Guarantee that says first what is in answers without noise."""
+    """Return the guarantee that says first what is in answers without noise."""
     return replace(
         guarantee,
         headline="; ".join(filter(None, (guarantee.headline, _HEADLINE))),
@@ -35,7 +35,7 @@ def of_agreed_answers(guarantee: PACGuarantee, answers: str) -> PACGuarantee:
 def responses_guarantee(
     guarantee: PACGuarantee, answers: str, n_answered: int, n_contested: int, step_budget: float
 ) -> PACGuarantee:
-    """Guarantee of a session with what one of its responders has answered."""
+    """Return the guarantee of a session with what one of its responders has answered."""
     worst = n_answered * step_budget
     return replace(
         of_agreed_answers(guarantee, answers),

@@ -71,7 +71,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
 
 @compiled()
 def _fill_weights(belief, weights):
-    """Weights of the candidates, which add up to one."""
+    """Fill in the weights of the candidates, which add up to one."""
     # The largest is one before they are divided: none is lost that a double can hold.
     top, total = belief.max(), 0.0
     for i in range(belief.shape[0]):
@@ -173,7 +173,7 @@ def _differing_in_numpy(rows, belief, first, noisy):
 
 @compiled()
 def _moments(rows, j, weights, belief):
-    """Mean, standard deviation and largest distance from the mean."""
+    """Return the mean, standard deviation and largest distance from the mean."""
     m = rows.shape[0]
     # Differences from one of the values: sums of large ones would swallow their spread.
     anchor, shift = rows[np.argmax(weights), j], 0.0

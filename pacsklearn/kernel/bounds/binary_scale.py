@@ -15,7 +15,7 @@ _LARGEST = 2.0**1020
 
 
 def binary_exponent(values: ArrayLike) -> int:
-    """Exponent ``e`` with the largest absolute value in ``[2**(e - 1), 2**e)``.
+    """Return the exponent ``e`` with the largest absolute value in ``[2**(e - 1), 2**e)``.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def binary_exponent(values: ArrayLike) -> int:
 
 
 def exponents_of(sizes: ArrayLike) -> NDArray[np.int64]:
-    """Exponent of each of several largest absolute values, as :func:`binary_exponent`."""
+    """Return exponent of each of several largest absolute values, as :func:`binary_exponent`."""
     # Powers of two alone: scaling there and back changes no bit (rule 13).
     exponents = np.frexp(sizes)[1].astype(np.int64)
     ordinary = (exponents > -_ORDINARY) & (exponents <= _ORDINARY)
@@ -43,7 +43,7 @@ def exponents_of(sizes: ArrayLike) -> NDArray[np.int64]:
 
 
 def middle_exponent(sizes: Floats) -> int:
-    """Exponent half way between the largest and the least positive of ``sizes``.
+    """Return the exponent half way between the largest and the least positive of ``sizes``.
 
     0 where both are ordinary, as in :func:`binary_exponent`.
     """
@@ -55,7 +55,7 @@ def middle_exponent(sizes: Floats) -> int:
 
 
 def scaled_by(values: Any, exponent: int | NDArray[np.int64]) -> Floats:
-    """``values * 2**exponent``, exact but for what becomes subnormal; kept finite."""
+    """Return ``values * 2**exponent``, exact but for what becomes subnormal; kept finite."""
     if not np.any(exponent):
         return np.asarray(values, dtype=np.float64)
     with np.errstate(over="ignore"):
@@ -63,6 +63,9 @@ def scaled_by(values: Any, exponent: int | NDArray[np.int64]) -> Floats:
 
 
 def power_by(power: float, exponent: int) -> float:
-    """Power (a sum of squares) of what is scaled by ``2**exponent``; may be 0 or infinite."""
+    """Return the power (a sum of squares) of what is scaled by ``2**exponent``.
+
+    May be 0 or infinite.
+    """
     with np.errstate(over="ignore"):
         return float(np.ldexp(power, 2 * exponent))

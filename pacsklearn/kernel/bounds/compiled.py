@@ -86,7 +86,7 @@ def compiled(*, worth: int | None = None, **options: Any) -> Callable[[Function]
 
 @cache
 def compiler() -> Any:
-    """Numba's decorator; None where loops run by their references."""
+    """Return Numba's decorator; None where loops run by their references."""
     try:
         from numba import config, njit
     except ModuleNotFoundError as missing:
@@ -106,11 +106,14 @@ def compiler() -> Any:
 
 
 def exponentials(numbers: Floats) -> Floats:
-    """Exponentials by the C library, as in compiled loops; NumPy's may differ in the last bit."""
+    """Return the exponentials by the C library, as in compiled loops.
+
+    NumPy's may differ in the last bit.
+    """
     return np.array([math.exp(number) for number in numbers.tolist()])
 
 
 def summed(numbers: Floats) -> Any:
-    """Sums along the last axis, one number after the other as in a loop."""
+    """Add up along the last axis, one number after the other as in a loop."""
     # A loop begins with 0.0, and so never ends with -0.0.
     return np.add.accumulate(numbers, axis=-1)[..., -1] + 0.0

@@ -52,7 +52,7 @@ class Looks(NamedTuple):
 
     @classmethod
     def of(cls, n_sets: int, m: int, n_draws: int, products: int = PRODUCTS) -> Looks:
-        """Fixed by sizes alone, before the first draw."""
+        """Return the plan of draws and looks, fixed by sizes alone, before the first draw."""
         narrow = min(n_sets, _NARROW)
         third = second_look(m, n_draws, narrow, products // 2)
         second = max(n_draws, min(4 * n_draws, _FIRST // m))
@@ -73,7 +73,7 @@ def screened_success(
     generator: np.random.Generator,
     products: int = PRODUCTS,
 ) -> float:
-    """Upper bound on ``1/2 + E|P(set | y) - 1/2|`` over all sets, at confidence ``1 - gamma``.
+    """Bound ``1/2 + E|P(set | y) - 1/2|`` over all sets from above, at confidence ``1 - gamma``.
 
     Parameters
     ----------
@@ -143,13 +143,13 @@ def screened_success(
 
 
 def second_look(m: int, n_draws: int, n_sets: int, products: int = PRODUCTS) -> int:
-    """Draws of the last look at some sets of ``m`` candidates."""
+    """Return the draws of the last look at some sets of ``m`` candidates."""
     cells = min(max(_LAST // m, 8 * n_draws), products // (m * max(n_sets, 1)))
     return int(min(64 * n_draws, max(n_draws, cells)))
 
 
 def _highest(bounds: Floats, most: int, least: float = 0.0) -> NDArray[np.intp]:
-    """Where the largest bounds stand, those of at least so much."""
+    """Return where the largest bounds stand, those of at least so much."""
     above = np.flatnonzero(bounds >= least)
     if above.size <= most:
         return above
@@ -163,7 +163,7 @@ def spread(
     kept: list[Singles] | None = None,
     n_kept: int = 0,
 ) -> tuple[Floats, Floats, float]:
-    """Mean squared change of the probability of each set of candidates, and its prior.
+    """Return the mean squared change of the probability of each set of candidates, and its prior.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def spread(
 
 
 def _factors(second: Floats, n_sets: int) -> tuple[Floats, float]:
-    """What is multiplied with each set, and the largest eigenvalue of what it leaves out.
+    """Return what is multiplied with each set, and the largest eigenvalue of what it leaves out.
 
     The table itself where sets are few, of which the eigenvectors would cost more.
     """
@@ -237,7 +237,10 @@ def _looked_at(
     share: float,
     bounds: Floats,
 ) -> float:
-    """Lower the bounds of the chosen sets by ``n`` draws; largest mean success among them."""
+    """Lower the bounds of the chosen sets by ``n`` draws.
+
+    Return the largest mean success among them.
+    """
     m = sets.shape[1]
     # Of a half and of minus one half, so that no half is to be subtracted.
     inside = np.ascontiguousarray(sets[chosen].T, dtype=np.float32) - np.float32(0.5)
@@ -262,14 +265,14 @@ def _looked_at(
 
 
 def _rows(tables: list[Singles], n: int) -> Iterator[Singles]:
-    """The first ``n`` rows of the tables."""
+    """Yield the first ``n`` rows of the tables."""
     for table, error in tables:
         yield table[:n], error
         n -= len(table[:n])
 
 
 def _rounded_up(shares: Floats) -> Floats:
-    """To eight bits, so that few of them differ; at most one."""
+    """Round up to eight bits, so that few of them differ; at most to one."""
     mantissa, exponent = np.frexp(shares)
     return np.asarray(np.minimum(np.ldexp(np.ceil(mantissa * 256) / 256, exponent), 1.0))
 
@@ -301,7 +304,7 @@ def estimated_success(
     generator: np.random.Generator,
     targets: Targets | None = None,
 ) -> Floats:
-    """Mean success at every target over ``n_draws`` simulated releases; shape (n_targets,)."""
+    """Return the mean success at every target over ``n_draws`` releases; (n_targets,)."""
     total, _ = success_sums(mixture, criterion, mixture.draws(n_draws, generator), targets)
     return np.asarray(total / n_draws)
 
@@ -314,7 +317,9 @@ def certified_success(
     generator: np.random.Generator,
     products: int = PRODUCTS,
 ) -> float:
-    """Upper bound on the success at the worst target that fails with probability ``gamma`` at most.
+    """Bound the success at the worst target from above.
+
+    The bound fails with probability ``gamma`` at most.
 
     Parameters
     ----------
@@ -369,7 +374,7 @@ def success_sums(
     blocks: Iterable[MixtureDraws],
     targets: Targets | None,
 ) -> tuple[Floats, Floats]:
-    """Sums and sums of squares of the success at every target over some draws."""
+    """Return the sums and sums of squares of the success at every target over some draws."""
     size = criterion.n_targets if targets is None else targets.size
     total, squares = np.zeros(size), np.zeros(size)
     rows = max(1, MOST_CELLS // size)

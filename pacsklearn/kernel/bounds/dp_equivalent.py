@@ -8,7 +8,7 @@ from pacsklearn._validation import as_probability
 
 
 def dp_epsilon(success: float, delta: float = 0.0) -> float:
-    """Epsilon of the (epsilon, delta)-DP mechanism with a given membership bound.
+    """Return the epsilon of the (epsilon, delta)-DP mechanism with a given membership bound.
 
     Parameters
     ----------

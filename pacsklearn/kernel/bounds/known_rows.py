@@ -27,7 +27,7 @@ _EXACT = 2**13
 def known_rows_success(
     members: ArrayLike, weights: ArrayLike, *, most: int = 7, seed: int = 0
 ) -> tuple[Floats, Floats, Floats]:
-    """Success at other units' memberships of one who knows some units' and all candidates.
+    """Return success at other units' memberships of one who knows some units' and all candidates.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def known_rows_success(
 
 
 def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
-    """Average success over the same last units, after each number of first ones; 1 if none are.
+    """Return average success over the same last units, after each number of first ones (1: none).
 
     Of several draws of units, shape (n_draws, n_units, m). In a class of candidates that agree,
     success is half the class's mass, and half of how far the masses inside and outside are apart.
@@ -108,7 +108,7 @@ def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
 
 
 def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
-    """Average success at one unit, knowing another, over all ordered pairs of units.
+    """Return the average success at one unit, knowing another, over all ordered pairs of units.
 
     With signs for memberships, success is half of one and the larger of two numbers: how far the
     signs of both agree or disagree, and how far the target's own are from even.
@@ -133,7 +133,7 @@ def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
 def _worst(
     table: NDArray[np.bool_], choices: NDArray[np.int64], prior: Floats, most: int
 ) -> Floats:
-    """Largest success at one unit, by the number of units that are chosen against it."""
+    """Return the largest success at one unit, by the number of units that are chosen against it."""
     unit, n = float(prior.max()), len(table)
     # In units of the largest weight: sums of equal ones are whole numbers, the same everywhere.
     weights = prior / unit
@@ -158,7 +158,7 @@ def _worst(
 
 
 def _against(signed: Floats, others: NDArray[np.bool_], most: int) -> Floats:
-    """How far the masses of both answers are apart, over classes that agree on the units known.
+    """Return the distance of both answers' masses over classes that agree on known units.
 
     Each known unit is the one that parts them most after those before it.
     """

@@ -14,7 +14,7 @@ from pacsklearn.kernel.bounds.rounding import OUTWARD
 
 
 def logdet_allocation(variances: Floats, budget: float) -> Floats:
-    """Noise variances ``e`` minimising their sum subject to ``1/2 sum ln(1 + v_i/e_i) = budget``.
+    """Return the ``e`` of least sum subject to ``1/2 sum ln(1 + v_i/e_i) = budget``.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class SpanCoordinates(NamedTuple):
 def span_coordinates(
     rows: Floats, weights: Floats, *, relative_tolerance: float | None = None
 ) -> SpanCoordinates:
-    """Principal coordinates of centred ``rows`` without a d x d matrix.
+    """Return the principal coordinates of centred ``rows`` without a d x d matrix.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def logdet_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
 
 
 def _centred(z: NDArray[np.int64], p: Floats) -> Floats:
-    """Distances from the integer nearest the weighted mean, subtracted exactly."""
+    """Return the distances from the integer nearest the weighted mean, subtracted exactly."""
     # Subtracted as integers: centres beyond 2**53 would lose close candidates as doubles.
     offsets = z - z[np.argmax(p)]
     nearest = np.rint(p @ offsets.astype(np.float64)).astype(np.int64)

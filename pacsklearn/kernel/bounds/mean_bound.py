@@ -153,13 +153,13 @@ def _least_bet(mean: Floats, variance: Floats, n: int, gamma: float) -> Floats:
 
 
 def rescaled(mean: float | Floats, low: float, high: float) -> Floats:
-    """Means of variables that were scaled to [0, 1], in their own range; rounded outward."""
+    """Return means of variables that were scaled to [0, 1], in their own range; rounded outward."""
     outward = _ROUNDING * (abs(low) + abs(high))
     return np.asarray(np.minimum(low + (high - low) * (mean * (1.0 + _ROUNDING)) + outward, high))
 
 
 def checked_range(gamma: float, low: float, high: float) -> tuple[float, float, float]:
-    """Failure probability and range, checked."""
+    """Return the failure probability and range, checked."""
     gamma = as_probability("gamma", gamma)
     if not 0.0 < gamma < 1.0:
         raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")

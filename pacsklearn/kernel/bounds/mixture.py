@@ -70,7 +70,7 @@ class GaussianMixture:
         return float(-np.sum(positive * np.log(positive)))
 
     def draws(self, n: int, generator: np.random.Generator) -> Iterator[MixtureDraws]:
-        """``n`` independent releases, in blocks that bound the memory.
+        """Yield ``n`` independent releases, in blocks that bound the memory.
 
         Secrets come from the belief, noise from the generator: for certificates, not for releases.
         """
@@ -82,7 +82,7 @@ class GaussianMixture:
             yield MixtureDraws(secrets, generator.standard_normal((size, k)))
 
     def seen_from(self, origin: int, candidates: NDArray[np.intp] | slice) -> Floats:
-        """Signals of some candidates relative to another's, in noise deviations."""
+        """Return the signals of some candidates relative to another's, in noise deviations."""
         with np.errstate(over="ignore"):
             return np.asarray((self.signals[candidates] - self.signals[origin]) / self.scale)
 
@@ -148,7 +148,7 @@ class MixtureDraws:
 
 
 def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
-    """Exact Bayes posterior over the candidates after every draw; shape (n, m).
+    """Return the exact Bayes posterior over the candidates after every draw; shape (n, m).
 
     In proportion to ``p_j exp(-|y - c_j|^2 / 2)``: the closed form of the follower in residual-pac,
     section 4.2.
@@ -169,7 +169,7 @@ def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
 def single_posteriors(
     mixture: GaussianMixture, draws: MixtureDraws
 ) -> tuple[NDArray[np.float32], float]:
-    """As :func:`posteriors`, in single precision.
+    """Return posteriors as :func:`posteriors`, in single precision.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def single_posteriors(
 
 
 def _single_table(released: Floats, signals: Floats, constants: Floats) -> NDArray[np.float32]:
-    """Normalised exponentials of ``released @ signals.T + constants``, none of which is large."""
+    """Return the normalised exponentials of ``released @ signals.T + constants``."""
     left = np.ones((len(released), released.shape[1] + 1), dtype=np.float32)
     left[:, :-1] = released
     right = np.vstack([signals.T, constants]).astype(np.float32)
@@ -230,7 +230,7 @@ def _single_table(released: Floats, signals: Floats, constants: Floats) -> NDArr
 
 
 def log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
-    """``ln p_j - |y - c_j|^2 / 2`` less its largest value in every row; shape (n, m)."""
+    """Return ``ln p_j - |y - c_j|^2 / 2`` less its largest value in every row; shape (n, m)."""
     leaders, home, distances = mixture.neighbourhoods
     places = home[draws.secrets]
     with np.errstate(divide="ignore"):
@@ -274,7 +274,7 @@ def _seen_from(
 
 
 def _reach(log_weights: Floats, noise: Floats) -> float:
-    """Distance from the secret from which on no draw leaves a candidate a positive posterior.
+    """Return the distance from which on no candidate keeps a positive posterior.
 
     At distance ``D`` the log-posterior is at most ``r + |n| D - D^2 / 2`` below the secret's, with
     ``r`` the range of the log-weights.
@@ -286,7 +286,7 @@ def _reach(log_weights: Floats, noise: Floats) -> float:
 
 
 def uniform_belief(m: int) -> Floats:
-    """Log-weights of ``m`` equally likely candidates.
+    """Return the log-weights of ``m`` equally likely candidates.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def uniform_belief(m: int) -> Floats:
 
 
 def update_belief(log_weights: ArrayLike, log_likelihood: ArrayLike) -> Floats:
-    """Bayes' rule: posterior log-weights after one release.
+    """Return the posterior log-weights after one release, by Bayes' rule.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def update_belief(log_weights: ArrayLike, log_likelihood: ArrayLike) -> Floats:
 
 
 def belief_entropy(log_weights: ArrayLike) -> float:
-    """Entropy of a belief.
+    """Return the entropy of a belief.
 
     Parameters
     ----------

@@ -32,9 +32,9 @@ class NoiseShape:
         return float(self.variances.sum())
 
     def scaled(self, factor: float) -> NoiseShape:
-        """The same shape with ``factor`` times the power."""
+        """Return the same shape with ``factor`` times the power."""
         return NoiseShape(self.axes, factor * self.variances)
 
     def mixture(self, outputs: Floats, weights: Floats) -> GaussianMixture:
-        """Outputs of shape (m, k) as this noise blurs them."""
+        """Return the outputs of shape (m, k) as this noise blurs them."""
         return GaussianMixture((outputs @ self.axes) / np.sqrt(self.variances), weights)

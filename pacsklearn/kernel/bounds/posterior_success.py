@@ -69,7 +69,7 @@ def posterior_success(mutual_information: float, prior: float = 0.5) -> float:
 
 
 def mutual_information_for_success(success: float, prior: float = 0.5) -> float:
-    """Mutual information that still keeps every inference at or below ``success``.
+    """Return the mutual information that still keeps every inference at or below ``success``.
 
     The inverse of :func:`posterior_success`.
 
@@ -114,7 +114,7 @@ def mutual_information_for_success(success: float, prior: float = 0.5) -> float:
 
 
 def binary_kl(r: float, q: float) -> float:
-    """Kullback-Leibler divergence between two coins, without cancellation.
+    """Return the Kullback-Leibler divergence between two coins, without cancellation.
 
     ``r ln(r / q) + (1 - r) ln((1 - r) / (1 - q))``, accurate to a few units in the last place even
     where ``r`` and ``q`` nearly agree and the two terms would cancel.
@@ -153,7 +153,7 @@ def binary_kl(r: float, q: float) -> float:
 
 
 def _advantage(target: float, q: float) -> float:
-    """Smallest ``a`` (to rounding) at which the divergence reaches ``target``."""
+    """Return the smallest ``a`` (to rounding) at which the divergence reaches ``target``."""
     # Pinsker from above; from below, the divergence is at most a^2 / (q (1 - q)).
     high = min(math.sqrt(target / 2.0), 1.0 - q)
     low = min(math.sqrt(target) * math.sqrt(q) * math.sqrt(1.0 - q), high)
@@ -168,7 +168,7 @@ def _advantage(target: float, q: float) -> float:
 
 
 def _gain(old: float, new: float, change: float) -> float:
-    """``new ln(new / old) - change`` for ``change = new - old``, to full relative accuracy."""
+    """Return ``new ln(new / old) - change``, where ``change = new - old``, without loss."""
     if new <= 0.0:
         return old
     if old <= 0.0:

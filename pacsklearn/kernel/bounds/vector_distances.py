@@ -12,7 +12,9 @@ _LEAST, _LARGEST = 2.0**-400, 2.0**400
 
 
 def vector_distances(X: Floats, Y: Floats) -> Floats:
-    """Euclidean distance between each row of ``X`` and each of ``Y``; zero for equal rows only.
+    """Return the Euclidean distance between each row of ``X`` and each of ``Y``.
+
+    Zero for equal rows only.
 
     Parameters
     ----------

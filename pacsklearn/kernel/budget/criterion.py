@@ -55,7 +55,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def gains(self, target: int) -> Iterable[Floats]:
-        """Table of one target, as many rows at a time as are convenient.
+        """Return the table of one target, as many rows at a time as are convenient.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Criterion(ABC):
         """
 
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
-        """Most likely success at each target, given what the adversary believes.
+        """Return the most likely success at each target, given what the adversary believes.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Criterion(ABC):
         return np.minimum(best, 1.0, out=best)
 
     def _checked(self, rows: Floats, n_candidates: int) -> Floats:
-        """Rows of a table, which must be gains against each candidate."""
+        """Return the rows of a table, which must be gains against each candidate."""
         table = np.asarray(rows, dtype=np.float64)
         if table.ndim != 2 or not table.size or table.shape[1] != n_candidates:
             raise ValueError(
@@ -131,7 +131,7 @@ class Criterion(ABC):
         return np.arange(self.n_targets)
 
     def directions(self, outputs: Floats, weights: Floats) -> Floats:
-        """Differences of outputs that success at each target depends on to first order.
+        """Return the differences of outputs that success at each target depends on to first order.
 
         They shape the noise and have no part in any proof. The outputs themselves unless a
         criterion knows better.
@@ -149,6 +149,6 @@ class Criterion(ABC):
         return np.asarray(outputs * np.sqrt(weights)[:, None])
 
     def prior(self, weights: Floats) -> Floats:
-        """Success of guessing blindly; shape (n_targets,)."""
+        """Return the success of guessing blindly; shape (n_targets,)."""
         # Blindly means under the prior: the belief of whoever has seen nothing.
         return np.asarray(self.success(weights[None, :])[0])

@@ -66,7 +66,7 @@ class GuessCriterion(Criterion):
 
 
 def identification(space: Space) -> GuessCriterion:
-    """Naming the secret candidate."""
+    """Return the criterion of naming the secret candidate."""
     # One guess for each candidate, right against that one alone.
     return GuessCriterion(
         np.eye(space.n_candidates),
@@ -77,7 +77,7 @@ def identification(space: Space) -> GuessCriterion:
 
 
 def k_of_n(space: Space, k: int) -> GuessCriterion:
-    """Naming as many units as a subset holds, ``k`` of them right.
+    """Return the criterion of naming as many units as a subset holds, ``k`` of them right.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class MembershipCriterion(Criterion):
         return np.minimum(inside, 1.0, out=inside)
 
     def directions(self, outputs: Floats, weights: Floats) -> Floats:
-        """Half the difference of the mean outputs with and without each unit, as it is guessed."""
+        """Return half the difference of the mean outputs with and without each unit."""
         # The outputs are centred: their weighted sum over the candidates with a unit is minus that
         # over those without, and so half the difference of the two.
         weighted, step = outputs * weights[:, None], MOST_CELLS // outputs.shape[0]

@@ -115,18 +115,18 @@ class Guarantee(ABC):
 
     @abstractmethod
     def _sentences(self) -> str:
-        """What is promised about all in the scope."""
+        """Return what is promised about all in the scope."""
 
     @abstractmethod
     def _reliance(self) -> Status:
-        """Status of what nothing but its figures speaks against."""
+        """Return the status of what nothing but its figures speaks against."""
 
     @abstractmethod
     def _figures(self) -> Rows:
-        """Rows of the text on what was spent, and on the secret."""
+        """Return the rows of the text on what was spent, and on the secret."""
 
     def _accounts(self) -> Rows:
-        """Rows of the text behind the bound."""
+        """Return the rows of the text that explain the bound."""
         return ()
 
     def _rows(self) -> Rows:
@@ -222,10 +222,10 @@ class Guarantee(ABC):
 
     @classmethod
     def _read(cls, facts: dict[str, Any]) -> dict[str, Any]:
-        """Facts with values of other types than JSON has."""
+        """Return the facts with values of other types than JSON has."""
         return facts
 
 
 def _tuples(value: Any) -> Any:
-    """Lists of any depth as tuples."""
+    """Return lists of any depth as tuples."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

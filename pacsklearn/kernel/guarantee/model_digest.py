@@ -41,7 +41,7 @@ def mark_released(model: Any, guarantee: Guarantee) -> Any:
 
 
 def model_digest(model: Any) -> str:
-    """SHA-256 of everything in a model: its class, its parameters, its fitted attributes.
+    """Return SHA-256 of everything in a model: its class, its parameters, its fitted attributes.
 
     Classes count by the name that users import, whatever module they are defined in. Copies,
     pickles and other containers of the same numbers (a scalar of NumPy or of Python, an array in
@@ -141,7 +141,7 @@ def _name(value: Any) -> str:
 
 
 def _code(function: FunctionType) -> Iterator[Any]:
-    """What a function that nobody can import is made of: its name may stand for several."""
+    """Yield what a function that nobody can import is made of: its name may stand for several."""
     if "<" not in function.__qualname__:
         return
     waiting = [function.__code__]

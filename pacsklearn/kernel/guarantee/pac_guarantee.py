@@ -172,7 +172,7 @@ class PACGuarantee(Guarantee):
         return hopeless == tuple(attacks) or any(self._certified(aim) for aim in hopeless)
 
     def _certified(self, aim: str) -> float | None:
-        """Certified success at an attack; None where nothing is certified."""
+        """Return the certified success at an attack; None where nothing is certified."""
         return self.certified_membership if aim == MEMBERSHIP_AIM else None
 
     def _reliance(self) -> Status:

@@ -10,7 +10,7 @@ Rows = Iterable[tuple[str, str]]
 
 
 def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
-    """Text of at most 88 columns."""
+    """Return the text of at most 88 columns."""
     lines = [*textwrap.wrap(title, 88, subsequent_indent="  "), ""]
     lines += textwrap.wrap(promise, 88, initial_indent="  ", subsequent_indent="  ")
     lines.append("")
@@ -29,7 +29,7 @@ def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) ->
 
 
 def as_html(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
-    """HTML for a notebook."""
+    """Return the HTML for a notebook."""
     shown = "".join(
         f"<tr><th style='text-align:left;vertical-align:top;padding-right:1em'>"
         f"{html.escape(name)}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
@@ -46,13 +46,13 @@ def as_html(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) ->
 
 
 def percent_up(share: float) -> str:
-    """Per cent with two decimals, rounded up so that the text never promises too much."""
+    """Write a share in per cent, rounded up so that the text never promises too much."""
     # A figure that is shown is a bound too.
     return f"{min(_ceil(share * 100, 2), 100.0):.2f}"
 
 
 def rounded_up(value: float, decimals: int = 3) -> str:
-    """Number with so many decimals, rounded up."""
+    """Return the number with so many decimals, rounded up."""
     return f"{_ceil(value, decimals):.{decimals}f}"
 
 

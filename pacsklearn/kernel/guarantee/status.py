@@ -57,12 +57,12 @@ class Status:
         return self.reason if self.for_release else f"{self.kind.upper()}: {self.reason}"
 
     def to_dict(self) -> dict[str, str]:
-        """Plain data, for JSON."""
+        """Return plain data, for JSON."""
         return {name: str(value) for name, value in asdict(self).items()}
 
 
 def relied_on(confidence: float, exact: str, qualified: str = "") -> Status:
-    """Status of a bound that nothing speaks against, by the probability that it holds.
+    """Return the status of a bound that nothing speaks against, by the probability that it holds.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class LedgerTerms:
     def checked(
         cls, ceiling: float, unit: str, per_user: float | None, per_project: float | None
     ) -> LedgerTerms:
-        """Terms from a user's arguments."""
+        """Return the terms from a user's arguments."""
         return cls(
             check_budget(budget=ceiling, name="ceiling"),
             ledger_text("unit", unit),
@@ -131,7 +131,7 @@ class Limit(NamedTuple):
 
 
 def _owners(posting: Posting) -> list[tuple[str, str]]:
-    """User and project that a posting counts for."""
+    """Return the user and project that a posting counts for."""
     if posting.account or posting.user is posting.project is None:
         return []
     owners = (("user", posting.user), ("project", posting.project))
@@ -170,26 +170,26 @@ class Accounts:
         self._of_each = [(kind, most) for kind, most in of_each if most is not None]
 
     def total(self, account: str) -> int:
-        """Exact sum of an account's charges, in units of 2**-1074."""
+        """Return the exact sum of an account's charges, in units of 2**-1074."""
         return self._of(account).total
 
     def is_closed(self, account: str) -> bool:
-        """Whether a reservation was closed."""
+        """Return whether a reservation was closed."""
         return self._of(account).closed
 
     def ceiling(self, account: str) -> float:
-        """Ceiling of an account; what was spent for a closed one."""
+        """Return the ceiling of an account; what was spent for a closed one."""
         entry = self._of(account)
         return nearest(entry.total) if entry.closed else entry.ceiling
 
     def made(self, account: str) -> Posting:
-        """Posting that made a reservation."""
+        """Return the posting that made a reservation."""
         made = self._of(account).made
         assert made is not None
         return made
 
     def open_reservations(self, account: str) -> list[str]:
-        """Keys of an account's reservations that were not closed."""
+        """Return the keys of an account's reservations that were not closed."""
         return [
             key
             for key, each in self._accounts.items()
@@ -197,7 +197,7 @@ class Accounts:
         ]
 
     def limits(self, account: str, user: str | None, project: str | None) -> list[Limit]:
-        """Every ceiling that a charge to the account has to fit under."""
+        """Return every ceiling that a charge to the account has to fit under."""
         entry = self._of(account)
         limits = [Limit("", entry.total, entry.ceiling)]
         # A reservation's whole amount was charged to its user and project when it was made.
@@ -229,7 +229,7 @@ class Accounts:
             limit.check(posting.event.charge)
 
     def wrong(self, posting: Posting) -> str:
-        """Reason why the posting may not stand in a ledger, or an empty text."""
+        """Return the reason why the posting may not stand in a ledger, or an empty text."""
         event = posting.event
         if event.unit != self.terms.unit:
             return "is in another unit"
@@ -284,7 +284,7 @@ class Accounts:
         return account
 
     def stated(self, posting: Posting) -> dict[str, str]:
-        """Exact sums that a posting counted in, as ledgers write them."""
+        """Return the exact sums that a posting counted in, as ledgers write them."""
         sums = {"ledger": exact_text(self._accounts[""].total)}
         if posting.account:
             sums["account"] = exact_text(self._of(posting.account).total)
@@ -293,13 +293,13 @@ class Accounts:
         return sums
 
     def sum_of(self, kind: str, name: str) -> int:
-        """Exact sum of the ledger, of an account, a user or a project."""
+        """Return the exact sum of the ledger, of an account, a user or a project."""
         if kind in ("ledger", "account"):
             return self._accounts[name].total if name in self._accounts else 0
         return self._owned.get((kind, name), 0)
 
     def open_keys(self) -> list[str]:
-        """Keys of all reservations that were not closed."""
+        """Return the keys of all reservations that were not closed."""
         return [key for key, each in self._accounts.items() if each.made and not each.closed]
 
     @property
@@ -308,7 +308,7 @@ class Accounts:
         return len(self._accounts) + len(self._owned)
 
     def state(self) -> dict[str, Any]:
-        """All sums, for a checkpoint of a ledger: :meth:`resumed` goes on from them."""
+        """Return all sums, for a checkpoint of a ledger: :meth:`resumed` goes on from them."""
         return {
             "accounts": [
                 [key, exact_text(each.total), each.closed, key in self._returned, each.ceiling]
@@ -322,7 +322,7 @@ class Accounts:
 
     @classmethod
     def resumed(cls, terms: LedgerTerms, state: dict[str, Any]) -> Accounts:
-        """Accounts as :meth:`state` stated them."""
+        """Return the accounts that :meth:`state` stated."""
         accounts = cls(terms)
         for key, total, closed, returned, ceiling, *made in state["accounts"]:
             posting = None
@@ -339,7 +339,7 @@ class Accounts:
         return accounts
 
     def closing(self, account: str) -> tuple[Posting, Posting]:
-        """Postings that close a reservation and give back what was never charged."""
+        """Return the postings that close a reservation and give back what was never charged."""
         # What was set aside was charged to the account above: giving back no more than the rest
         # keeps its sum at or above what was spent under it.
         entry, made = self._of(account), self.made(account)

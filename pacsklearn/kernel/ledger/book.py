@@ -29,7 +29,7 @@ class Book(ABC):
 
     @abstractmethod
     def find(self, key: str) -> Posting | None:
-        """Posting with an idempotency key."""
+        """Return the posting with an idempotency key."""
 
     @abstractmethod
     def append(self, posting: Posting) -> None:
@@ -37,7 +37,7 @@ class Book(ABC):
 
     @abstractmethod
     def events(self, account: str) -> Iterable[Event]:
-        """Events of one account, in order."""
+        """Return the events of one account, in order."""
 
     def charge(self, posting: Posting) -> bool:
         """Charge; False when this very posting is in the book.
@@ -93,14 +93,14 @@ class Store(ABC):
 
     @abstractmethod
     def read(self, question: Callable[[Any], T]) -> T:
-        """Answer that a function finds in the book; perhaps in another thread."""
+        """Return the answer that a function finds in the book; perhaps in another thread."""
 
     @abstractmethod
     def write(self, change: Callable[[Any], T]) -> T:
-        """As :meth:`read`; what the function adds is on disk when this returns."""
+        """Call a function as :meth:`read` does; what it adds is on disk when this returns."""
 
 
 def time_text(seconds: float = 0.0, after: str | None = None) -> str:
-    """Time in UTC, so many seconds from now, or after another; texts sort as times do."""
+    """Return time in UTC, so many seconds from now, or after another; texts sort as times do."""
     start = datetime.now(UTC) if after is None else datetime.fromisoformat(after)
     return (start + timedelta(seconds=seconds)).isoformat(timespec="microseconds")

@@ -105,13 +105,13 @@ class Event(ABC):
                 own[each.name] = check(each.name, own[each.name])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionary, for JSON."""
+        """Return a plain dictionary, for JSON."""
         plugins = [dict(vars(plugin)) for plugin in self.provenance]
         return {"type": self.name} | vars(self) | {"provenance": plugins}
 
     @staticmethod
     def from_dict(facts: dict[str, Any]) -> Event:
-        """Event that :meth:`to_dict` wrote."""
+        """Return the event that :meth:`to_dict` wrote."""
         given = {name: _tuple(value) for name, value in facts.items()}
         given["provenance"] = tuple(Provenance(**plugin) for plugin in facts["provenance"])
         return EVENTS[given.pop("type")](**given)
@@ -318,7 +318,7 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
 
 
 def _logarithms(name: str, value: Any) -> tuple[float | None, ...] | None:
-    """Numbers, and None for the logarithm of zero, which JSON does not have."""
+    """Return numbers, and None for the logarithm of zero, which JSON does not have."""
     if value is None:
         return None
     return tuple(None if each is None else ledger_number(name, each) for each in value)

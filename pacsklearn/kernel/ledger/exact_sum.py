@@ -21,7 +21,7 @@ def exact(amount: float | Fraction) -> int:
 
 
 def _ratio(total: int) -> tuple[int, int]:
-    """Whole number, and how many of its bits are binary places, of an exact sum."""
+    """Return the whole number, and how many of its bits are binary places, of an exact sum."""
     common = total >> _RARE
     return (common, _PLACES - _RARE) if common << _RARE == total else (total, _PLACES)
 
@@ -58,13 +58,13 @@ def exact_of(text: str) -> int:
 
 
 def fits(total: int, charge: float, ceiling: float) -> bool:
-    """Whether ``charge`` may be added to the exact sum ``total`` (see ``Ledger``)."""
+    """Return whether ``charge`` may be added to the exact sum ``total`` (see ``Ledger``)."""
     # One rounding, of the whole sum: roundings of single additions would let ever more through.
     return nearest(total + exact(charge)) <= ceiling
 
 
 def largest_refund(amount: float, total: int) -> float:
-    """Largest double that is not above what ``total`` leaves of ``amount``."""
+    """Return the largest double that is not above what ``total`` leaves of ``amount``."""
     unspent = exact(amount) - total
     if unspent <= 0:
         return 0.0

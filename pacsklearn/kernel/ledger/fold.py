@@ -117,7 +117,7 @@ class Fold:
             self.beliefs[stored["session"]] = row.number
 
     def state(self) -> dict[str, Any]:
-        """All that a checkpoint holds."""
+        """Return all that a checkpoint holds."""
         more = {"answers": dict(self.n_answers), "beliefs": dict(self.beliefs)}
         return self.accounts.state() | more
 
@@ -190,7 +190,7 @@ def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]
 
 
 def joined(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Iterator[Row]:
-    """Rows with the stored answers that have their numbers, both in this order.
+    """Yield the rows with the stored answers that have their numbers, both in this order.
 
     Raises
     ------

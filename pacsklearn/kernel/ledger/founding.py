@@ -55,7 +55,7 @@ def append_founding(log: Log, row: Row) -> None:
 
 
 def stored_founding(address: str, dataset: str) -> Founding:
-    """First row of a data set's log.
+    """Return the first row of a data set's log.
 
     Raises
     ------

@@ -103,7 +103,7 @@ class Ledger:
         return self._store.head
 
     def allows(self, amount: float) -> bool:
-        """Whether a charge of ``amount`` would fit now.
+        """Return whether a charge of ``amount`` would fit now.
 
         ``amount <= remaining`` asks for less than that: after nine charges of 0.1 under a ceiling
         of 1 what remains is a little below 0.1, and a tenth one fits.
@@ -143,7 +143,7 @@ class Ledger:
         return is_new
 
     def find(self, key: str) -> Event | None:
-        """Event that was charged under an idempotency key, None when there is none."""
+        """Return the event that was charged under an idempotency key, None when there is none."""
         key = ledger_text("key", key)
         row: Posting | None = self._store.read(lambda book: book.find(key))
         return None if row is None else row.event
@@ -211,13 +211,13 @@ class Ledger:
         return Reservation(self._store, made.event.key, made.user, made.project)
 
     def _limits(self, book: Book) -> list[Limit]:
-        """Every ceiling of this account; none for one that is closed."""
+        """Return every ceiling of this account; none for one that is closed."""
         if book.accounts.is_closed(self._account):
             return []
         return book.accounts.limits(self._account, self.user, self.project)
 
     def _settled(self, question: Callable[[Book], T]) -> T:
-        """Answer of a book in which no reservation is open whose time is over."""
+        """Return the answer of a book in which no reservation is open whose time is over."""
 
         def settle_first(book: Book) -> tuple[T]:
             book.settle()

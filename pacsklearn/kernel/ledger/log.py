@@ -126,15 +126,18 @@ class Log(ABC):
 
     @abstractmethod
     def version(self) -> int:
-        """Version of the tables, 0 for none."""
+        """Return the version of the tables, 0 for none."""
 
     @abstractmethod
     def time(self) -> str:
-        """Time by the clock that all who write here share."""
+        """Return the time by the clock that all who write here share."""
 
     @abstractmethod
     def _connected(self) -> Any:
-        """Connection of the driver, made where there is none; transactions are begun by name."""
+        """Return the connection of the driver, made where there is none.
+
+        Transactions are begun by name.
+        """
 
     @abstractmethod
     def _make_tables(self) -> None:
@@ -142,10 +145,10 @@ class Log(ABC):
 
     @abstractmethod
     def _named(self, error: Exception) -> LedgerError:
-        """What an error of the driver says about the ledger."""
+        """Return what an error of the driver says about the ledger."""
 
     def ask(self, question: str, *values: object) -> list[Any]:
-        """Lines that a question gives; ``?`` stands for each value."""
+        """Return the lines that a question gives; ``?`` stands for each value."""
         with self._errors():
             try:
                 return self._lines(question, values)
@@ -188,7 +191,7 @@ class Log(ABC):
                 before_commit()
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Block in which everything is read as of one moment."""
+        """Return the block in which everything is read as of one moment."""
         return self._transaction(write=False)
 
     def migrate(self) -> int:
@@ -211,7 +214,7 @@ class Log(ABC):
         return False
 
     def rest(self) -> None:
-        """Nothing is asked for the moment: what may not be kept open is closed."""
+        """Close what may not be kept open while nothing is asked."""
         return
 
     def close(self) -> None:
@@ -300,12 +303,12 @@ class Log(ABC):
             )
 
     def datasets(self) -> list[str]:
-        """Names of all data sets."""
+        """Return the names of all data sets."""
         self.check_version()  # tables of another version cannot be read
         return [row[0] for row in self.ask("SELECT dataset FROM log WHERE number = 0 ORDER BY 1")]
 
     def founding(self, dataset: str) -> Row:
-        """First row.
+        """Return the first row.
 
         Raises
         ------
@@ -324,15 +327,15 @@ class Log(ABC):
         return row
 
     def head(self, dataset: str) -> Row | None:
-        """Last row."""
+        """Return the last row."""
         return self._one("dataset = ? ORDER BY number DESC LIMIT 1", dataset)
 
     def row(self, dataset: str, number: int) -> Row | None:
-        """Row with a number."""
+        """Return the row with a number."""
         return self._one("dataset = ? AND number = ?", dataset, number)
 
     def find(self, dataset: str, key: str) -> Row | None:
-        """Row with a key."""
+        """Return the row with a key."""
         return self._one("dataset = ? AND key = ?", dataset, key)
 
     def _one(self, where: str, *values: object) -> Row | None:
@@ -340,7 +343,7 @@ class Log(ABC):
         return Row(*lines[0]) if lines else None
 
     def read(self, dataset: str, after: int) -> Iterator[Row]:
-        """Rows after one, in order; as they stand, unchecked."""
+        """Yield the rows after one, in order; as they stand, unchecked."""
         question = f"{_ROW} WHERE dataset = ? AND number > ? ORDER BY number LIMIT {_AT_ONCE}"
         # By parts: no transaction stays open, and no other waits, while a long log is read.
         while True:
@@ -352,7 +355,7 @@ class Log(ABC):
             after = rows[-1][1]
 
     def table(self, dataset: str) -> Iterator[Row]:
-        """All rows, read from the table and through no index, inside a snapshot."""
+        """Yield all rows, read from the table and through no index, inside a snapshot."""
         question = f"{_ROW} {self.scan}".replace("?", self.mark)
         with self._errors():
             # Nothing is asked when this ends early: that may be in the middle of another question,
@@ -361,7 +364,7 @@ class Log(ABC):
                 yield Row(*row)
 
     def stored(self, dataset: str, responder: str, names: Sequence[bytes]) -> list[Any]:
-        """Stored answers with any of some names."""
+        """Return the stored answers with any of some names."""
         lines = []
         for start in range(0, len(names), _AT_ONCE // 2):
             some = names[start : start + _AT_ONCE // 2]
@@ -371,12 +374,12 @@ class Log(ABC):
         return lines
 
     def n_stored(self, dataset: str, responder: str) -> int:
-        """How many answers of a responder there are."""
+        """Return how many answers of a responder there are."""
         question = "SELECT count(*) FROM answers WHERE dataset = ? AND responder = ?"
         return int(self.ask(question, dataset, responder)[0][0])
 
     def answers(self, dataset: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """All stored answers with the numbers of their rows, in the order of these."""
+        """Yield all stored answers with the numbers of their rows, in the order of these."""
         last: tuple[Any, ...] = -1, "", b""
         question = (
             f"SELECT number, {_ANSWER} AND (number, responder, name) > (?, ?, ?) "
@@ -400,6 +403,6 @@ def waits(seconds: float | None = None) -> Iterator[None]:
 
 
 def scripts(folder: Path, after: int = 0) -> list[str]:
-    """Numbered scripts of a folder that come after a version."""
+    """Return the numbered scripts of a folder that come after a version."""
     files = sorted(folder.glob("*.sql"))
     return [file.read_text(encoding="utf-8") for file in files if int(file.name[:3]) > after]

@@ -13,7 +13,7 @@ from typing import IO
 
 @contextmanager
 def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator[IO[bytes]]:
-    """File for the block, which takes the place of ``path`` when the block ends well.
+    """Open a file for the block, which takes the place of ``path`` when the block ends well.
 
     Only its owner can read it, at any moment (mode 0600). Until the end it stands beside ``path``
     under another name; what processes that died left of such files is removed.

@@ -40,7 +40,7 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Position that was printed.
+        """Return the position that was printed.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Row(NamedTuple):
         return Position(self.number, self.hash)
 
     def facts(self) -> dict[str, Any]:
-        """Content of a row that is as it was written.
+        """Return the content of a row that is as it was written.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Row(NamedTuple):
 
 
 def row_of(dataset: str, number: int, key: str | None, previous: str, facts: dict[str, Any]) -> Row:
-    """Row that states some facts."""
+    """Return the row that states some facts."""
     named = {"dataset": dataset, "number": number, "key": key, "previous": previous}
     start = json_text(named | {"nonce": secrets.token_hex(8)} | facts)[:-1]
     digest = sha256(start.encode()).hexdigest()
@@ -121,7 +121,7 @@ def row_of(dataset: str, number: int, key: str | None, previous: str, facts: dic
 
 
 def answers_digest(answers: tuple[tuple[Any, ...], ...]) -> str:
-    """SHA-256 of stored answers, whatever their order."""
+    """Return the SHA-256 of stored answers, whatever their order."""
     digest = sha256()
     for answer in sorted(answers):
         for part in answer:
@@ -152,7 +152,7 @@ class Founding:
 
     @classmethod
     def of(cls, row: Row) -> Founding:
-        """Founding that a row states.
+        """Return the founding that a row states.
 
         Raises
         ------
@@ -172,13 +172,13 @@ class Founding:
 
 
 def founding_row(dataset: str, terms: LedgerTerms, high_water: str, time: str) -> Row:
-    """Row 0 of a new ledger."""
+    """Return row 0 of a new ledger."""
     facts = {"time": time, "terms": vars(terms), "high_water": high_water}
     return row_of(dataset, 0, None, "", facts)
 
 
 def posting_facts(posting: Posting) -> dict[str, Any]:
-    """Members of a row's line that say what was charged."""
+    """Return the members of a row's line that say what was charged."""
     account, event, note, user, project, expires = posting
     own: dict[str, Any] = {"type": event.name} | vars(event)
     del own["key"]  # which the row has
@@ -190,14 +190,14 @@ def posting_facts(posting: Posting) -> dict[str, Any]:
 
 
 def posting_of(facts: dict[str, Any]) -> Posting:
-    """Posting of a row whose hash was checked."""
+    """Return the posting of a row whose hash was checked."""
     of = facts.get
     return Posting(facts["account"], stored_event(facts), of("note", ""), of("user"),
                    of("project"), of("expires"))  # fmt: skip
 
 
 def stored_event(facts: dict[str, Any]) -> Event:
-    """Event of a row whose hash was checked.
+    """Return the event of a row whose hash was checked.
 
     Its values were checked when it was made, and are not checked again: rows are read by the
     million.

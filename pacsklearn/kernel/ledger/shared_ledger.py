@@ -173,7 +173,7 @@ class SharedLedger(Ledger):
         return self._store.read(lambda book: book.fold.position)
 
     def is_ahead_of(self, position: Position) -> bool:
-        """Whether the database still holds everything written up to ``position``.
+        """Return whether the database still holds everything written up to ``position``.
 
         Everything is verified anew. False means that it is an older copy, another ledger, or one
         that was rewritten.
@@ -204,7 +204,7 @@ class SharedLedger(Ledger):
         return position
 
     def summary(self) -> dict[str, Any]:
-        """Ceiling, sums, open reservations, position and all events, as of one moment."""
+        """Return ceiling, sums, open reservations, position and all events, as of one moment."""
 
         def look(book: LogBook) -> dict[str, Any]:
             accounts = book.accounts

@@ -50,7 +50,7 @@ def check_free(target: Path) -> None:
 
 
 def ledger_path(uri: str) -> Path:
-    """File that an address names."""
+    """Return the file that an address names."""
     address = str(uri)
     name = address.removeprefix(SQLITE)
     if name in ("", address) or name.startswith(("file:", ":memory:")) or "?" in name:
@@ -62,7 +62,7 @@ def ledger_path(uri: str) -> Path:
 
 
 def connect(path: str, mode: str) -> sqlite3.Connection:
-    """Connection to a file that exists: one that has vanished must not come back empty."""
+    """Return connection to a file that exists: one that has vanished must not come back empty."""
     raw = sqlite3.connect(
         f"{Path(path).as_uri()}?mode={mode}",
         uri=True,
@@ -103,7 +103,7 @@ def check_no_sides(path: str | Path) -> None:
 
 
 def file_identity(path: str) -> tuple[int, int]:
-    """Device and inode of a ledger's file.
+    """Return the device and inode of a ledger's file.
 
     Raises
     ------
@@ -132,13 +132,13 @@ def file_identity(path: str) -> tuple[int, int]:
 
 
 def file_state(path: str) -> tuple[object, ...]:
-    """What changes when a file, or its log, is written."""
+    """Return what changes when a file, or its log, is written."""
     status, log = os.stat(path), Path(path + "-wal")  # noqa: PTH116
     return status.st_ino, status.st_mtime_ns, status.st_size, log.exists() and log.stat().st_size
 
 
 def address_of(place: Path | str) -> str:
-    """Address of a database; a path is an SQLite file's."""
+    """Return the address of a database; a path is an SQLite file's."""
     return SQLITE + str(place.resolve()) if isinstance(place, Path) else place
 
 

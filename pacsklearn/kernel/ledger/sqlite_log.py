@@ -117,7 +117,7 @@ class SQLiteLog(Log):
     @classmethod
     @contextmanager
     def new(cls, target: Path) -> Iterator[SQLiteLog]:
-        """Log of a file that appears as a whole when the block has ended well, or not at all.
+        """Return a log of a file that appears as a whole when block has ended well, or not at all.
 
         Raises
         ------

@@ -103,7 +103,7 @@ class LogStore(Store):
         return f"{self.founding.dataset} {place}"
 
     def fold(self, log: Log) -> Fold:
-        """All rows, verified from the last checkpoint on, or from the last row known."""
+        """Return all rows, verified from the last checkpoint on, or from the last row known."""
         log.check_version()
         # Taken out: whatever ends the work halfway, the next one starts from the database.
         fold, dataset = _FOLDS.pop(self, None), self.founding.dataset
@@ -134,7 +134,7 @@ class LogStore(Store):
             HighWater(self.founding).check(log)
 
     def _changed(self, log: Log, works: Sequence[Any]) -> list[Any]:
-        """Results or errors of changes that share a commit."""
+        """Return the results or errors of changes that share a commit."""
         for _ in waits():
             try:
                 return self._attempt(log, works)
@@ -191,7 +191,7 @@ class LogStore(Store):
                 raise cause from None
 
     def _is_there(self, log: Log, before: Row, rows: list[Row], cause: LedgerError) -> bool:
-        """Whether rows were committed whose commit was not seen to end."""
+        """Return whether rows were committed whose commit was not seen to end."""
         last = rows[-1]._replace(answers=())
         for _ in waits(None if isinstance(cause, UnreachableError) else _DOUBT):
             with suppress(LedgerError):
@@ -277,7 +277,7 @@ class LogBook(Book):
 
 
 def _results(book: LogBook, works: Sequence[Callable[[LogBook], Any]]) -> list[Any]:
-    """Result of each change, or the error that refuses it."""
+    """Return the result of each change, or the error that refuses it."""
     results: list[Any] = []
     for work in works:
         try:
@@ -290,7 +290,7 @@ def _results(book: LogBook, works: Sequence[Callable[[LogBook], Any]]) -> list[A
 
 
 def loaded(log: Log, dataset: str) -> Fold:
-    """Rows of a data set, verified from the last checkpoint on.
+    """Return the rows of a data set, verified from the last checkpoint on.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class Writer:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
 
     def wait(self, reply: SimpleQueue[Any]) -> Any:
-        """What was replied, from a thread that works."""
+        """Return what was replied, from a thread that works."""
         while True:
             if not self.thread:
                 try:

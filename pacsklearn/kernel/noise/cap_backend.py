@@ -149,7 +149,7 @@ class CapBackend(CertifiedBackend):
 
     @staticmethod
     def _exact_success(centres: Integers, weights: Floats, criterion: Criterion) -> float:
-        """Success at the worst target when the release is the integers themselves."""
+        """Return the success at the worst target when the release is the integers themselves."""
         seen = distinct_outputs(centres)
         # Candidates with the same integers are one event to whoever sees them.
         groups = np.eye(seen.max() + 1)[seen] * weights[:, None]

@@ -88,7 +88,7 @@ class JointLaw:
         return ", ".join(sorted({law.backend for law in self.laws}))
 
     def log_likelihood(self, observed: tuple[Integers, ...]) -> Floats:
-        """Log-density of all released integers under each candidate, up to a constant; (m,)."""
+        """Return log-density of all released integers under each candidate, to a constant; (m,)."""
         # Independent noise given the secret: densities multiply.
         parts = (law.log_likelihood(one) for law, one in zip(self.laws, observed, strict=True))
         return np.asarray(sum(parts), dtype=np.float64)

@@ -46,4 +46,4 @@ class Law(Protocol):
     def channel(self) -> Floats | None: ...
 
     def log_likelihood(self, observed: Any) -> Floats:
-        """Log-density of what was drawn under each candidate, up to a constant."""
+        """Return the log-density of what was drawn under each candidate, up to a constant."""

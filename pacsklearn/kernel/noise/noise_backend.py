@@ -37,7 +37,7 @@ class NoiseBackend(ABC):
 
     @abstractmethod
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        """Law whose proved bound is at most ``target.budget``.
+        """Return the law whose proved bound is at most ``target.budget``.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class NoiseBackend(ABC):
         """
 
     def estimate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        """Law about as large as that of :meth:`calibrate`; nothing is ever released by it.
+        """Return law about as large as that of :meth:`calibrate`; nothing is ever released by it.
 
         For simulated releases of options of which one is released: where the bound is simulated
         itself, options are compared without it.

@@ -111,7 +111,7 @@ class Support:
         return np.asarray(np.ptp(self.outputs, axis=0) == 0)
 
     def exponent(self, metric: Metric) -> int:
-        """Power of two in whose unit squares of the deviations neither vanish nor overflow.
+        """Return power of two in whose unit squares of the deviations neither vanish nor overflow.
 
         A function of all possible candidates' outputs and of the metric; 0 for outputs of ordinary
         size, so that nothing changes for them.
@@ -129,12 +129,12 @@ class Support:
         return first
 
     def scaled(self, exponent: int) -> Support:
-        """The same support with outputs times ``2**exponent``; zero where all agree."""
+        """Return the same support with outputs times ``2**exponent``; zero where all agree."""
         outputs = np.where(self.agreed, 0.0, scaled_by(self.outputs, exponent))
         return Support(outputs, self.weights)
 
     def span(self, metric: Metric) -> SpanCoordinates:
-        """Principal coordinates of the outputs, as the metric sees them."""
+        """Return the principal coordinates of the outputs, as the metric sees them."""
         return span_coordinates(metric.root(self.deviations), self.weights)
 
 
@@ -222,7 +222,7 @@ class Lattice:
         return variances_along(self.axes, self.step * self.scale)
 
     def decode(self, observed: Integers) -> Floats:
-        """Output vector of shape (d,) for the released integers; a public function."""
+        """Return the output vector of shape (d,) for the released integers; a public function."""
         # A function of the integers and of public numbers alone: post-processing.
         return np.asarray(self.origin + (observed * self.step) @ self.axes)
 
@@ -249,7 +249,7 @@ class LatticeLaw(Lattice):
         return bool(np.all(self.centres == self.centres[:1]))
 
     def log_likelihood(self, observed: Integers) -> Floats:
-        """Log-density of the released integers for each centre, up to a constant; (m,)."""
+        """Return log-density of the released integers for each centre, up to a constant; (m,)."""
         # Bayes' rule on the very integers: ln p(w | s) = -|w - c_s|^2 / (2 scale^2) + constant, the
         # constant being the same for all s because centres are integers (the lattice's own shifts).
         # Subtracted as integers: as doubles, centres beyond 2**53 would be rounded before.
@@ -261,7 +261,7 @@ class LatticeLaw(Lattice):
 
 
 def variances_along(axes: Floats, deviations: Floats) -> Floats:
-    """Variances of sums of independent noise of these deviations along ``axes``; (d,).
+    """Return the variances of sums of independent noise of these deviations along ``axes``; (d,).
 
     Squared last: what is too large or small to square comes out as infinite or zero there alone.
     """
@@ -271,7 +271,7 @@ def variances_along(axes: Floats, deviations: Floats) -> Floats:
 
 
 def origin_in_unit_of(origin: Floats, support: Support, exponent: int) -> Floats:
-    """Output at ``w = 0`` of a law made for ``support.scaled(-exponent)``."""
+    """Return the output at ``w = 0`` of a law made for ``support.scaled(-exponent)``."""
     # Numbers that were dropped there, because all agree or beside far larger ones: their mean.
     dropped = support.scaled(-exponent).agreed
     return np.where(dropped, support.mean, scaled_by(origin, exponent))
@@ -325,14 +325,17 @@ class NoiseLaw(LatticeLaw):
     information: float | None = None
 
     def draw(self, index: int, sampler: Sampler) -> Integers:
-        """Integers released for candidate ``index``; without noise the sampler is not asked."""
+        """Return the integers released for candidate ``index``.
+
+        Without noise the sampler is not asked.
+        """
         n = self.dimension
         return self.observe(
             index, np.zeros(n, dtype=np.int64) if self.is_noiseless else sampler.noise(n)
         )
 
     def in_unit_of(self, support: Support, exponent: int) -> NoiseLaw:
-        """Law of ``support``, for this one of ``support.scaled(-exponent)``."""
+        """Return the law of ``support``, for this one of ``support.scaled(-exponent)``."""
         return replace(
             self,
             axes=scaled_by(self.axes, exponent),
@@ -342,6 +345,6 @@ class NoiseLaw(LatticeLaw):
         )
 
     def observe(self, index: int, noise: Integers) -> Integers:
-        """Integer vector released for candidate ``index`` with this integer noise."""
+        """Return the integer vector released for candidate ``index`` with this integer noise."""
         # Integers alone leave (rule 8): there is no floating-point channel.
         return np.asarray(self.centres[index] + noise)

@@ -27,11 +27,11 @@ class Sampler(ABC):
 
     @abstractmethod
     def index(self, weights: NDArray[np.float64]) -> int:
-        """Candidate drawn with these probabilities."""
+        """Return the candidate drawn with these probabilities."""
 
     @abstractmethod
     def noise(self, size: int) -> Integers:
-        """Independent discrete Gaussians of parameter ``LATTICE_SCALE``."""
+        """Return independent discrete Gaussians of parameter ``LATTICE_SCALE``."""
 
 
 @final
@@ -253,7 +253,7 @@ class _Buffer:
         return result
 
     def fill(self) -> None:
-        """Body of the thread."""
+        """Fill the buffer of draws, as the body of the thread."""
         while (size := self._next_size()) > 0:
             try:
                 values = self._drawn(size)

@@ -33,7 +33,7 @@ class BatchPredictor(ABC):
     @classmethod
     @abstractmethod
     def of(cls, models: tuple[Any, ...]) -> BatchPredictor | None:
-        """Predictor that stands for ``models``, in their order.
+        """Return the predictor that stands for ``models``, in their order.
 
         None where it cannot, as for models that do not know the same classes: they are asked one
         by one then.
@@ -41,7 +41,7 @@ class BatchPredictor(ABC):
 
     @abstractmethod
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predictions of every model for every row.
+        """Return the predictions of every model for every row.
 
         Returns
         -------

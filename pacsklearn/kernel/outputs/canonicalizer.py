@@ -38,7 +38,7 @@ class Layout:
 
     @classmethod
     def of(cls, arrays: Mapping[str, ArrayLike], **facts: Any) -> Layout:
-        """Layout of ``arrays`` in their order, with public ``facts``."""
+        """Return the layout of ``arrays`` in their order, with public ``facts``."""
         blocks = tuple((name, np.shape(array)) for name, array in arrays.items())
         return cls(blocks=blocks, facts=tuple(facts.items()))
 
@@ -49,11 +49,11 @@ class Layout:
         return own + sum(child.size for _, child in self.children)
 
     def fact(self, name: str) -> Any:
-        """Public fact of that name; KeyError when there is none."""
+        """Return the public fact of that name; KeyError when there is none."""
         return dict(self.facts)[name]
 
     def slices(self) -> dict[str, slice]:
-        """Where each block and each child stands in the vector."""
+        """Return where each block and each child stands in the vector."""
         start, slices = 0, {}
         for name, shape in self.blocks:
             stop = start + math.prod(shape)
@@ -73,7 +73,7 @@ class Layout:
         return np.concatenate(parts) if parts else np.empty(0)
 
     def unpack(self, vector: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Arrays by block name; a child's entry is its vector."""
+        """Return the arrays by block name; a child's entry is its vector."""
         shapes = dict(self.blocks)
         return {
             name: np.array(vector[where]).reshape(shapes.get(name, (-1,)))
@@ -174,7 +174,7 @@ class Canonicalizer(ABC):
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
     ) -> Canonicalizer:
-        """Canonicalizer for this (unfitted) estimator.
+        """Return the canonicalizer for this (unfitted) estimator.
 
         Override it when the canonicalizer depends on the estimator's parameters or has parts:
         ``resolve`` finds the canonicalizer of a nested estimator. Raise
@@ -185,12 +185,12 @@ class Canonicalizer(ABC):
 
     @abstractmethod
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        """Canonical vector of ``estimator``, fitted on the rows ``X`` (no other rows are seen)."""
+        """Return the canonical vector of ``estimator``, fitted on the rows ``X`` alone."""
 
     def encode_jointly(
         self, models: Sequence[Any], X: Any, space: SecretSpace
     ) -> list[Encoding] | None:
-        """Encodings of all candidates' fitted models without cutting out their rows; optional.
+        """Return the encodings of all candidates at once, without cutting out rows (optional).
 
         Each must be what :meth:`encode` gives for that model and its own rows, up to rounding:
         rows outside a candidate enter with weight zero or not at all. None, the default, leaves
@@ -203,7 +203,7 @@ class Canonicalizer(ABC):
 
     @abstractmethod
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        """Fitted estimator that holds the numbers of ``vector`` only.
+        """Return a fitted estimator that holds the numbers of ``vector`` only.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class Canonicalizer(ABC):
         return vectors
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """How much each direction of the vector matters to the model's behaviour.
+        """Return how much each direction of the vector matters to the model's behaviour.
 
         Noise of a given mutual information is shaped to cost least in this metric. It may depend
         on the universe ``X``, on one candidate's fitted ``estimator`` and on all ``vectors``,
@@ -230,7 +230,7 @@ class Canonicalizer(ABC):
         return IdentityMetric()
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
-        """Vector of the regressor that predicts ``value`` for every row.
+        """Return the vector of the regressor that predicts ``value`` for every row.
 
         Where there is one, released models can be drawn toward a public prior; None, the default,
         says there is none.
@@ -238,7 +238,7 @@ class Canonicalizer(ABC):
         return None
 
     def linear_weights(self, estimator: Any) -> tuple[Floats, Floats] | None:
-        """Weights of a model that predicts from ``X W' + b`` as it is, by its argmax or its sign.
+        """Return the weights of a model that predicts from ``X W' + b``, its argmax or sign.
 
         Coefficients of shape (outputs, p) and intercepts of shape (outputs,): the answers of all
         candidates are one matrix product then. None, the default, leaves them to ``predict``.
@@ -246,14 +246,17 @@ class Canonicalizer(ABC):
         return None
 
     def keeping_scores(self) -> Canonicalizer:
-        """The same, releasing scores and not only decisions.
+        """Return a canonicalizer that releases scores too, and not only decisions.
 
         Where the scores of several models are compared, the scale of one is no longer a gauge.
         """
         return self
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """What must stay the same through encode, align and decode: predictions by default."""
+        """Return what must stay the same through encode, align and decode.
+
+        Predictions by default.
+        """
         if hasattr(estimator, "predict"):
             return estimator.predict(X)
         return estimator.transform(X)

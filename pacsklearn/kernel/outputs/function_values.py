@@ -40,11 +40,11 @@ class FunctionValues(NamedTuple):
     supported: Callable[[Floats, Floats], Any] = Support
 
     def support(self, belief: Floats) -> Any:
-        """Vectors under a belief."""
+        """Return the vectors under a belief."""
         return self.supported(self.vectors, belief)
 
     def restore(self, vector: Floats) -> Any:
-        """Vector of length d in the shape of the function's values."""
+        """Return the vector of length d in the shape of the function's values."""
         return float(vector[0]) if self.shape == () else vector.reshape(self.shape)
 
 
@@ -134,7 +134,7 @@ def warn_of_cache(function: Callable[..., Any]) -> None:
 
 
 def function_value(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Floats:
-    """One value as an array of finite floats."""
+    """Return one value as an array of finite floats."""
     # Real, finite, and exact as doubles: what noise is calibrated to is what is released.
     value = np.asarray(function(*arguments))
     if value.dtype.kind not in "biuf" or value.size == 0:
@@ -148,5 +148,5 @@ def function_value(function: Callable[..., Any], arguments: tuple[Any, ...]) -> 
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """Name of a function, for messages."""
+    """Return the name of a function, for messages."""
     return getattr(function, "__name__", type(function).__name__)

@@ -22,7 +22,7 @@ class Metric(ABC):
 
     @abstractmethod
     def root(self, rows: Floats) -> Floats:
-        """``rows @ L.T`` for rows of shape (m, d)."""
+        """Return ``rows @ L.T`` for rows of shape (m, d)."""
 
 
 @final
@@ -101,7 +101,7 @@ class MatrixMetric(Metric):
 
 
 def as_metric(value: Any) -> Metric:
-    """Metric from a user's argument.
+    """Return the metric from a user's argument.
 
     Parameters
     ----------

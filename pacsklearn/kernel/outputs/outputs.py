@@ -48,13 +48,13 @@ class CanonicalForm:
     canonicalizer: Canonicalizer
 
     def decode(self, vector: Floats, layout: Layout) -> Any:
-        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        """Return a fresh fitted estimator that holds the numbers of ``vector`` only."""
         return self.canonicalizer.decode(vector, layout, unfitted_copy(self.template))
 
     def encode(
         self, model: Any, own: Any, stage: Stage, encoding: Encoding | None = None, *, tries: bool
     ) -> Encoding:
-        """Encoding of a fitted model and its own rows, where it is not known, that can be noised.
+        """Return the encoding of a fitted model and its rows, checked to be one of numbers.
 
         ``tries`` says that decoded it must behave as the model.
         """
@@ -81,7 +81,7 @@ class CanonicalForm:
             raise StageFailure("gauge")
 
     def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
-        """Aligned vectors; those that were changed must decode into what behaves as before.
+        """Return aligned vectors; those that were changed must decode into what behaves as before.
 
         Of many, sixteen are tried, the last one among them, where the form is no search's result.
         """
@@ -114,7 +114,7 @@ def check_structure(estimator: Any, index: int, first: Layout, layout: Layout) -
 
 
 def equal_but_for_rounding(left: Floats, right: Floats) -> bool:
-    """Whether two computations of one vector gave the same."""
+    """Return whether two computations of one vector gave the same."""
     if left.shape != right.shape:
         return False
     size = float(np.max(np.abs(right), initial=0.0))
@@ -158,7 +158,7 @@ class CandidateOutputs:
     supported: Callable[[Floats, Floats], Any] = Support
 
     def read(self, law: NoiseLaw, observed: NDArray[np.int64]) -> Floats:
-        """Released vector, drawn toward the public prior where there is one."""
+        """Return the released vector, drawn toward the public prior where there is one."""
         # Post-processing: a public function of the released integers, the law and a stated prior.
         vector = law.decode(observed)
         if self.prior is None or self.constant is None:
@@ -166,7 +166,7 @@ class CandidateOutputs:
         return self.prior.draw(vector, law, self._metric_of_predictions, self.constant)
 
     def noise_variances(self, law: NoiseLaw) -> Floats:
-        """Variance that the law's noise has in each number of :meth:`read`'s vector; (d,)."""
+        """Return the variance of the noise in each number that :meth:`read` gives; (d,)."""
         if self.prior is None or self.constant is None or law.dimension == 0:
             return law.noise_variances
         # Reading is affine: each axis of the noise is drawn toward the prior by itself.
@@ -189,7 +189,7 @@ class CandidateOutputs:
         return self.metric()
 
     def metric(self, choice: Any = "auto") -> Metric:
-        """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
+        """Return the metric from a user's argument; ``"auto"`` asks the canonicalizer."""
         if isinstance(choice, str) and choice == "auto":
             known = (self.layout, self.reference, self.X, self.vectors)
             own = attempt(partial(self.canonicalizer.metric, *known), "encode", fits=True)
@@ -198,11 +198,11 @@ class CandidateOutputs:
         return as_metric(choice)
 
     def support(self, belief: Floats | None = None) -> Any:
-        """Vectors under a belief; the uniform one when not given."""
+        """Return the vectors under a belief; the uniform one when not given."""
         return self.supported(self.vectors, np.empty(0) if belief is None else belief)
 
     def decode(self, vector: Floats) -> Any:
-        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        """Return a fresh fitted estimator that holds the numbers of ``vector`` only."""
         return CanonicalForm(self.template, self.canonicalizer).decode(vector, self.layout)
 
 
@@ -233,18 +233,20 @@ class SubsetEncoder:
     checked_every: int = 8
 
     def fitted(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
-        """Model and encoding of a candidate, of which either may be known already."""
+        """Return the model and encoding of a candidate, of which either may be known already."""
         stage = Stage()
         return attempt(partial(self._fitted, space, index, known, stage), stage, fits=True)
 
     def encoded(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
-        """As :meth:`fitted`: the encoding alone."""
+        """Return the encoding alone, as :meth:`fitted` does."""
         outcome = self.fitted(space, index, known)
         value = None if outcome.value is None else outcome.value[1]
         return Outcome(value, outcome.failure, outcome.warnings)
 
     def all_encoded(self, space: SecretSpace, known: Sequence[Known]) -> list[Encoding] | None:
-        """Encodings of models that are all known; None where something is to be told of some.
+        """Return the encodings of models that are all known.
+
+        None where something is to be told of some.
 
         Withholding prints and warnings costs as much as encoding a small model, so it is done once.
         """
@@ -256,7 +258,7 @@ class SubsetEncoder:
         return None if outcome.failure is not None or outcome.warnings else outcome.value
 
     def known_jointly(self, models: list[Any], space: SecretSpace) -> list[Known]:
-        """Fitted models with encodings where these need no rows of a candidate's own."""
+        """Return fitted models with encodings, where these need no rows of a candidate's own."""
         encoded: Sequence[Encoding | None] = [None] * len(models)
         if all(model is not None for model in models):
             encoded = self.canonicalizer.encode_jointly(models, self.X, space) or encoded

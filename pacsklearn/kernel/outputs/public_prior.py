@@ -34,7 +34,7 @@ class Constant:
     slope: float = 1.0
 
     def behind(self, length: int) -> Constant:
-        """The same of a vector with so many numbers more before it, which are left alone."""
+        """Return the prior of a vector with more numbers before it, which are left alone."""
         return Constant(np.concatenate([np.full(length, np.nan), self.vector]), self.slope)
 
 
@@ -62,14 +62,14 @@ class PublicPrior:
         return self.spread * SPREADS_IN_A_RANGE / 2
 
     def drawn(self, values: Floats, deviations: Floats) -> Floats:
-        """Posterior mean of numbers with normal noise of known standard deviations."""
+        """Return the posterior mean of numbers with normal noise of known standard deviations."""
         # Divided first: squares of very large or small deviations are no numbers.
         with np.errstate(over="ignore"):
             kept = 1 / (1 + (deviations / self.spread) ** 2)
         return np.asarray(self.mean + kept * (values - self.mean))
 
     def draw(self, vector: Floats, law: NoiseLaw, metric: Metric, constant: Constant) -> Floats:
-        """Posterior mean of a released vector, a public function of it.
+        """Return the posterior mean of a released vector, a public function of it.
 
         The prior spreads the mean squared deviation of predictions from the constant evenly over
         the law's coordinates, which are orthogonal in the metric; noise is known in each.

@@ -42,7 +42,7 @@ class SubsetFitter(ABC):
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
     ) -> SubsetFitter | None:
-        """Fitter of this (unfitted) estimator, or None where it has to be fitted one by one.
+        """Return fitter of this (unfitted) estimator, or None where it has to be fitted one by one.
 
         Answer None for a subclass that may fit otherwise. ``resolve`` finds the fitter of a
         nested estimator.
@@ -50,7 +50,7 @@ class SubsetFitter(ABC):
 
     @abstractmethod
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
-        """Fitted clones of ``estimator``, one a candidate, in their order.
+        """Return fitted clones of ``estimator``, one a candidate, in their order.
 
         Returns
         -------
@@ -60,7 +60,7 @@ class SubsetFitter(ABC):
         """
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
-        """Whether two fits on the rows ``X``, ``y``, the joint and the ordinary one, are one model.
+        """Return whether the joint and the ordinary fit on ``X``, ``y`` are one model.
 
         None, the default, compares their canonical vectors or predictions, to rounding. Override
         it where the ordinary solver stops at a looser tolerance: judge by its own stopping rule,

@@ -107,7 +107,7 @@ class _Descriptors:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Whatever is written to them meanwhile, by any thread, is lost."""
+        """Hold back whatever is written to the descriptors meanwhile, by any thread."""
         block = object()
         # As in ``withheld``: every step can be interrupted, and taken again.
         try:
@@ -232,7 +232,7 @@ class _Blocks:
                     _step_back()
 
     def hold(self, kind: type[Warning] | None = None) -> bool:
-        """Whether what this thread says is withheld; ``kind`` is noted then."""
+        """Return whether what this thread says is withheld; ``kind`` is noted then."""
         if not self._open and not self._begun:
             return False
         with self._lock:
@@ -251,7 +251,7 @@ class _Blocks:
             return True
 
     def forked(self) -> None:
-        """The lock may have been held by a thread that the child does not have."""
+        """Replace the lock, which may have been held by a thread that the child does not have."""
         self._lock = threading.RLock()
 
 
@@ -365,7 +365,7 @@ def _step_back() -> None:
 
 
 def _is_alone() -> bool:
-    """Whether the output descriptors are nobody else's."""
+    """Return whether the output descriptors are nobody else's."""
     if multiprocessing.current_process().name != "MainProcess":
         return True
     main = threading.main_thread()

@@ -117,13 +117,13 @@ class Registration:
 
 
 def unregistered_provenance(instance: object) -> Provenance:
-    """Provenance of an object whose class is registered nowhere."""
+    """Return the provenance of an object whose class is registered nowhere."""
     target = target_name(type(instance))
     return Provenance(type(instance).__qualname__, target, *distribution_of(target))
 
 
 def target_name(made: Any) -> str:
-    """``"package:Object"`` of a class, by the name that users import."""
+    """Return ``"package:Object"`` of a class, by the name that users import."""
     module, name = public_path(made)
     # What comes with the package and has no shorter name is imported from pacsklearn.plugins.
     if module.startswith("pacsklearn."):
@@ -134,7 +134,7 @@ def target_name(made: Any) -> str:
 
 
 def distribution_of(target: str) -> tuple[str, str]:
-    """Name and version of the distribution that ``"package.module:Object"`` belongs to."""
+    """Return name and version of the distribution that ``"package.module:Object"`` belongs to."""
     package = target.partition(":")[0].split(".")[0]
     try:
         return package, metadata.version(package)
@@ -144,7 +144,7 @@ def distribution_of(target: str) -> tuple[str, str]:
 
 
 def _installed() -> tuple[tuple[str, int], ...]:
-    """Folders that packages are found in, and when something was last installed there."""
+    """Return folders that packages are found in, and when something was last installed there."""
     folders = (Path(folder) for folder in sys.path)
     return tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.is_dir())
 
@@ -211,19 +211,19 @@ class Catalogue:
         return True
 
     def get(self, name: object) -> Registration | None:
-        """Registration of that name."""
+        """Return the registration of that name."""
         return self._by_name.get(name) if isinstance(name, str) else None
 
     def holding(self, made: Any) -> Registration | None:
-        """Registration of that class."""
+        """Return the registration of that class."""
         return next((each for each in self._by_name.values() if each.made is made), None)
 
     def all(self) -> tuple[Registration, ...]:
-        """Registrations, by name."""
+        """Return the registrations, by name."""
         return tuple(self._by_name[name] for name in sorted(self._by_name))
 
     def claiming(self, cls: type) -> Iterator[Registration]:
-        """Registrations that claim a class along the MRO, the nearest first."""
+        """Yield the registrations that claim a class along the MRO, the nearest first."""
         # The nearest class wins, so that a subclass may be claimed apart from its base.
         for ancestor in cls.__mro__:
             claims: tuple[str | type, ...] = (ancestor, *public_names(ancestor))

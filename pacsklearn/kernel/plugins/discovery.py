@@ -47,14 +47,14 @@ class PluginFailure:
 
 
 def describe_failures(failures: Iterable[PluginFailure]) -> str:
-    """Sentence to append to an error message; empty when no plugin failed."""
+    """Return the sentence to append to an error message; empty when no plugin failed."""
     listed = "; ".join(str(failure) for failure in failures)
     return f" Plugins that failed to load: {listed}." if listed else ""
 
 
 @cache
 def rings() -> tuple[ModuleType, ...]:
-    """Modules ``pacsklearn.<ring>.hooks``, the kernel's first; they import nothing heavy."""
+    """Return modules ``pacsklearn.<ring>.hooks``, the kernel's first; they import nothing heavy."""
     folders = import_module("pacsklearn").__path__
     names = {path.parent.name for folder in folders for path in Path(folder).glob("*/hooks.py")}
     # The kernel's kinds first, in one order everywhere: names in listings do not move.
@@ -64,19 +64,19 @@ def rings() -> tuple[ModuleType, ...]:
 
 @cache
 def kinds() -> Mapping[str, Kind]:
-    """Kinds that the rings declare, by name."""
+    """Return the kinds that the rings declare, by name."""
     return MappingProxyType({kind.name: kind for ring in rings() for kind in kinds_in(ring)})
 
 
 @cache
 def public_kinds() -> Mapping[str, Kind]:
-    """Kinds that anybody may add to, by name."""
+    """Return the kinds that anybody may add to, by name."""
     return MappingProxyType({name: kind for name, kind in kinds().items() if not kind.internal})
 
 
 @cache
 def built_ins() -> Mapping[str, str]:
-    """``"package.module:Object"`` of all that the rings yield, by the object's name."""
+    """Return ``"package.module:Object"`` of all that the rings yield, by the object's name."""
     yielded = (
         getattr(ring, kind.hook, None) for ring in rings() for kind in public_kinds().values()
     )
@@ -124,7 +124,7 @@ class Plugins:
             self._sources.append((plugin, distribution, version))
 
     def catalogue(self, kind: Kind) -> Catalogue:
-        """All classes of a kind; a plugin that fails to give one gives none of that kind."""
+        """Return all classes of a kind; a plugin that fails to give one gives none of that kind."""
         catalogue = Catalogue()
         for plugin, distribution, version in self._sources:
             try:
@@ -184,7 +184,10 @@ class Plugins:
             raise
 
     def _yielded(self, kind: Kind, plugin: object) -> list[Any]:
-        """What the hook of one plugin yields: alone, so that a fault is known to be its own."""
+        """Return what the hook of one plugin yields.
+
+        Alone, so that a fault is known to be its own.
+        """
         yielded: list[Any] = []
         caller: pluggy.HookCaller = getattr(self._manager.hook, kind.hook)
         for implementation in caller.get_hookimpls():
@@ -209,7 +212,7 @@ class Plugins:
 
 
 def _select(points: Iterable[EntryPoint]) -> tuple[list[EntryPoint], list[str]]:
-    """Entry points that ``PACSKLEARN_PLUGINS`` lets in, and the names in it that match nothing."""
+    """Return the entry points that ``PACSKLEARN_PLUGINS`` selects, and names without a match."""
     # Installations list them in any order; a clash must be the same on every machine.
     ordered = sorted(points, key=lambda point: (_declared_by(point)[0], point.name))
     limit = os.environ.get("PACSKLEARN_PLUGINS")
@@ -222,7 +225,7 @@ def _select(points: Iterable[EntryPoint]) -> tuple[list[EntryPoint], list[str]]:
 
 
 def _declared_by(point: EntryPoint) -> tuple[str, str]:
-    """Name and version of the distribution that declares an entry point."""
+    """Return the name and version of the distribution that declares an entry point."""
     if point.dist is None:
         return point.name, "unversioned"
     return point.dist.name, point.dist.version

@@ -54,7 +54,7 @@ class Kind:
         return located
 
     def holds(self, made: object) -> bool:
-        """Whether ``made`` is a class of this kind."""
+        """Return whether ``made`` is a class of this kind."""
         return isinstance(made, type) and issubclass(made, self.base)
 
 
@@ -73,12 +73,12 @@ _KIND: Final = "pacsklearn_kind"
 
 
 def kinds_in(module: object) -> list[Kind]:
-    """Kinds that a module declares, in its order."""
+    """Return the kinds that a module declares, in its order."""
     return [getattr(each, _KIND) for each in vars(module).values() if hasattr(each, _KIND)]
 
 
 def imported(target: str) -> Any:
-    """Object that ``"package.module:Object"`` names."""
+    """Return the object that ``"package.module:Object"`` names."""
     module, _, qualname = target.partition(":")
     located: Any = import_module(module)
     for part in qualname.split("."):
@@ -87,7 +87,7 @@ def imported(target: str) -> Any:
 
 
 def is_dotted_name(value: object, minimum: int = 2) -> bool:
-    """Whether ``value`` is a string of at least ``minimum`` identifiers joined by dots."""
+    """Return whether ``value`` is a string of at least ``minimum`` identifiers joined by dots."""
     if not isinstance(value, str):
         return False
     parts = value.split(".")
@@ -95,7 +95,7 @@ def is_dotted_name(value: object, minimum: int = 2) -> bool:
 
 
 def public_name(name: str) -> str:
-    """Dotted name without the private components on its path.
+    """Return the dotted name without the private components on its path.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def public_name(name: str) -> str:
 
 
 def public_names(cls: type) -> tuple[str, ...]:
-    """Names that claim ``cls``; none for a class that no other process could import.
+    """Return the names that claim ``cls``; none for a class that no other process could import.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def public_names(cls: type) -> tuple[str, ...]:
 
 
 def public_path(thing: Any) -> tuple[str, str]:
-    """Shortest package or module that a class or function is imported from, and its name there.
+    """Return the shortest module that users can import an object from, and its name there.
 
     Files name things this way: a module that moves inside its package changes none of them.
 

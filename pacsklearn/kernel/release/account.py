@@ -74,7 +74,7 @@ class Secret:
         return np.exp(self.log_belief)
 
     def learn(self, log_likelihood: NDArray[np.float64]) -> None:
-        """Bayes' rule for one more release."""
+        """Update the belief after one more release, by Bayes' rule."""
         # After a fork parent and child would each learn half of what is out, and charge too little.
         self._owner.check()
         self.log_belief = update_belief(self.log_belief, log_likelihood)
@@ -95,7 +95,7 @@ class Secret:
         self._index = int(numbers[index])
 
     def export(self) -> tuple[int, NDArray[np.float64]]:
-        """Drawn candidate and belief, for a session file."""
+        """Return the drawn candidate and belief, for a session file."""
         # Drawn now at the latest, or two copies of a file could draw two candidates.
         return self.index, self.log_belief
 
@@ -112,12 +112,12 @@ def _log_prior(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def opening_belief(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Belief that the first release of a session is calibrated to, to the last bit."""
+    """Return the belief that the first release of a session is calibrated to, to the last bit."""
     return np.exp(_log_prior(weights))
 
 
 def sampler_for(random_state: Any) -> Sampler:
-    """Secure sampler for None, otherwise a reproducible one and a :class:`PrivacyLeakWarning`."""
+    """Return the secure sampler for None, else a reproducible one, with a warning."""
     if random_state is None:
         return SecureSampler()
     warn_user(
@@ -130,7 +130,7 @@ def sampler_for(random_state: Any) -> Sampler:
 
 
 def resumed_sampler(generator: np.random.Generator | None) -> Sampler:
-    """Sampler of a session that was saved: secure, or the reproducible one where it was."""
+    """Return sampler of a session that was saved: secure, or the reproducible one where it was."""
     return SecureSampler() if generator is None else SeededSampler(generator)
 
 
@@ -196,7 +196,7 @@ class Account:
         return self.own.unit.startswith(SUCCESS)
 
     def check(self, requested: float | None) -> float:
-        """Amount asked for (all that remains of the session's own when None), if it fits.
+        """Return amount asked for (all that remains of the session's own when None), if it fits.
 
         Under a cap, how many nats that takes is known once a law is: whether they fit under the
         shared ledger's ceiling is asked when they are charged.
@@ -343,7 +343,7 @@ _MOVED_ON = (
 
 
 def _in_nats(event: Event) -> Event:
-    """The event as a ledger of nats is charged for it."""
+    """Return the event as a ledger of nats is charged for it."""
     if not event.unit.startswith(SUCCESS):
         return event
     # A success cannot be added to what others spent; the information that the law is certified to
@@ -352,7 +352,7 @@ def _in_nats(event: Event) -> Event:
 
 
 def open_shared(ledger: str | Ledger | None) -> Ledger | None:
-    """Ledger of nats that a user named, or None.
+    """Return the ledger of nats that a user named, or None.
 
     Raises
     ------

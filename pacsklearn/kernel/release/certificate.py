@@ -36,7 +36,7 @@ class Certified(NamedTuple):
 
 
 def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | None:
-    """Bound on the success at the worst unit.
+    """Bound the success at the worst unit.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | 
 
 
 def _finite(shares: Floats, space: SecretSpace, weights: Floats) -> float:
-    """Exact success of a finite channel: in each outcome the likelier answer is given.
+    """Return the exact success of a finite channel: in each outcome the likelier answer is given.
 
     ``shares`` has each candidate's probabilities of the outcomes in a row.
     """
@@ -138,7 +138,7 @@ class SessionCertificate:
         return tuple(one for law in self.used for one in law.laws)
 
     def export(self) -> tuple[tuple[float, float] | None, int]:
-        """What a session file keeps: the published figure and the count, and no law."""
+        """Return what a session file keeps: the published figure and the count, and no law."""
         figure = None if self.fixed is None else (self.fixed.success, self.fixed.confidence)
         return figure, self.n_planned
 

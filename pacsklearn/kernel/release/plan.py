@@ -62,31 +62,34 @@ class Plan(ABC):
 
     @abstractmethod
     def calibrate(self, belief: Floats) -> Any:
-        """Law under a belief of shape (m,); a function of the candidates, never of the secret."""
+        """Return the law under a belief of shape (m,).
+
+        A function of the candidates, never of the secret.
+        """
 
     @abstractmethod
     def value(self, law: Any, observed: Any) -> Any:
-        """What leaves: a public function of the law and of what was drawn under it."""
+        """Return what leaves: a public function of the law and of what was drawn under it."""
 
     def observe(self, law: Any, secret: Secret) -> Any:
-        """What is drawn under the law: the first use of the secret."""
+        """Return what is drawn under the law: the first use of the secret."""
         return law.draw(secret.index, secret.sampler)
 
     def learn(self, law: Any, observed: Any, secret: Secret) -> None:
-        """Bayes' rule on what was drawn."""
+        """Update the belief by Bayes' rule on what was drawn."""
         secret.learn(law.log_likelihood(observed))
 
     def example(self, law: Any) -> Any:
-        """What could be drawn under the law, by a public seed."""
+        """Return what could be drawn under the law, by a public seed."""
         # Noise alone: integers that a release could be.
         return SeededSampler(np.random.default_rng(0)).noise(law.dimension)
 
     def event(self, law: Any, unit: str, n_candidates: int) -> Event:
-        """Fact of the release under a law, with what prices it again."""
+        """Return the fact of the release under a law, with what prices it again."""
         return LatticeNoise(**self._facts(law), unit=unit, n_candidates=n_candidates)
 
     def _facts(self, law: Any) -> dict[str, Any]:
-        """What events of all kinds state of a release."""
+        """Return what events of all kinds state of a release."""
         return {
             "kind": self.kind,
             "charge": law.bound,
@@ -99,15 +102,15 @@ class Plan(ABC):
         }
 
     def parts(self, law: Any, observed: Any) -> list[Part]:
-        """What leaves, one by one."""
+        """Return what leaves, one by one."""
         return [Part(law, self.value(law, observed), law.noise_variances)]
 
     def is_noiseless(self, law: Any) -> bool:
-        """Whether nothing is added to what depends on the secret."""
+        """Return whether nothing is added to what depends on the secret."""
         return bool(law.n_noisy == 0)
 
     def details(self, law: Any) -> Details:
-        """Further facts for the guarantee, by name."""
+        """Return further facts for the guarantee, by name."""
         return ()
 
 
@@ -152,7 +155,7 @@ class PlannedSet(Plan):
 
     @classmethod
     def of(cls, plans: Iterable[Plan]) -> PlannedSet:
-        """Set of plans."""
+        """Put plans into one set."""
         plans = tuple(plans)
         # Given the secret the releases are independent and each law is fixed beforehand: their
         # information adds up at most (chain rule), and so do the amounts that they may reveal.
@@ -195,7 +198,7 @@ def _distinct(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
 
 
 def chosen_backend(noise: Any, target: Target) -> tuple[Any, Provenance]:
-    """Backend from a user's argument, and where it comes from.
+    """Return the backend from a user's argument, and where it comes from.
 
     ``"auto"`` is the default one for what is capped, or the only one with a bound for the secret.
 

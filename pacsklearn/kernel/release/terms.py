@@ -66,7 +66,7 @@ class Terms:
         return self.space.n_candidates
 
     def target(self, amount: float, n_planned: int = 1) -> Target:
-        """What a release may reveal that is planned as one of so many."""
+        """Return what a release may reveal that is planned as one of so many."""
         return Target(amount, self.criterion, self.space.backend(n_planned))
 
     def warn_of_few(self, n_outputs: int) -> None:
@@ -82,7 +82,7 @@ class Terms:
             )
 
     def directions(self, event: Event) -> tuple[tuple[str, str], ...]:
-        """How much of a released vector depends on the secret at all, for the guarantee."""
+        """Return how much of a released vector depends on the secret at all, for the guarantee."""
         # Outputs of m candidates span m - 1 directions at most; in the others all candidates agree
         # and no noise is added, so that what is released there is a function of the whole table.
         fixed = event.n_outputs - event.n_noisy
@@ -100,7 +100,7 @@ class Terms:
         )
 
     def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> PACGuarantee:
-        """Guarantee of what was charged.
+        """Return the guarantee of what was charged.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Terms:
 
 
 def public_facts(layout: Layout) -> tuple[str, ...]:
-    """Names of the structure that a release shows as it is."""
+    """Return the names of the structure that a release shows as it is."""
     names = {"hyper-parameters", "public seeds"}
 
     def collect(part: Layout) -> None:

@@ -126,7 +126,7 @@ class CandidateSpace(Space):
 def candidate_space(
     candidates: Iterable[Any] | CandidateSpace, weights: ArrayLike | None
 ) -> CandidateSpace:
-    """Space from a user's argument: one that is there, or a list of inputs."""
+    """Return the space from a user's argument: one that is there, or a list of inputs."""
     if not isinstance(candidates, CandidateSpace):
         return CandidateSpace.of(candidates, weights)
     if weights is not None:
@@ -145,7 +145,7 @@ class _Numbering:
         self.size = 0
 
     def number(self, value: Any) -> int:
-        """Number of an input: of the first one that it is equal to, or a new one."""
+        """Return the number of an input: of the first one that it is equal to, or a new one."""
         # Equal by value or by bytes: either way whoever names one has named the other.
         keys, alike = [_identity(value)], list[tuple[Any, int]]()
         try:
@@ -166,7 +166,10 @@ class _Numbering:
 
 
 def _comparable(value: Any) -> Any:
-    """What is equal and has the same hash for equal inputs; what has no hash raises or is kept."""
+    """Return what is equal and has the same hash for equal inputs.
+
+    What has no hash raises or is kept.
+    """
     if isinstance(value, np.ndarray):
         return "array", value.shape, _numbers(value)
     if isinstance(value, tuple | list):
@@ -197,7 +200,7 @@ def _are_equal(left: Any, right: Any) -> bool:
 
 
 def _identity(value: Any) -> Any:
-    """What inputs of the same bytes share, also those that equal nothing, as nan."""
+    """Return what inputs of the same bytes share, also those that equal nothing, as nan."""
     kind = type(value)
     if isinstance(value, np.ndarray) and value.dtype != object:
         return kind, value.dtype.str, value.shape, value.tobytes()

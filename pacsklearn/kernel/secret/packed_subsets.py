@@ -14,7 +14,7 @@ _UNITS = 512
 
 
 def unpack_subset(packed: Bytes, i: int) -> NDArray[np.int64]:
-    """Units in candidate subset ``i``.
+    """Return the units in candidate subset ``i``.
 
     Parameters
     ----------

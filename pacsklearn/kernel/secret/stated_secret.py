@@ -164,11 +164,11 @@ class PACSecret(StatedSecret):
 
     @abstractmethod
     def promise(self, seen: str, bounds: Bounds) -> str:
-        """The promise in one sentence, to whoever sees ``seen``."""
+        """Return the promise in one sentence, to whoever sees ``seen``."""
 
     @abstractmethod
     def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
-        """Attacks whose success the promise bounds."""
+        """Return the attacks whose success the promise bounds."""
 
     @property
     def exceptions(self) -> str:
@@ -177,7 +177,7 @@ class PACSecret(StatedSecret):
 
     @abstractmethod
     def rows(self, bounds: Bounds) -> Rows:
-        """Rows of the text about the secret."""
+        """Return the rows of the text about the secret."""
 
 
 @final

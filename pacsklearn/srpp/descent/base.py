@@ -52,7 +52,10 @@ class LinearSGD(LinearParameters):
 
     @abstractmethod
     def _targets(self, y: Any, classes: Any, hides: bool) -> tuple[Floats, Floats | None]:
-        """Targets of shape (n, k) and weights of the rows; learns what is public about them."""
+        """Return the targets of shape (n, k) and weights of the rows.
+
+        Learns what is public about them.
+        """
 
     @abstractmethod
     def _publish(self, parameters: Floats) -> None:
@@ -293,7 +296,7 @@ class LinearSGD(LinearParameters):
         )
 
     def _leaks(self) -> tuple[str, ...]:
-        """What was released about the rows without noise, against the rules."""
+        """Return what was released about the rows without noise, against the rules."""
         return ()
 
     def _forget(self) -> None:
@@ -313,7 +316,7 @@ _PRIVATE = ("_descent", "_read_off", "_record", "_scales")
 def secret_column(
     model: Any, X: Any, y: Any, given: Any, secret: Any, names: Any
 ) -> SecretColumn | None:
-    """Column that the scenario is about, with its place in validated data."""
+    """Return the column that the scenario is about, with its place in validated data."""
     if secret is None:
         return SecretColumn(np.asarray(y), "y") if is_classifier(model) else None
 
@@ -326,7 +329,7 @@ def secret_column(
 
 
 def released_linear_model(model: Any, choices: LinearChoices, guarantee: Any) -> Any:
-    """scikit-learn's own counterpart with the noised coefficients, marked as released.
+    """Return scikit-learn's own counterpart with the noised coefficients, marked as released.
 
     Parameters
     ----------

@@ -212,7 +212,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
 
 
 def checked_class_weight(class_weight: Any, classes: Any) -> dict[Any, float] | None:
-    """Weights of the classes that a user gave."""
+    """Return the weights of the classes that a user gave."""
     if class_weight is None:
         return None
     if class_weight == "balanced":

@@ -36,7 +36,7 @@ class LinearLoss(ABC):
 
     @abstractmethod
     def slopes(self, decisions: Floats, targets: Floats) -> Floats:
-        """Derivative of the loss in the decision value, entry by entry."""
+        """Return the derivative of the loss in the decision value, entry by entry."""
 
 
 @final
@@ -106,7 +106,7 @@ def clipped_sum(
     *,
     intercept: bool = True,
 ) -> Floats:
-    """Sum of the rows' gradients, each clipped to a norm.
+    """Return the sum of the rows' gradients, each clipped to a norm.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ _NEAR: Final = 2.0**64
 
 
 def _scaled(rows: Any, last: float = 0.0) -> tuple[Any, NDArray[np.int64], Floats]:
-    """Rows times powers of two, exactly: none of them is far from 1, or it is 0.
+    """Return the rows times powers of two, exactly: none of them is far from 1, or it is 0.
 
     Parameters
     ----------

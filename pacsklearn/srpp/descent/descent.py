@@ -42,7 +42,7 @@ class ColumnScales:
     def of(
         cls, bounds: Any, n_features: int, clip_norm: float, *, intercept: bool
     ) -> ColumnScales | None:
-        """Scales for ``feature_bounds``; None where there are none.
+        """Return the scales for ``feature_bounds``; None where there are none.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class ColumnScales:
         return cls(sides, clip_norm * math.sqrt(n_features + intercept))
 
     def scaled(self, X: Any) -> Any:
-        """Rows over the bounds; an array or a sparse matrix of shape (n, n_features)."""
+        """Return the rows over the bounds; an array or a sparse matrix of shape (n, n_features)."""
         # An entry that overflows is far beyond its bound: such a row moves nothing.
         with np.errstate(over="ignore", under="ignore"):
             if sparse.issparse(X):
@@ -76,7 +76,7 @@ class ColumnScales:
             return np.clip(X / self.bounds, -_LARGEST_ENTRY, _LARGEST_ENTRY)
 
     def restored(self, parameters: Floats) -> Floats:
-        """Parameters for rows as they were; shape (k, n_features + 1)."""
+        """Return the parameters for rows as they were; shape (k, n_features + 1)."""
         return parameters / np.append(self.bounds, 1.0)
 
 

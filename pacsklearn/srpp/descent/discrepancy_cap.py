@@ -104,7 +104,7 @@ class DiscrepancyCap:
         *,
         delta: float = 1e-6,
     ) -> DiscrepancyCap:
-        """Independent rows whose laws under two secrets are ``variation`` apart at most.
+        """Return the cap for independent rows with laws at most ``variation`` apart.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class DiscrepancyCap:
         *,
         failure: float = 0.0,
     ) -> DiscrepancyCap:
-        """Bounds over coupled data sets whose law is not known: on a tail and a mean square."""
+        """Return cap for coupled data sets whose law is not known: on a tail and a mean square."""
         (n_rows, batch_size, sampling), (largest, chance) = batches, tail
         if largest >= counts.largest_batch(n_rows, batch_size, sampling):
             chance = 0.0  # no batch holds more rows
@@ -322,7 +322,7 @@ class DiscrepancyCap:
         return cap
 
     def __setstate__(self, figures: dict[str, Any]) -> None:
-        """Also of a copy: its figures are checked again, and its law is read-only again."""
+        """Restore a copy: its figures are checked again, and its law is read-only again."""
         vars(self).update(figures)  # frozen for everybody else
         check_integer(name="n_rows", value=self.n_rows, minimum=1)
         check_integer(name="batch_size", value=self.batch_size, minimum=1)
@@ -356,7 +356,7 @@ class DiscrepancyCap:
         return None if self.log_law is None else np.exp(self.log_law)
 
     def run_failure(self, n_steps: int, *, tails: bool) -> float:
-        """Probability that a run of so many steps is not covered (srpp, equation 34)."""
+        """Return the probability that a run of so many steps is not covered (srpp, equation 34)."""
         return min(self.failure + (n_steps * self.tail if tails else 0.0), 1.0)
 
     def __eq__(self, other: object) -> bool:

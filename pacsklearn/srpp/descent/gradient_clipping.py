@@ -70,7 +70,7 @@ class GradientClipping:
         return np.repeat(np.asarray(self.norms, dtype=np.float64), self.sizes)
 
     def grid(self, multiplier: float, batch_size: int) -> Floats:
-        """Grid steps of the sum of the gradients; shape (d,).
+        """Return the grid steps of the sum of the gradients; shape (d,).
 
         Raises
         ------
@@ -85,11 +85,11 @@ class GradientClipping:
         return self.radii * (multiplier / LATTICE_SCALE)
 
     def least_multiplier(self, batch_size: int) -> float:
-        """Least noise with which the lattice is fine enough for doubles."""
+        """Return the least noise with which the lattice is fine enough for doubles."""
         return batch_size * LATTICE_SCALE / _LARGEST_CENTRE
 
     def reach(self, multiplier: float, batch_size: int) -> float:
-        """Standard deviations of the noise by which one differing row moves the whole sum.
+        """Return standard deviations of the noise by which one differing row moves the whole sum.
 
         Every block moves by two clipping norms, and so do doubles by what their sums are off.
         """
@@ -101,7 +101,10 @@ class GradientClipping:
         return math.sqrt(self.dimension) / LATTICE_SCALE * (1 + 1e-6)
 
     def _inexact(self, batch_size: int) -> float:
-        """Clipping and sums in doubles: a norm is off by ``d`` roundings, a sum by one a row."""
+        """Bound what clipping and sums in doubles lose.
+
+        A norm is off by ``d`` roundings, a sum by one a row.
+        """
         return 1 + 4 * _EPS * (self.dimension + 16 + (batch_size + 16.0) ** 2)
 
     def __reduce__(self) -> tuple[Any, ...]:

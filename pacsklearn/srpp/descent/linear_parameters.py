@@ -43,7 +43,7 @@ class LinearChoices:
 
     @classmethod
     def of(cls, model: Any) -> Self:
-        """Choices of an estimator."""
+        """Return the choices of an estimator."""
         run, loss = RunChoices.of(model), model.loss
         return cls(
             run,

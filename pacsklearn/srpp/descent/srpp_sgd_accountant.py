@@ -96,14 +96,14 @@ class SRPPSGDAccountant:
 
     @classmethod
     def of(cls, event: GradientSteps) -> SRPPSGDAccountant:
-        """Accountant that prices the steps of an event again, in the full view."""
+        """Return the accountant that prices the steps of an event again, in the full view."""
         clipping = GradientClipping(event.norms, event.sizes)
         return cls(DiscrepancyCap.recorded(event), clipping, event.order, event.accounting)
 
     def event(
         self, noise_multiplier: float, n_steps: int, unit: str, plugins: tuple[Provenance, ...] = ()
     ) -> GradientSteps:
-        """What such steps are charged with: everything that :meth:`of` needs."""
+        """Return what such steps are charged with: everything that :meth:`of` needs."""
         cap, clipping = self.cap, self.clipping
         logs = None if cap.log_law is None else cap.log_law.tolist()
         price = n_steps * self.cost(noise_multiplier)
@@ -138,11 +138,11 @@ class SRPPSGDAccountant:
         return self.accounting == "worst-case"
 
     def failure(self, n_steps: int) -> float:
-        """Probability that a run of so many steps is not covered."""
+        """Return the probability that a run of so many steps is not covered."""
         return self.cap.run_failure(n_steps, tails=self.needs_tails)
 
     def cost(self, noise_multiplier: float) -> float:
-        """Price of one step, in nats.
+        """Return the price of one step, in nats.
 
         Parameters
         ----------
@@ -152,7 +152,9 @@ class SRPPSGDAccountant:
         return self._whole(self.order, noise_multiplier, self.accounting) * _OUTWARD
 
     def release_cost(self, noise_multiplier: float) -> float:
-        """Renyi divergence of one step's release itself, in nats: the price where that is one.
+        """Return the Renyi divergence of one step's release itself, in nats.
+
+        The price where that is one.
 
         For the subsampling-aware accounting, whose price is a mean: of a release whose batch stays
         secret, or of the worst batch where the law of the count is not known. That batch is all
@@ -167,7 +169,7 @@ class SRPPSGDAccountant:
         return self._whole(self.order, noise_multiplier, accounting) * _OUTWARD
 
     def noise_multiplier(self, epsilon: float, n_steps: int) -> float:
-        """Least noise with which so many steps cost ``epsilon`` at most.
+        """Return the least noise with which so many steps cost ``epsilon`` at most.
 
         Raises
         ------
@@ -213,7 +215,7 @@ class SRPPSGDAccountant:
         return multiplier
 
     def costs(self, noise_multiplier: float, n_steps: int, delta: float) -> RenyiCosts:
-        """All views of a run, with (epsilon, delta) bounds of the whole release at the best order.
+        """Return all views of a run, with (epsilon, delta) bounds at the best order.
 
         A mean over batches does not turn into an (epsilon, delta) bound; for the subsampling-aware
         accounting the one given is for batches that stay secret, or for the worst batch where
@@ -225,7 +227,7 @@ class SRPPSGDAccountant:
         return RenyiCosts.of_whole(self.order, full, delta, epsilon)
 
     def information(self, noise_multiplier: float, n_steps: int) -> float:
-        """Kullback-Leibler divergence between two secrets' releases of a run, in nats.
+        """Return the Kullback-Leibler divergence between two secrets' releases of a run, in nats.
 
         For the subsampling-aware accounting it holds for whoever knows the batches, on average
         over them.
@@ -234,7 +236,7 @@ class SRPPSGDAccountant:
 
     @lru_cache(maxsize=8)  # noqa: B019 - as for prices
     def looseness(self, noise_multiplier: float) -> float | None:
-        """At most how many times a divergence that some rows attain one step's price is.
+        """Bound how many times a divergence that some rows attain one step's price is.
 
         1 but for rounding where the counts of differing rows are kept apart; None where nothing
         attained is known: for batches of one size, and for worst cases and means.
@@ -278,7 +280,7 @@ class SRPPSGDAccountant:
         return self.divergence(order, self._reach(noise_multiplier), accounting)
 
     def _shifted(self, order: float, noise_multiplier: float, count: int) -> float:
-        """Divergence of a step in which so many rows differ."""
+        """Return the divergence of a step in which so many rows differ."""
         reach = self._reach(noise_multiplier)
         return steps.shift_divergence(order, count, reach, self.clipping.slack)
 
@@ -287,7 +289,7 @@ class SRPPSGDAccountant:
 
     @lru_cache(maxsize=256)  # noqa: B019 - frozen, small, and asked for the same price often
     def divergence(self, order: float, reach: float, accounting: str) -> float:
-        """Divergence of one step in which a row moves the release by ``reach`` deviations."""
+        """Return the divergence of a step in which a row moves it by ``reach`` deviations."""
         slack, cap = self.clipping.slack, self.cap
         if accounting == "worst-case":
             return steps.shift_divergence(order, cap.largest, reach, slack)
@@ -302,7 +304,7 @@ class SRPPSGDAccountant:
         return min(known, self._profile(reach).renyi(order))
 
     def _profile(self, reach: float) -> StepProfile:
-        """What a step's release tells when nobody learns its batch."""
+        """Return what a step's release tells when nobody learns its batch."""
         assert self.cap.log_law is not None
         reach, slack = (each * continuous_inflation() for each in (reach, self.clipping.slack))
         if self.cap.sampling == "poisson":

@@ -46,7 +46,7 @@ class AnisotropicCovariance:
 def slice_costs(
     distances: Floats, weights: Floats, variances: Floats, order: float, *, joint: bool
 ) -> tuple[Floats, Floats]:
-    """Renyi cost of each pair for a variance along each slice, and its negative derivatives.
+    """Return Renyi cost of each pair for a variance along each slice, and its negative derivatives.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def anisotropic_covariance(
     *,
     joint: bool = False,
 ) -> AnisotropicCovariance:
-    """Covariance of least trace with the cost of every pair at most ``epsilon``.
+    """Return the covariance of least trace with the cost of every pair at most ``epsilon``.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class _Problem:
     joint: bool
 
     def scale(self, variances: Floats) -> float:
-        """Least number that these variances must be multiplied by for every cost to be allowed."""
+        """Return the least factor on these variances with which every cost is allowed."""
 
         def worst(factor: float) -> float:
             return float(self.costs(factor * variances)[0].max())
@@ -181,7 +181,7 @@ class _Problem:
         return slice_costs(self.distances, self.weights, variances, self.order, joint=self.joint)
 
     def excess(self, factor: Floats, unit: float) -> tuple[Floats, Floats, Floats]:
-        """Logarithm of each cost over the allowed one, its slopes, and the turned directions."""
+        """Return each cost's logarithm over the allowed one, its slopes, and the directions."""
         turned = self.directions @ factor
         variances = unit * (np.einsum("ld,ld->l", turned, turned) + _FLOOR)
         costs, slopes = self.costs(variances)
@@ -193,7 +193,7 @@ class _Problem:
     def augmented(
         self, flat: Floats, multipliers: Floats, penalty: float, unit: float
     ) -> tuple[float, Floats]:
-        """Augmented Lagrangian of the mean variance, and its gradient."""
+        """Return the augmented Lagrangian of the mean variance, and its gradient."""
         d = self.directions.shape[1]
         excess, slopes, turned = self.excess(flat.reshape(d, d), unit)
         pressed = np.maximum(0.0, multipliers + penalty * excess)

@@ -15,7 +15,7 @@ from pacsklearn.srpp.divergence.quantile_transport import as_sample
 
 
 def bottleneck_distance(X: Floats, Y: Floats) -> float:
-    """Infinity-Wasserstein distance between two samples of vectors, in the Euclidean norm.
+    """Return infinity-Wasserstein distance between two samples of vectors, in the Euclidean norm.
 
     The smallest radius within which all mass of one sample can be carried to the other: a binary
     search over the distances that occur, with a perfect matching (equal sizes) or a saturating
@@ -73,7 +73,10 @@ def _matched(within: NDArray[np.bool_]) -> bool:
 
 
 def _carried(within: NDArray[np.bool_]) -> bool:
-    """Whether a flow over the allowed pairs moves all mass; whole numbers, so no rounding."""
+    """Return whether a flow over the allowed pairs moves all mass.
+
+    Whole numbers, so no rounding.
+    """
     n, m = within.shape
     a, b = m // gcd(n, m), n // gcd(n, m)
     i, j = np.nonzero(within)

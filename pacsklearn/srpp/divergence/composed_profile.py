@@ -44,12 +44,12 @@ class _Loss:
         return np.asarray(self.step * np.arange(-size, size + 1))
 
     def log_moment(self, order: float) -> float:
-        """Logarithm of the mean of ``exp(order * loss)``, where it is finite."""
+        """Return the logarithm of the mean of ``exp(order * loss)``, where it is finite."""
         return float(logsumexp(order * self.values, b=self.chances))
 
 
 def composed_epsilon(profile: StepProfile, n_steps: int, delta: float) -> float:
-    """Epsilon for which so many steps are (epsilon, delta)-indistinguishable.
+    """Return the epsilon for which so many steps are (epsilon, delta)-indistinguishable.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def composed_epsilon(profile: StepProfile, n_steps: int, delta: float) -> float:
 
 
 def _curve(profile: StepProfile, negligible: float) -> tuple[Floats, Floats]:
-    """Levels from 0 to where delta is negligible (above 1e-20), and the deltas."""
+    """Return the levels from 0 to where delta is negligible (above 1e-20), and the deltas."""
     # Beyond this threshold no event of the shifted Gaussians has more than F(-10).
     high = profile.start + profile.reach + 10.0
     thresholds = np.linspace(profile.start, high, _CURVE_POINTS)[1:]
@@ -116,7 +116,7 @@ def _discrete(curve: tuple[Floats, Floats], step: float) -> _Loss:
 
 
 def _window(loss: _Loss, n_steps: int, negligible: float) -> tuple[float, float]:
-    """Between which the sum of the losses lies, but for a negligible chance on either side."""
+    """Return the interval of the sum of the losses, but for a negligible chance on either side."""
     ends = []
     for sign in (-1, 1):
         bounds = []
@@ -129,7 +129,7 @@ def _window(loss: _Loss, n_steps: int, negligible: float) -> tuple[float, float]
 
 
 def _convolved(loss: _Loss, n_steps: int, low: float, high: float) -> tuple[Floats, Floats]:
-    """Values of the sum of the losses, and their probabilities from above."""
+    """Return the values of the sum of the losses, and their probabilities from above."""
     size = fft.next_fast_len(math.ceil((high - low) / loss.step) + 2, real=True)
     first = math.floor(low / loss.step)
     half = loss.chances.size // 2
@@ -142,7 +142,7 @@ def _convolved(loss: _Loss, n_steps: int, low: float, high: float) -> tuple[Floa
 
 
 def _epsilon(values: Floats, chances: Floats, delta: float) -> float:
-    """Least level at which the delta of these losses is small enough."""
+    """Return the least level at which the delta of these losses is small enough."""
     if not delta > 0:
         return math.inf
     kept = values > 0

@@ -27,7 +27,7 @@ _OUTWARD = 1 + 1e-11
 
 
 def largest_batch(n_rows: int, batch_size: int, sampling: str) -> int:
-    """Most rows that a batch can have.
+    """Return the most rows that a batch can have.
 
     Poisson batches are cut off 40 standard deviations above their mean, where the chance of a row
     more is below 1e-100.
@@ -38,7 +38,7 @@ def largest_batch(n_rows: int, batch_size: int, sampling: str) -> int:
 
 
 def largest_discrepancy(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> int:
-    """Most differing rows that any batch can hold (srpp, Proposition I.1).
+    """Return the most differing rows that any batch can hold (srpp, Proposition I.1).
 
     Examples
     --------
@@ -54,7 +54,7 @@ def largest_discrepancy(n_rows: int, n_differing: int, batch_size: int, sampling
 
 
 def second_moment(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> float:
-    """Mean square of the number of differing rows in a batch, rounded up.
+    """Return the mean square of the number of differing rows in a batch, rounded up.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def second_moment(n_rows: int, n_differing: int, batch_size: int, sampling: str)
 
 
 def discrepancy_log_law(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> Floats:
-    """Logarithms of the probabilities of 0, 1, ... differing rows in a batch.
+    """Return the logarithms of the probabilities of 0, 1, ... differing rows in a batch.
 
     Hypergeometric, binomial over the draws, or binomial over the differing rows. Each grows
     stochastically with ``n_differing``: the law of the largest number bounds all others. Chances
@@ -96,7 +96,7 @@ def discrepancy_log_law(n_rows: int, n_differing: int, batch_size: int, sampling
 
 
 def variation_second_moment(variation: float, n_rows: int, batch_size: int, sampling: str) -> float:
-    """Mean square discrepancy of independent rows at a total variation distance.
+    """Return the mean square discrepancy of independent rows at a total variation distance.
 
     The rows of both data sets are coupled one by one, so that each differs with probability
     ``variation``; the mean is over the coupling and the batch.
@@ -121,7 +121,7 @@ def variation_second_moment(variation: float, n_rows: int, batch_size: int, samp
 def variation_tail(
     variation: float, n_rows: int, batch_size: int, sampling: str, delta: float
 ) -> int:
-    """Count that a batch exceeds with probability ``delta`` at most; rows as before.
+    """Return the count that a batch exceeds with probability ``delta`` at most; rows as before.
 
     Exact quantiles, which are never above Hoeffding's (srpp, equation 41) without replacement.
     With replacement the number of differing rows and their draws take half of ``delta`` each.
@@ -136,7 +136,7 @@ def variation_tail(
 
 
 def sampled_second_moment(draws: ArrayLike, largest: int, gamma: float) -> float:
-    """Bound on the mean square of a count from draws.
+    """Return the bound on the mean square of a count from draws.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def sampled_second_moment(draws: ArrayLike, largest: int, gamma: float) -> float
 
 
 def sampled_tail(draws: ArrayLike, largest: int, delta: float, gamma: float) -> int:
-    """Count that is exceeded with probability ``delta`` at most, from draws.
+    """Return the count that is exceeded with probability ``delta`` at most, from draws.
 
     ``largest`` when there are too few draws for this ``delta``: they must be more than
     ``ln(2 / gamma) / (2 delta^2)``.

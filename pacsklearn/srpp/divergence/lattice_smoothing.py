@@ -9,7 +9,7 @@ READING_ERROR = 2.0
 
 
 def smoothing_excess(dimension: int, order: float, reading: float = READING_ERROR) -> float:
-    """Renyi divergence by which discrete Gaussian noise exceeds continuous noise along a slice.
+    """Bound how much more a slice of discrete Gaussian noise tells than continuous noise.
 
     A slice in a general direction of a vector of whole numbers, read without any error, gives the
     whole vector away, whatever the noise: sliced guarantees of numbers in a computer speak about
@@ -47,7 +47,7 @@ def smoothing_excess(dimension: int, order: float, reading: float = READING_ERRO
 
 
 def continuous_inflation(reading: float = 2 * READING_ERROR) -> float:
-    """Factor on a shift with which discrete Gaussian noise tells no more than continuous noise.
+    """Return the factor on a shift with which discrete noise tells no more than continuous.
 
     Notes
     -----

@@ -102,7 +102,10 @@ class HiddenSecrets:
         return int(np.clip(_PRODUCTS // cells, _FEWEST, _MOST))
 
     def distance(self, question: Question) -> float | None:
-        """Between two secrets of one centre each, in noise deviations; None for any others."""
+        """Return the distance between two secrets of one centre each, in noise deviations.
+
+        None for any others.
+        """
         if len(question.secrets) != 2:
             return None
         ends = [np.unique(self.centres[list(self.members[s])], axis=0) for s in question.secrets]
@@ -120,7 +123,10 @@ class HiddenSecrets:
         return table
 
     def unnoised(self, question: Question) -> float:
-        """Success where the centres leave as they are: those of several secrets hide them."""
+        """Return the success where the centres leave as they are.
+
+        Those of several secrets hide them.
+        """
         if self.centres.shape[1] == 0:
             return question.blind
         joint = self.released[:, list(question.secrets)] * question.prior
@@ -129,7 +135,7 @@ class HiddenSecrets:
     def whole(
         self, questions: Sequence[Question], gamma: float, generator: np.random.Generator
     ) -> list[Named]:
-        """Success of whoever sees the whole vector, question by question.
+        """Return the success of whoever sees the whole vector, question by question.
 
         Parameters
         ----------
@@ -164,7 +170,7 @@ class HiddenSecrets:
         gamma: float,
         generator: np.random.Generator,
     ) -> list[Named]:
-        """Success of whoever sees one projection drawn at random, and its direction.
+        """Return the success of whoever sees one projection drawn at random, and its direction.
 
         Parameters
         ----------
@@ -206,7 +212,7 @@ class HiddenSecrets:
         return np.stack(counts, axis=1)
 
     def _tables(self, generator: np.random.Generator) -> list[Floats]:
-        """Densities of all secrets at draws of each, up to a factor a draw; (n, n_secrets) each."""
+        """Return all secrets' densities at draws of each, up to a factor; (n, n_secrets)."""
         n, k = self.n_draws, self.centres.shape[1]
         uniform = np.full(self.used.size, 1 / self.used.size)
         mixture = GaussianMixture(self.centres[self.used], uniform, self.scale)
@@ -249,7 +255,7 @@ class HiddenSecrets:
         return tables
 
     def _on_a_line(self, question: Question) -> float:
-        """Integral of the largest ``p_s f_s`` over the line, from above."""
+        """Return the integral of the largest ``p_s f_s`` over the line, from above."""
         worlds = np.unique(np.concatenate([self.members[s] for s in question.secrets]))
         order = worlds[np.argsort(self.centres[worlds, 0], kind="stable")]
         gaps = np.diff(self.centres[order, 0]).astype(np.float64) / self.scale
@@ -270,7 +276,7 @@ class HiddenSecrets:
 
 
 def _two_centres(apart: float, prior: tuple[float, ...]) -> float:
-    """Success at telling two centres apart; closed form, rounded up."""
+    """Return the success at telling two centres apart; closed form, rounded up."""
     p, q = prior
     if apart == 0:
         return max(p, q)
@@ -282,7 +288,7 @@ def _two_centres(apart: float, prior: tuple[float, ...]) -> float:
 
 
 def _line_integral(points: Floats, weight: Floats) -> float:
-    """Upper bound of the integral of ``max_s sum_i weight[i, s] density(y - points[i])``.
+    """Bound the integral of ``max_s sum_i weight[i, s] density(y - points[i])`` from above.
 
     A cell in which one secret leads throughout contributes its mass. Where the lead may change,
     what another is ahead of the leader is at most ``h`` times the steepest slope of their
@@ -311,7 +317,7 @@ def _line_integral(points: Floats, weight: Floats) -> float:
 
 
 def _cells(points: Floats, weight: Floats, start: Floats, stop: Floats) -> tuple[Floats, Floats]:
-    """Mass of the leader in each cell, and how much more the largest may have."""
+    """Return the mass of the leader in each cell, and how much more the largest may have."""
     mass, slope = np.empty((start.size, weight.shape[1])), np.empty((start.size, weight.shape[1]))
     ends = np.empty((2, start.size, weight.shape[1]))
     rows = max(1, 2**19 // points.size)
@@ -354,7 +360,7 @@ def _completed(
     gamma: float,
     tables: Callable[[], list[Floats]],
 ) -> list[Named]:
-    """Answers to all questions, by number; those that are left take draws."""
+    """Return the answers to all questions, by number; those that are left take draws."""
     rest = [number for number in range(len(questions)) if number not in answers]
     if rest:
         bounds = _certified([questions[number] for number in rest], tables(), gamma)
@@ -363,7 +369,7 @@ def _completed(
 
 
 def _certified(questions: Sequence[Question], tables: list[Floats], gamma: float) -> list[float]:
-    """Upper confidence bounds of the mean largest posterior, ``gamma`` for all together."""
+    """Return upper confidence bounds of the mean largest posterior, ``gamma`` for all together."""
     share = gamma / len(questions)
     bounds = []
     for question in questions:

@@ -67,10 +67,12 @@ class StepProfile(ABC):
 
     @abstractmethod
     def at(self, thresholds: Floats) -> ProfilePoints:
-        """Points at thresholds above :attr:`start`."""
+        """Return the points at thresholds above :attr:`start`."""
 
     def renyi(self, order: float) -> float:
-        """Renyi divergence of an order of at least 1, in nats; infinite when too large to compute.
+        """Return the Renyi divergence of an order of at least 1, in nats.
+
+        Infinite when too large to compute.
 
         Notes
         -----
@@ -98,11 +100,11 @@ class StepProfile(ABC):
         return float(logsumexp(logs, b=(halves * _WEIGHTS).ravel())) + self.allowance
 
     def _corners(self, low: float, high: float) -> Floats:
-        """Thresholds between two others at which the curve is not smooth."""
+        """Return the thresholds between two others at which the curve is not smooth."""
         return np.empty(0)
 
     def _support(self, order: float) -> tuple[float, float]:
-        """Where the integrand is not negligible."""
+        """Return where the integrand is not negligible."""
         low, high = self.start, self.start + order * self.reach + 10.0
         for _ in range(60):
             coarse = low + (high - low) * np.linspace(0.0, 1.0, 97)[1:]
@@ -211,7 +213,7 @@ class CommonBatchProfile(StepProfile):
         return ProfilePoints(epsilon, slope, logsumexp(each, axis=1))
 
     def _corners(self, low: float, high: float) -> Floats:
-        """Where a component begins or ends to get a share, found by bisection."""
+        """Return where a component begins or ends to get a share, found by bisection."""
         if self._rest == -math.inf or self._shifts.size == 1:
             return np.empty(0)
         grid = np.linspace(low, high, _CORNER_PANELS)
@@ -232,7 +234,7 @@ class CommonBatchProfile(StepProfile):
         return self.reach * self.start - self.reach**2 / 2
 
     def _level(self, ratios: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Level at which the shares are used up; a component below the level gets none."""
+        """Return level at which the shares are used up; a component below the level gets none."""
         active = np.ones(ratios.shape, dtype=bool)
         masses = np.exp(self._logs)
         while True:
@@ -250,7 +252,7 @@ class CommonBatchProfile(StepProfile):
 def _components(
     log_law: Floats, reach: float, slack: float, most: int = _MOST_COUNTS, *, below: bool = False
 ) -> tuple[Floats, Floats]:
-    """Logarithms of the probabilities of the shifts, and the shifts, in increasing order.
+    """Return logarithms of the probabilities of the shifts, and the shifts, in increasing order.
 
     Where there are many counts some are raised to the next one that is kept, which only makes the
     profile larger; ``below`` lowers them to the one before, which only makes it smaller.
@@ -269,6 +271,6 @@ def _components(
 
 
 def _log_complement(logs: Floats) -> Floats:
-    """``ln(1 - exp(logs))``, negative infinity where rounding leaves nothing."""
+    """Return ``ln(1 - exp(logs))``, negative infinity where rounding leaves nothing."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(-np.expm1(np.minimum(logs, 0.0))))

@@ -14,7 +14,7 @@ Indices = NDArray[np.int64]
 
 
 def sliced_distances(X: Numbers, Y: Numbers, directions: Numbers) -> Floats:
-    """Infinity-Wasserstein distance between two samples of vectors along each direction.
+    """Return the infinity-Wasserstein distance between two samples of vectors along each direction.
 
     The largest difference of their quantile functions: the breakpoints of both are compared as
     whole numbers, so that the result is exact for samples of any two sizes.
@@ -67,7 +67,7 @@ def sliced_distances(X: Numbers, Y: Numbers, directions: Numbers) -> Floats:
 
 
 def _of_rows(left: Numbers, right: Numbers) -> Numbers:
-    """Distances between the rows of two arrays, which may be sorted in place."""
+    """Return the distances between the rows of two arrays, which may be sorted in place."""
     left.sort(axis=1)
     right.sort(axis=1)
     if left.shape[1] != right.shape[1]:
@@ -78,7 +78,7 @@ def _of_rows(left: Numbers, right: Numbers) -> Numbers:
 
 
 def merged_ranks(n: int, m: int) -> tuple[Indices, Indices]:
-    """Order statistics of both samples on each piece between merged breakpoints, exactly."""
+    """Return the order statistics of both samples on each piece between merged breakpoints."""
     a = np.arange(1, n + 1, dtype=np.int64) * m
     b = np.arange(1, m + 1, dtype=np.int64) * n
     ends = np.union1d(a, b)
@@ -86,7 +86,10 @@ def merged_ranks(n: int, m: int) -> tuple[Indices, Indices]:
 
 
 def as_sample(values: Any, name: str) -> Any:
-    """Sample of vectors, one row each: floating-point numbers, none of them nan or infinite."""
+    """Return a sample of vectors, one row each.
+
+    Floating-point numbers, none of them nan or infinite.
+    """
     array = np.asarray(values)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)

@@ -21,7 +21,7 @@ _RELATIVE = 1e-12
 
 
 def average_cost(distances: Floats, weights: Floats, order: float, variance: float) -> float:
-    """Largest mean over the slices of the Renyi divergence, in nats.
+    """Return the largest mean over the slices of the Renyi divergence, in nats.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def average_cost(distances: Floats, weights: Floats, order: float, variance: flo
 
 
 def joint_cost(distances: Floats, weights: Floats, order: float, variance: float) -> float:
-    """Largest log-moment over the slices of the Renyi divergence, in nats (srpp, equation 11).
+    """Return the largest log-moment over slices of the divergence (srpp, equation 11).
 
     Parameters are those of :func:`average_cost`.
     """
@@ -55,22 +55,22 @@ def joint_cost(distances: Floats, weights: Floats, order: float, variance: float
 
 
 def worst_slice_cost(distances: Floats, order: float, variance: float) -> float:
-    """Largest Renyi divergence along any slice, in nats: what Theorem 4.6 of srpp bounds."""
+    """Return largest Renyi divergence along any slice, in nats: what Theorem 4.6 of srpp bounds."""
     return _scaled(order * float(np.max(distances, initial=0.0)) ** 2 / 2, variance)
 
 
 def full_cost(distance: float, order: float, variance: float) -> float:
-    """Renyi divergence of the whole vector at infinity-Wasserstein distance ``distance``."""
+    """Return Renyi divergence of the whole vector at infinity-Wasserstein distance ``distance``."""
     return _scaled(order * distance**2 / 2, variance)
 
 
 def average_variance(distances: Floats, weights: Floats, order: float, epsilon: float) -> float:
-    """Least variance with :func:`average_cost` at most ``epsilon``."""
+    """Return the least variance with :func:`average_cost` at most ``epsilon``."""
     return order * _mean_square(distances, weights) / (2 * epsilon)
 
 
 def joint_variance(distances: Floats, weights: Floats, order: float, epsilon: float) -> float:
-    """Least variance with :func:`joint_cost` at most ``epsilon``.
+    """Return the least variance with :func:`joint_cost` at most ``epsilon``.
 
     Never above :func:`worst_slice_variance`, which is the published formula.
     """
@@ -84,19 +84,19 @@ def joint_variance(distances: Floats, weights: Floats, order: float, epsilon: fl
 
 
 def worst_slice_variance(distances: Floats, order: float, epsilon: float) -> float:
-    """Variance of Theorem 4.6 of srpp."""
+    """Return the variance of Theorem 4.6 of srpp."""
     return order * float(np.max(distances, initial=0.0)) ** 2 / (2 * epsilon)
 
 
 def full_variance(distance: float, order: float, epsilon: float) -> float:
-    """Least variance with :func:`full_cost` at most ``epsilon`` (general Wasserstein mechanism)."""
+    """Return the least variance with :func:`full_cost` at most ``epsilon``."""
     return order * distance**2 / (2 * epsilon)
 
 
 def least_variance(
     cost: Callable[[float], float], epsilon: float, low: float, high: float
 ) -> float:
-    """Smallest variance, up to rounding and from above, where a falling cost is ``epsilon``.
+    """Return smallest variance, up to rounding and from above, where a falling cost is ``epsilon``.
 
     Parameters
     ----------

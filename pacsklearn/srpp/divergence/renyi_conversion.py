@@ -12,7 +12,7 @@ from pacsklearn._validation import as_inner_share
 
 
 def gaussian_epsilon(rate: float, delta: float) -> float:
-    """Epsilon of the (epsilon, delta) bound between Gaussians, exactly.
+    """Return the epsilon of the (epsilon, delta) bound between Gaussians, exactly.
 
     For releases that are noised by Gaussians whose means are, in some coupling, never further
     apart than ``sqrt(2 rate)`` standard deviations: nothing tells them apart better than two such
@@ -56,7 +56,7 @@ def gaussian_epsilon(rate: float, delta: float) -> float:
 
 
 def concentrated_epsilon(rate: float, delta: float) -> float:
-    """Epsilon of the (epsilon, delta) bound of divergences ``rate * order``, at the best order.
+    """Return the epsilon at ``delta`` of divergences ``rate * order``, at the best order.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def concentrated_epsilon(rate: float, delta: float) -> float:
 
 
 def epsilon_at_order(cost: float, order: float, delta: float) -> float:
-    """Epsilon of the (epsilon, delta) bound of a Renyi divergence of one order.
+    """Return the epsilon of the (epsilon, delta) bound of a Renyi divergence of one order.
 
     Notes
     -----
@@ -87,7 +87,7 @@ def epsilon_at_order(cost: float, order: float, delta: float) -> float:
 
 
 def approximate_epsilon(cost: Callable[[float], float], delta: float) -> float:
-    """Epsilon of the (epsilon, delta) bound of divergences ``cost(order)``, at the best order.
+    """Return the epsilon at ``delta`` of divergences ``cost(order)``, at the best order.
 
     Any order gives a bound that holds, so the search need not be exact to be sound.
 

@@ -14,7 +14,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 
 
 def shift_divergence(order: float, count: float, reach: float, slack: float = 0.0) -> float:
-    """Divergence when ``count`` rows differ.
+    """Return the divergence when ``count`` rows differ.
 
     Notes
     -----
@@ -25,7 +25,7 @@ def shift_divergence(order: float, count: float, reach: float, slack: float = 0.
 
 
 def mean_divergence(order: float, law: Floats, reach: float, slack: float = 0.0) -> float:
-    """Mean divergence over batches that the adversary knows, with ``law[k]`` for ``k`` rows.
+    """Return mean divergence over batches that the adversary knows, with ``law[k]`` for ``k`` rows.
 
     Notes
     -----
@@ -36,14 +36,14 @@ def mean_divergence(order: float, law: Floats, reach: float, slack: float = 0.0)
 
 
 def moment_divergence(order: float, square: float, reach: float, slack: float = 0.0) -> float:
-    """Bound on :func:`mean_divergence` by the mean square of the number of rows alone."""
+    """Return bound on :func:`mean_divergence` by the mean square of the number of rows alone."""
     return order / 2 * square * (reach + slack) ** 2
 
 
 def secret_batch_divergence(
     order: float, log_law: Floats, reach: float, slack: float = 0.0
 ) -> float:
-    """Divergence of the release together with the batches, and so of the release alone.
+    """Return the divergence of the release together with the batches, and so of the release alone.
 
     Notes
     -----

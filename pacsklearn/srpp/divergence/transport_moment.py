@@ -19,7 +19,7 @@ _LOWEST = -300.0
 
 
 def transport_divergence(left: ArrayLike, right: ArrayLike, order: float) -> float:
-    """Bound on the divergence of order ``order`` when noise of deviation 1 hides which side it is.
+    """Bound the divergence of order ``order`` under noise of standard deviation 1.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _divergence(distances: Floats, order: float) -> float:
 def transport_variance(
     pairs: list[tuple[Floats, Floats]], order: float, epsilon: float, largest: float
 ) -> float:
-    """Least variance with which no pair of sides has a divergence above ``epsilon``.
+    """Return the least variance with which no pair of sides has a divergence above ``epsilon``.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _MOST_MATCHED = 2**22
 
 
 def slice_distances(vectors: Floats, instances: Members, directions: Floats) -> Floats:
-    """Distances along each slice under its best coupling, one row for each pair of laws.
+    """Return the distances along each slice under its best coupling, one row for each pair of laws.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def slice_distances(vectors: Floats, instances: Members, directions: Floats) -> 
 
 
 def full_distance(vectors: Floats, instances: Members) -> tuple[float, bool]:
-    """Largest distance over the pairs of laws, of whole vectors, and whether it is exact.
+    """Return largest distance over the pairs of laws, of whole vectors, and whether it is exact.
 
     For laws of so many draws that matching them takes too long it is bounded from above, by the
     coupling along the direction in which the laws differ most.
@@ -58,7 +58,7 @@ def full_distance(vectors: Floats, instances: Members) -> tuple[float, bool]:
 
 
 def rounding_slack(vectors: Floats) -> float:
-    """Upper bound on what rounding in projections and norms takes off a distance."""
+    """Bound what rounding in projections and norms takes off a distance from above."""
     norm = float(np.max(np.linalg.norm(vectors, axis=1), initial=0.0))
     return float(4 * (vectors.shape[1] + 4) * np.finfo(np.float64).eps * norm)
 

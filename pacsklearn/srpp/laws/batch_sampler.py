@@ -68,14 +68,14 @@ class BatchSampler:
 
     @classmethod
     def beside(cls, sampler: Sampler, n_rows: int, batch_size: int, sampling: str) -> BatchSampler:
-        """As secure, or as reproducible, as the source of the noise."""
+        """Return a sampler as secure, or as reproducible, as the source of the noise."""
         if sampler.is_secure:
             return cls(n_rows, batch_size, sampling)
         generator = np.random.default_rng(np.abs(sampler.noise(4)))
         return cls(n_rows, batch_size, sampling, generator.bytes)
 
     def draw(self) -> Integers:
-        """Rows of one batch, with their repetitions when drawn with replacement."""
+        """Return the rows of one batch, with their repetitions when drawn with replacement."""
         self._owner.check()
         if self._sampling == "with-replacement":
             return self._integers(self._size)
@@ -98,7 +98,7 @@ class BatchSampler:
         return drawn
 
     def _integers(self, size: int) -> Integers:
-        """Independent uniform integers below the number of rows, without modulo bias."""
+        """Return independent uniform integers below the number of rows, without modulo bias."""
         largest = _WORDS - _WORDS % self._n_rows
         accepted = np.empty(0, dtype=np.uint64)
         while accepted.size < size:

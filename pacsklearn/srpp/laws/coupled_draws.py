@@ -45,7 +45,7 @@ def coupled_law(
     metric: Metric,
     confidence: float,
 ) -> SlicedLaw:
-    """Law for any table's output, clipped to a public ball, certified on coupled draws.
+    """Return the law for any table's output, clipped to a public ball, certified on coupled draws.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class _Certificate:
             self._sliced.append((difference @ slices.T) ** 2)
 
     def calibrated(self, gamma: float, reported: float) -> tuple[float, RenyiCosts]:
-        """Variance and its costs; failure probabilities of each pair for both views."""
+        """Return the variance and its costs; failure probabilities of each pair for both views."""
         target, order = self._target, self._target.order
         sliced = target.aggregation != "full"
         excess = smoothing_excess(self._k, order)
@@ -215,7 +215,7 @@ class _Certificate:
     def _log_moment(
         self, variance: float, rows: NDArray[np.int64], gamma: float, *, sliced: bool
     ) -> float:
-        """Bound of ``ln E exp((a - 1) a r^2 / (2 v))`` for the worst pair."""
+        """Bound ``ln E exp((a - 1) a r^2 / (2 v))`` for the worst pair."""
         target = self._target
         rate = (target.order - 1) * target.order / (2 * variance)
         top = rate * self._widest
@@ -230,7 +230,7 @@ class _Certificate:
 
 
 def _guard(vectors: Floats, metric: Metric) -> GuardedSpan:
-    """Coordinates around the mean of the draws, and the ball that holds most of them."""
+    """Return the coordinates around the mean of the draws, and the ball that holds most of them."""
     support = Support(vectors)
     exponent = support.exponent(metric)
     scaled = support.scaled(-exponent)

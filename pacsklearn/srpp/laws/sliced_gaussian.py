@@ -85,7 +85,7 @@ _PROOFS = {
 def sliced_law(
     vectors: Floats, worlds: Worlds, target: SlicedTarget, metric: Metric | None = None
 ) -> SlicedLaw:
-    """Law with as much noise as the target asks for, its costs taken on the lattice.
+    """Return the law with as much noise as the target asks for, its costs taken on the lattice.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def _in_ordinary_units(
 
 
 def differing(centres: Integers, instances: Members) -> list[bool]:
-    """Whether the two sides of each pair release other whole numbers, or the same less often."""
+    """Return whether the sides of each pair release different weighted integers."""
     numbers = np.unique(centres, axis=0, return_inverse=True)[1].ravel()
     size = int(numbers.max()) + 1
 
@@ -201,7 +201,7 @@ def differing(centres: Integers, instances: Members) -> list[bool]:
 
 
 def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
-    """Outputs of both sides of each pair, as many; None where their numbers do not match."""
+    """Return outputs of both sides of each pair, as many; None where their numbers do not match."""
     sides = []
     for left, right in instances:
         n = max(len(left), len(right))
@@ -217,7 +217,10 @@ def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
 
 
 def unit_directions(directions: Floats, axes: Floats) -> Floats:
-    """Slices of the outputs as unit directions of the coordinates; zero where none differ."""
+    """Return the slices of the outputs as unit directions of the coordinates.
+
+    Zero where none differ.
+    """
     turned = directions @ axes.T
     # Exactly, before lengths are taken: squares may vanish, each direction's at its own size.
     largest = np.max(np.abs(turned), axis=1, keepdims=True, initial=0.0)
@@ -233,7 +236,10 @@ def _shape(
     target: SlicedTarget,
     sides: Sides | None,
 ) -> tuple[Floats, Floats | None]:
-    """Variances, and the turn of the coordinates along which they are; None for as they are."""
+    """Return the variances, and the turn of the coordinates along which they are.
+
+    None for as they are.
+    """
     profile, order, epsilon = target.profile, target.order, target.epsilon
     k = slices.shape[1]
     if target.aggregation == "full":
@@ -266,7 +272,7 @@ def _costs(
     *,
     exact: bool,
 ) -> RenyiCosts:
-    """Costs of the whole numbers that are released, rounded outwards."""
+    """Return the costs of the whole numbers that are released, rounded outwards."""
     # In units of the noise: the same whole numbers whatever the step.
     scaled = centres / LATTICE_SCALE
     units = unit_directions(slices, np.diag(step * LATTICE_SCALE))
@@ -312,7 +318,7 @@ def _costs(
 
 
 def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedTarget) -> SlicedLaw:
-    """Law without noise, for outputs in which no protected pair differs."""
+    """Return the law without noise, for outputs in which no protected pair differs."""
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
     return SlicedLaw.noiseless(

@@ -58,11 +58,11 @@ class RenyiCosts:
     def of_whole(
         cls, order: float, full: float, delta: float, epsilon: float, *, exact: bool = False
     ) -> Self:
-        """Costs of which only the whole release's are known; slices tell no more."""
+        """Return costs of which only the whole release's are known; slices tell no more."""
         return cls(order, full, full, full, full, delta, epsilon, epsilon, epsilon, exact)
 
     def of(self, aggregation: str) -> float:
-        """Cost under one of :data:`AGGREGATIONS`."""
+        """Return the cost under one of :data:`AGGREGATIONS`."""
         return float(getattr(self, aggregation))
 
 
@@ -115,7 +115,10 @@ class SlicedLaw(LatticeLaw):
 
     @classmethod
     def noiseless(cls, order: float, delta: float, **parts: Any) -> Self:
-        """Law without noise, where nothing that is released differs; ``parts`` are its others."""
+        """Return the law without noise, where nothing that is released differs.
+
+        ``parts`` are its others.
+        """
         zero = RenyiCosts.of_whole(order, 0.0, delta, 0.0, exact=True)
         return cls(**parts, scale=0, costs=zero, noise_power=0.0)
 
@@ -125,11 +128,11 @@ class SlicedLaw(LatticeLaw):
         return self.costs.of(self.aggregation)
 
     def observe(self, centre: Integers, noise: Integers) -> Integers:
-        """Whole numbers released for a world's centre with this noise."""
+        """Return the whole numbers released for a world's centre with this noise."""
         return np.asarray(centre + noise)
 
     def point(self, output: Floats | None) -> Integers:
-        """Whole numbers of a table's own output; the centre's where there is none."""
+        """Return the whole numbers of a table's own output; the centre's where there is none."""
         if self.span is None or output is None:
             return np.zeros(self.dimension, dtype=np.int64)
         return self.span.point(output, self.step)

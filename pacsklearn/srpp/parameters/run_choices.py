@@ -41,7 +41,7 @@ class RunChoices:
 
     @classmethod
     def of(cls, model: Any) -> Self:
-        """Choices of an estimator, checked with its plain parameters."""
+        """Return the choices of an estimator, checked with its plain parameters."""
         check_parameters(model)
         check_secret_name(model.secret_name, model.ledger)
         budget = as_renyi(model.budget, NoiseMultiplier)

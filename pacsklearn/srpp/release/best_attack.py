@@ -19,7 +19,7 @@ GAMMA = 1e-6
 
 
 def bayes_success(law: SlicedLaw, worlds: Worlds, profile: SliceProfile) -> BayesSuccess:
-    """Success of Bayes' rule over the listed worlds, the worst of pairs and priors.
+    """Return the success of Bayes' rule over the listed worlds, the worst of pairs and priors.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def bayes_success(law: SlicedLaw, worlds: Worlds, profile: SliceProfile) -> Baye
 
 
 def _directions(law: SlicedLaw, profile: SliceProfile) -> Floats:
-    """Slices of the output as unit directions of the whole numbers; zero where none show."""
+    """Return slices of the output as unit directions of the whole numbers; zero where none show."""
     # Powers of two: outputs may be too small to multiply.
     axes = np.ldexp(law.axes, -np.frexp(np.max(np.abs(law.axes), initial=1e-300))[1])
     step = np.ldexp(law.step, -np.frexp(np.max(law.step, initial=1e-300))[1])

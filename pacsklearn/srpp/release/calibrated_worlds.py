@@ -49,7 +49,7 @@ class SlicedOptions:
     noise: Noise = field(default_factory=Noise)
 
     def target(self, profile: SliceProfile) -> SlicedTarget:
-        """What the noise has to achieve."""
+        """Return what the noise has to achieve."""
         return SlicedTarget(
             epsilon=self.budget.amount,
             order=float(self.budget.order),
@@ -60,7 +60,7 @@ class SlicedOptions:
         )
 
     def unit(self, profile: SliceProfile | None, scenario: Scenario, named: str | None) -> str:
-        """Unit of a ledger that can bear such releases about a secret of that name."""
+        """Return the unit of a ledger that can bear such releases about a secret of that name."""
         return renyi_unit(
             order=float(self.budget.order),
             aggregation=self.slices.aggregation,
@@ -99,7 +99,7 @@ class CalibratedWorlds:
         return "CalibratedWorlds(...)"
 
     def observed(self, centre: Integers, sampler: Sampler) -> Integers:
-        """What is released for a data set's whole numbers."""
+        """Return what is released for a data set's whole numbers."""
         size = self.law.dimension
         still = self.law.is_noiseless
         noise = np.zeros(size, dtype=np.int64) if still else sampler.noise(size)
@@ -172,7 +172,7 @@ def calibrated_worlds(
 
 
 def published_figures(calibrated: CalibratedWorlds) -> str:
-    """Everything of a law that a release shows, but for the released numbers, as one text.
+    """Return everything of a law that a release shows, but for the released numbers, as one text.
 
     Grid and axes can be read off the numbers; origin, costs and sizes are printed or follow.
     """

@@ -39,21 +39,21 @@ class PlainRun:
         self._batches, self._size = batches, batch_size
 
     def next_batch(self) -> Integers:
-        """Rows of the next step."""
+        """Return the rows of the next step."""
         return self._batches.draw()
 
     def noised_mean(self, total: Floats) -> Floats:
-        """Mean, as it is."""
+        """Return the mean, as it is."""
         return np.asarray(total / self._size)
 
     def guarantee(
         self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
     ) -> None:
-        """Nothing is promised."""
+        """Promise nothing."""
         return
 
     def close(self) -> None:
-        """Nothing to do."""
+        """Do nothing: there is nothing to close."""
 
 
 def opened_run(
@@ -64,7 +64,7 @@ def opened_run(
     n_steps: int,
     record: RunRecord | None = None,
 ) -> PrivateRun | PlainRun:
-    """Run of an estimator on its rows.
+    """Return the run of an estimator on its rows.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def opened_run(
 
 
 def planned_unit(choices: RunChoices) -> str:
-    """Unit of a ledger that can bear the runs of an estimator."""
+    """Return the unit of a ledger that can bear the runs of an estimator."""
     scenario = registry().make(
         "scenario", DifferingRows() if choices.scenario is None else choices.scenario
     )

@@ -149,7 +149,7 @@ class PufferfishGuarantee(Guarantee):
         return text
 
     def _named(self) -> str:
-        """Sentence on the success of the best attack."""
+        """Return the sentence on the success of the best attack."""
         success = self.success
         if success is None:
             return ""
@@ -163,7 +163,7 @@ class PufferfishGuarantee(Guarantee):
         )
 
     def _attacks(self) -> Rows:
-        """Rows of the text on the success of the best attack."""
+        """Return the rows of the text on the success of the best attack."""
         success = self.success
         if success is None:
             return []

@@ -21,7 +21,7 @@ def renyi_unit(
     scenario: Scenario,
     secret_name: str | None = None,
 ) -> str:
-    """Unit of a ledger that adds sliced Renyi divergences.
+    """Return the unit of a ledger that adds sliced Renyi divergences.
 
     They add up for one order, one way of aggregating, one slice profile and one scenario (srpp,
     Theorem 5.8) about one secret: the same column of the same table. All five are in the unit, and

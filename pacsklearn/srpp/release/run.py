@@ -40,7 +40,7 @@ _WHAT = "A run of private gradient steps"
 def run_unit(
     accountant: SRPPSGDAccountant, scenario: Scenario, secret_name: str | None = None
 ) -> str:
-    """Unit that the steps of a run are charged in."""
+    """Return the unit that the steps of a run are charged in."""
     return renyi_unit(
         order=accountant.order,
         aggregation=accountant.label,
@@ -271,7 +271,7 @@ class PrivateRun:
         return self._batches.draw()
 
     def noised_mean(self, total: Floats) -> Floats:
-        """What may leave of the sum of a batch's clipped gradients: their noised mean.
+        """Return what may leave of the sum of a batch's clipped gradients: their noised mean.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class PrivateRun:
     def guarantee(
         self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
     ) -> PufferfishGuarantee:
-        """What is promised about everything released so far; see :func:`run_guarantee`."""
+        """Return what is promised about everything released so far; see :func:`run_guarantee`."""
         return run_guarantee(self, delta=delta, dimension=dimension, public=public, leaks=leaks)
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ def run_guarantee(
     public: Iterable[str],
     leaks: Iterable[str] = (),
 ) -> PufferfishGuarantee:
-    """Guarantee of everything that a run has released so far.
+    """Return the guarantee of everything that a run has released so far.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def run_guarantee(
 
 
 def _tightness(accountant: SRPPSGDAccountant, noise_multiplier: float) -> str:
-    """How far the price is above a divergence that is attained, where that is worth saying."""
+    """Return how far the price is above an attained divergence, if far enough to state."""
     ratio = accountant.looseness(noise_multiplier)
     if ratio is None or ratio < _WORTH_SAYING:
         return ""
@@ -182,7 +182,7 @@ def _assumptions(run: PrivateRun, n_steps: int) -> tuple[str, ...]:
 
 
 def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> RenyiCosts:
-    """Costs of steps at several prices: converted at the order itself."""
+    """Return the costs of steps at several prices: converted at the order itself."""
     # Outward, as every sum that is stated.
     total = math.fsum(price * count for price, count, _ in prices) * OUTWARD
     release = math.fsum(cost * count for _, count, cost in prices) * OUTWARD

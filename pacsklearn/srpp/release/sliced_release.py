@@ -107,7 +107,10 @@ class SlicedPlan(Plan):
         return self.query.public(self.calibrated.outputs.first.layout)
 
     def calibrate(self, belief: NDArray[np.float64]) -> SlicedLaw:
-        """Law for any prior: a divergence of two secrets' releases does not depend on one."""
+        """Return the law for any prior.
+
+        A divergence of two secrets' releases does not depend on one.
+        """
         return self.calibrated.law
 
     def event(self, law: SlicedLaw, unit: str, n_candidates: int) -> SlicedNoise:
@@ -139,7 +142,10 @@ class SlicedPlan(Plan):
         return self.calibrated.observed(centre, secret.sampler)
 
     def learn(self, law: SlicedLaw, observed: Integers, secret: Secret) -> None:
-        """Nothing: divergences of further releases add up whatever has come out (composition)."""
+        """Learn nothing.
+
+        Divergences of further releases add up whatever has come out (composition).
+        """
 
     def value(self, law: SlicedLaw, observed: Integers) -> Any:
         return self.query.decode(law.decode(observed), self.calibrated.outputs.first.layout)
@@ -175,13 +181,16 @@ class SlicedProcedure(Procedure):
         return len(self.calibrated.worlds.worlds)
 
     def check_again(self) -> None:
-        """Nothing: the ledger adds up releases, and of what does not add one is made."""
+        """Check nothing again.
+
+        The ledger adds up releases, and what does not add is made only once.
+        """
 
     def certify(self, law: SlicedLaw, belief: NDArray[np.float64]) -> None:
-        """Nothing: the success of the best attack is part of what was calibrated."""
+        """Certify nothing more: the success of the best attack is part of what was calibrated."""
 
     def note(self, law: SlicedLaw) -> None:
-        """Nothing: no further law follows from this one."""
+        """Note nothing: no further law follows from this one."""
 
     def check_hides(self, event: Event, plan: Plan, law: SlicedLaw) -> None:
         stated = self.guarantee_after(event, plan, law)

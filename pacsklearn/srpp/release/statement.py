@@ -59,7 +59,10 @@ _DRAWN_SOURCES = (
 
 
 def pufferfish_guarantee(calibrated: CalibratedWorlds, **facts: Any) -> PufferfishGuarantee:
-    """Guarantee of a sliced release; ``facts`` are fields of it that only the release knows."""
+    """Return the guarantee of a sliced release.
+
+    ``facts`` are fields of it that only the release knows.
+    """
     scenario, worlds = calibrated.scenario, calibrated.worlds
     law, profile = calibrated.law, calibrated.profile
     definition = {

@@ -62,7 +62,7 @@ class TrainingRows:
     chosen: Integers | None = field(default=None, repr=False)
 
     def of(self, values: Any) -> Any:
-        """The rows of a table, a column or targets."""
+        """Return the rows of a table, a column or targets."""
         return values if self.chosen is None else safe_indexing(values, self.chosen)
 
 

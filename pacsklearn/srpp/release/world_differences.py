@@ -42,7 +42,7 @@ class WorldDifferences:
 
     @classmethod
     def of(cls, worlds: Worlds, n_differing: int) -> WorldDifferences:
-        """Of data sets that are listed, or drawn."""
+        """Return the outputs of data sets that are listed, or drawn."""
         return cls(
             n_differing=n_differing,
             n_secrets=len(worlds.secrets),
@@ -82,7 +82,7 @@ def world_differences(worlds: Worlds, X: Any, y: Any) -> WorldDifferences:
 
 
 def coupled_counts(worlds: Worlds, n_rows: int) -> Integers:
-    """Numbers of differing rows of coupled draws (srpp, Algorithms 3 and 4, their data sets).
+    """Count the rows in which coupled draws differ (srpp, Algorithms 3 and 4).
 
     Parameters
     ----------

@@ -50,15 +50,15 @@ class Query(ABC):
 
     @abstractmethod
     def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
-        """What is computed on one data set: a fitted model, a value."""
+        """Return what is computed on one data set: a fitted model, a value."""
 
     @abstractmethod
     def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
-        """Its vector."""
+        """Return the vector of what was computed on one data set."""
 
     @abstractmethod
     def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
-        """What noise costs in each direction of the vector."""
+        """Return what noise costs in each direction of the vector."""
 
     @abstractmethod
     def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
@@ -66,11 +66,11 @@ class Query(ABC):
 
     @abstractmethod
     def decode(self, vector: Floats, layout: Layout) -> Any:
-        """Released object that holds the numbers of ``vector`` only."""
+        """Return the released object that holds the numbers of ``vector`` only."""
 
     @abstractmethod
     def public(self, layout: Layout) -> tuple[str, ...]:
-        """Names of what a release shows as it is."""
+        """Return the names of what a release shows as it is."""
 
 
 @final
@@ -210,7 +210,7 @@ def world_outputs(
     some_may_fail: bool = False,
     n_jobs: int | None = None,
 ) -> WorldOutputs:
-    """Vector of every data set, aligned with the first, and what they have in common.
+    """Return the vector of every data set, aligned with the first, and what they have in common.
 
     Each is computed from the rows of its own data set and the first one's vector alone.
 
@@ -275,7 +275,7 @@ def world_outputs(
 
 
 def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | None:
-    """Vector of a table that is none of the listed data sets, or None where it gives no such.
+    """Return the vector of a table that is not a listed data set, or None.
 
     What the table's computation raises, warns or prints shows nowhere.
     """
@@ -285,12 +285,12 @@ def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | 
 
 
 def true_secret(worlds: Worlds, realized: Any, sampler: Sampler) -> int:
-    """The secret that was stated, or one drawn from their prior."""
+    """Return the secret that was stated, or one drawn from their prior."""
     return sampler.index(worlds.prior) if realized is None else worlds.index(realized)
 
 
 def drawn_world(worlds: Worlds, secret: int, sampler: Sampler, prior: int = 0) -> int:
-    """One of a secret's data sets, each as likely."""
+    """Return one of a secret's data sets, each as likely."""
     members = worlds.law(secret, prior).members
     return members[sampler.index(np.ones(len(members)))]
 
@@ -331,7 +331,7 @@ def _encoded(query: Query, world: World, X: Any, y: Any, params: Mapping[str, An
 
 
 def _anchored(query: Query, outcome: Outcome, first: Encoding, rows: Any) -> Floats | None:
-    """Vector aligned with the first data set's alone; None where it has another form."""
+    """Return the vector aligned with the first data set's alone; None where it has another form."""
     if outcome.failure is not None or first.layout.differences(outcome.value.encoding.layout):
         return None
     # Repeated, so that rules that align with a mean stay near the first.

@@ -21,7 +21,7 @@ _MOST_CLASSES = 100
 def secret_codes(
     secret: SecretColumn | None, n_rows: int, scenario: str
 ) -> tuple[list[Any], NDArray[np.int64]]:
-    """Distinct values of the secret column, sorted, and which of them each row has.
+    """Return the distinct values of the secret column, sorted, and which of them each row has.
 
     Raises
     ------
@@ -58,7 +58,10 @@ def secret_codes(
 def stated_column(
     secret: Any, y: Any, given: Any, names: Any, column: Callable[[], SecretColumn]
 ) -> SecretColumn:
-    """Column that a user gave, or named: then ``column()``, where it is among the ``names``."""
+    """Return the column that a user gave, or named.
+
+    Then ``column()``, where it is among the ``names``.
+    """
     # The very object, though checks have made another one of y.
     if secret is given:
         return SecretColumn(np.asarray(y), "y")
@@ -73,7 +76,7 @@ def stated_column(
 
 
 def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:
-    """Class of each row where ``y`` names few classes, else the same for all."""
+    """Return the class of each row where ``y`` names few classes, else the same for all."""
     labels = np.zeros(n_rows) if y is None or np.ndim(y) != 1 else np.asarray(y)
     if labels.dtype == object:
         labels = labels.astype(str)
@@ -83,7 +86,10 @@ def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:
 
 
 def numbers(given: Any) -> list[float]:
-    """What a list holds, nan for what is no number; ``[]`` for what can be read only once."""
+    """Return what a list holds, nan for what is no number.
+
+    ``[]`` for what can be read only once.
+    """
     listed = np.iterable(given) and isinstance(given, Sized) and not isinstance(given, str)
     return [
         float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
@@ -94,7 +100,7 @@ def numbers(given: Any) -> list[float]:
 def pair_indices(
     pairs: Iterable[tuple[Any, Any]] | None, secrets: Sequence[Any]
 ) -> tuple[tuple[int, int], ...]:
-    """Pairs of indices for pairs of secrets; all pairs for None."""
+    """Return the pairs of indices for pairs of secrets; all pairs for None."""
     if pairs is None:
         return all_pairs(len(secrets))
     indices = []

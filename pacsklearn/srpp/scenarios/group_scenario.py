@@ -115,6 +115,6 @@ def _resampled(
     size: float,
     generator: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Rows drawn with replacement within each class, which keeps its share."""
+    """Draw rows with replacement within each class, which keeps its share."""
     parts = [rows[classes == label] for label in np.unique(classes)]
     return np.concatenate([generator.choice(own, max(1, round(size * own.size))) for own in parts])

@@ -179,7 +179,7 @@ class PrevalenceScenario(Scenario):
         )
 
     def _grid(self, values: list[Any], own: Any) -> list[Share]:
-        """The secrets: a name, a value and its share each."""
+        """Return the secrets: a name, a value and its share each."""
         if self.value is not None and self.value not in values:
             raise ScenarioError(f"No row has the value {self.value!r} in the secret column.")
         chosen = range(len(values)) if self.value is None else [values.index(self.value)]

@@ -49,7 +49,9 @@ class World(ABC):
 
     @abstractmethod
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Rows and targets in this world, from the ones given to ``fit``; those stay as they are.
+        """Return the rows and targets in this world, from the ones given to ``fit``.
+
+        Those stay as they are.
 
         Parameters
         ----------
@@ -150,7 +152,7 @@ class Worlds:
 
     @classmethod
     def drawn(cls, draws: Sequence[Sequence[World]], priors: Sequence[str], **parts: Any) -> Worlds:
-        """Data sets of each secret under each prior, secret by secret, all equally likely."""
+        """Return the equally likely data sets of each secret under each prior."""
         ends = np.cumsum([len(each) for each in draws]).tolist()
         laws = tuple(
             Law(*divmod(number, len(priors)), tuple(range(end - len(draws[number]), end)))
@@ -160,7 +162,7 @@ class Worlds:
         return cls(priors=tuple(priors), worlds=worlds, laws=laws, **parts)
 
     def index(self, realized: Any) -> int:
-        """Index of the secret that a curator states, by its name or value.
+        """Return the index of the secret that a curator states, by its name or value.
 
         Raises
         ------
@@ -189,11 +191,11 @@ class Worlds:
         return np.asarray(weights / weights.sum())
 
     def law(self, secret: int, prior: int) -> Law:
-        """Law of a secret under a prior."""
+        """Return the law of a secret under a prior."""
         return next(law for law in self.laws if (law.secret, law.prior) == (secret, prior))
 
     def instances(self) -> list[tuple[Law, Law]]:
-        """The two laws of every pair under every prior."""
+        """Return the two laws of every pair under every prior."""
         return [
             (self.law(i, prior), self.law(j, prior))
             for prior in range(len(self.priors))
@@ -285,6 +287,6 @@ class Scenario(ABC):
 
 
 def all_pairs(n_secrets: int) -> tuple[tuple[int, int], ...]:
-    """Every pair of secrets once; the bounds hold in both directions."""
+    """Return every pair of secrets once; the bounds hold in both directions."""
     first, second = np.triu_indices(n_secrets, 1)
     return tuple(zip(first.tolist(), second.tolist(), strict=True))

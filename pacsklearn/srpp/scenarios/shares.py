@@ -85,7 +85,7 @@ class SharesInUniverse:
         self._order = lru_cache(_KEPT_ORDERS)(self._drawn_order)
 
     def world(self, share: Share, draw: int) -> RowWorld:
-        """The training set of a share, from one order of the rows."""
+        """Return the training set of a share, from one order of the rows."""
         order = self._order(draw)
         having = self._codes == share.code
         chosen, spare = order[: self.size], order[self.size :]
@@ -133,7 +133,7 @@ class SharesOfReference:
         self._codes, self._size, self._seed = codes, size, seed
 
     def world(self, share: Share, draw: int) -> RowWorld:
-        """The draw-th table of a share; all shares use the same random numbers."""
+        """Return the draw-th table of a share; all shares use the same random numbers."""
         generator = np.random.default_rng([self._seed, draw])
         tickets = generator.random((2, self._size))
         # Rows with the value stand anywhere in a table, as they do in the real one.
@@ -148,6 +148,6 @@ class SharesOfReference:
 
 
 def _room(total: int, n_rows: int, share: float) -> int:
-    """Most rows among which the value, with so many rows of all, has the share."""
+    """Return the most rows among which the value, with so many rows of all, has the share."""
     # One more than the rounded-down count of either kind would run out of rows.
     return min(n_rows, math.floor(total / share), math.floor((n_rows - total) / (1 - share)))

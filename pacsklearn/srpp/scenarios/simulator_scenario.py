@@ -33,7 +33,7 @@ class SimulatedWorld(World):
         self._sample, self._secret, self._prior, self._seed = sample, secret, prior, seed
 
     def drawn(self) -> Any:
-        """What the simulator returns."""
+        """Return what the simulator returns."""
         return self._sample(self._secret, self._prior, np.random.default_rng(list(self._seed)))
 
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -65,7 +65,7 @@ class SecretWorlds(StatedSecret):
     )
 
     def rows(self) -> Rows:
-        """Rows of the text about the secret."""
+        """Return the rows of the text about the secret."""
         size = (
             f"{self.n_secrets} secrets, {self.n_pairs} pairs, {self.n_priors} prior(s), up to "
             f"{self.n_draws} data sets a secret"

@@ -77,7 +77,7 @@ class AdditiveModel(BaseEstimator):
 
     @abstractmethod
     def loss_of(self, y: NDArray[Any]) -> tuple[Loss, Any]:
-        """Loss of rows with these targets, and what they weigh beside their own weights."""
+        """Return loss of rows with these targets, and what they weigh beside their own weights."""
 
     @property
     def terms_(self) -> tuple[Term, ...]:
@@ -86,7 +86,7 @@ class AdditiveModel(BaseEstimator):
         return self._terms(self.schema_)
 
     def effects(self) -> dict[str, dict[str, Floats]]:
-        """What each level of each term adds to the scores, by the names of term and level.
+        """Return what each level of each term adds to the scores, by the names of term and level.
 
         Returns
         -------
@@ -104,7 +104,10 @@ class AdditiveModel(BaseEstimator):
         return effects
 
     def design(self, X: Any) -> sparse.csr_matrix:
-        """Ones where a row has a level, after a first column of ones; (n_rows, 1 + levels)."""
+        """Return ones where a row has a level, after a first column of ones.
+
+        (n_rows, 1 + levels).
+        """
         check_is_fitted(self, "schema_")
         X = checked_table(X, self.schema_)
         places = {name: place for place, name in enumerate(self.schema_.names)}
@@ -132,7 +135,7 @@ class AdditiveModel(BaseEstimator):
         return penalty_matrix(terms, self.ridge, self.smoothness, self.pair_ridge)
 
     def solve(self, design: Any, loss: Loss, weights: Floats, penalty: Floats) -> Floats:
-        """Weights of shape (1 + levels, n_scores) of the model of these rows."""
+        """Return the weights of shape (1 + levels, n_scores) of the model of these rows."""
         problem = Problem(design, loss, weights[:, None], penalty)
         ranges = monotone_ranges(self.terms_, self.monotone)
         if ranges:
@@ -159,7 +162,7 @@ class AdditiveModel(BaseEstimator):
         self.scale_ = float(np.sqrt(np.mean(np.square(scores))))
 
     def scores(self, X: Any) -> Floats:
-        """Scores of shape (n_rows, n_scores)."""
+        """Return the scores of shape (n_rows, n_scores)."""
         check_is_fitted(self, "coef_")
         weights = np.vstack([self.intercept_, self.coef_.T])
         return np.asarray(self.design(X) @ weights)
@@ -208,7 +211,7 @@ _LEVELS = 0.02
 def penalty_matrix(
     terms: Sequence[Term], ridge: float, smoothness: float, pair_ridge: float
 ) -> NDArray[np.float64]:
-    """Matrix ``P`` of the penalty ``w' P w / 2``; the intercept comes first and is free.
+    """Return the matrix ``P`` of the penalty ``w' P w / 2``; the intercept comes first and is free.
 
     Notes
     -----

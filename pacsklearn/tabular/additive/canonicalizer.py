@@ -75,7 +75,7 @@ class AdditiveCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the scores on the universe's rows."""
+        """Return the expected squared change of the scores on the universe's rows."""
         n_scores, length = dict(layout.blocks)["weights"]
         blocks: list[tuple[int, Metric]] = [(length, second_moment(estimator.design(X)[:, 1:]))]
         blocks *= n_scores
@@ -96,7 +96,7 @@ class AdditiveCanonicalizer(Canonicalizer):
 
 
 def deviations_of_levels(model: AdditiveModel, variances: Floats) -> Floats:
-    """Standard deviation of the noise of each level; as ``coef_``, (n_scores, n_levels).
+    """Return the standard deviation of the noise of each level; as ``coef_``, (n_scores, n_levels).
 
     Parameters
     ----------

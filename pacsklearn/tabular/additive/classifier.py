@@ -98,5 +98,5 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel, ScoreClassifier):
 
 
 def loss_of_classes(codes: NDArray[np.intp], n_classes: int) -> Loss:
-    """Loss of rows with these classes."""
+    """Return the loss of rows with these classes."""
     return LogisticLoss(codes) if n_classes == 2 else SoftmaxLoss(codes, n_classes)

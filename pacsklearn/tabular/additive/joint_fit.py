@@ -75,7 +75,7 @@ class AdditiveFitter(SubsetFitter):
 
 
 def _loss(blank: Any, y: Any, weights: NDArray[np.float64]) -> Loss | None:
-    """Loss of all rows; sets classes, and puts their weights into ``weights``.
+    """Return the loss of all rows; sets classes, and puts their weights into ``weights``.
 
     None where the targets are of another kind, or some subset does not see every class.
     """

@@ -25,22 +25,25 @@ class ScoreClassifier(ABC):
 
     @abstractmethod
     def scores(self, X: Any) -> Floats:
-        """Log-odds of the second of two classes, (n_rows, 1); else a score a class."""
+        """Return the log-odds of the second of two classes, (n_rows, 1); else a score a class."""
 
     def decision_function(self, X: Any) -> Floats:
-        """Log-odds of the second class, (n_rows,); or a score a class, (n_rows, n_classes)."""
+        """Return the log-odds of the second class, (n_rows,).
+
+        Or a score a class, (n_rows, n_classes).
+        """
         scores = self.scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities; (n_rows, n_classes)."""
+        """Return the class probabilities; (n_rows, n_classes)."""
         scores = self.scores(X)
         if scores.shape[1] > 1:
             return np.asarray(softmax(scores, axis=1))
         return np.column_stack([expit(-scores), expit(scores)])
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities."""
+        """Return the logarithms of the class probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 

@@ -26,19 +26,19 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, scores: Floats) -> Floats:
-        """Loss of each row; (n_rows, m)."""
+        """Return the loss of each row; (n_rows, m)."""
 
     @abstractmethod
     def slope(self, scores: Floats) -> tuple[Floats, Any]:
-        """Derivative by the scores, shaped like them, and what :meth:`bend` needs."""
+        """Return the derivative by the scores, shaped like them, and what :meth:`bend` needs."""
 
     @abstractmethod
     def curvatures(self, scores: Floats) -> Floats:
-        """Second derivative by one model's scores, the mean over them; (n_rows,)."""
+        """Return the second derivative by one model's scores, the mean over them; (n_rows,)."""
 
     @abstractmethod
     def bend(self, state: Any, change: Floats) -> Floats:
-        """Second derivative times a change of the scores."""
+        """Return the second derivative times a change of the scores."""
 
 
 @final
@@ -141,7 +141,7 @@ class Problem:
     penalty: Floats
 
     def scores(self, w: Floats) -> Floats:
-        """Scores of shape (n_rows, k, m) for weights of shape (d, k, m)."""
+        """Return the scores of shape (n_rows, k, m) for weights of shape (d, k, m)."""
         d, k, m = w.shape
         return np.asarray(self.design @ w.reshape(d, k * m)).reshape(-1, k, m)
 
@@ -151,12 +151,12 @@ class Problem:
         return np.asarray(self.design.T @ scores.reshape(n, k * m)).reshape(-1, k, m)
 
     def penalise(self, w: Floats) -> Floats:
-        """``P w``."""
+        """Return ``P w``."""
         return np.asarray(np.tensordot(self.penalty, w, axes=1))
 
 
 def minimise(problem: Problem, start: Floats | None = None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Weights of shape (d, k, m) that minimise each model's problem, and which converged.
+    """Return weights of shape (d, k, m) that minimise each model's problem, and which converged.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def _newton_step(
 
 
 def _preconditioner(problem: Problem, start: Floats | None) -> Any:
-    """One matrix for all models and scores: the rows' moments, bent as at ``start``."""
+    """Return one matrix for all models and scores: the rows' moments, bent as at ``start``."""
     loss, design = problem.loss, problem.design
     rows = problem.weights.mean(axis=1)
     if start is not None:

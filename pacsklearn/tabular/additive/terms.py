@@ -71,7 +71,7 @@ class Term:
         return labels
 
     def codes(self, columns: Sequence[Any]) -> Codes:
-        """Level of each row, from the values of the term's columns."""
+        """Return the level of each row, from the values of the term's columns."""
         # One level for what is missing and what is outside: to tell them apart would cost noise.
         indices = []
         for column, values, size in zip(self.columns, columns, self.sizes, strict=True):
@@ -83,7 +83,7 @@ class Term:
 def terms_of(
     columns: Iterable[Column], pairs: Iterable[Any], n_bins: int, n_pair_bins: int
 ) -> tuple[Term, ...]:
-    """A term for each column that is used, then one for each pair."""
+    """Return a term for each column that is used, then one for each pair."""
     used = {column.name: column for column in columns if column.kind not in ("ignored", "text")}
     singles = [Term((column,), n_bins) for column in used.values()]
     crossed = []
@@ -100,7 +100,7 @@ def terms_of(
 
 
 def design_of(codes: Sequence[Codes], sizes: Sequence[int]) -> sparse.csr_matrix:
-    """Ones where a row has a level, with a first column of ones; (n_rows, 1 + levels)."""
+    """Return ones where a row has a level, with a first column of ones; (n_rows, 1 + levels)."""
     n_rows, starts = codes[0].size, 1 + np.concatenate([[0], np.cumsum(sizes)[:-1]])
     columns = np.empty((n_rows, len(codes) + 1), dtype=np.int32)
     columns[:, 0] = 0
@@ -128,7 +128,7 @@ _SMALLEST_STEP = 1e-8
 def monotone_ranges(
     terms: Sequence[Term], directions: Mapping[str, int] | None
 ) -> tuple[Range, ...]:
-    """First level, end and direction (1 or -1) of each constrained term; the intercept is 0.
+    """Return first level, end and direction (1 or -1) of each constrained term; the intercept is 0.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def minimise_monotone(problem: Problem, ranges: Sequence[Range]) -> tuple[Floats
 
 
 def repaired(levels: Floats, ranges: Sequence[Range]) -> Floats:
-    """Nearest weights that keep the constraints, a public function of noisy ones; (k, levels)."""
+    """Return the nearest weights that keep the constraints; shape (k, levels)."""
     repaired_levels = levels.copy()
     for start, stop, direction in ranges:
         for row in repaired_levels:

@@ -51,7 +51,7 @@ class AnswersAdvice(Advice):
         warn_of_poor_answers(plan, candidates)
 
     def plan(self, kind: Answers, estimator: Any, request: PlanRequest) -> FitPlan:
-        """Plan of private answers to rows like those outside the drawn subset."""
+        """Return the plan of private answers to rows like those outside the drawn subset."""
         if request.scoring is not None:
             raise ValueError(
                 "scoring must be None where answers are released: they are labels or values, "
@@ -142,7 +142,7 @@ def _verdict(
     held_out: HeldOut,
     step_budget: float,
 ) -> Verdict:
-    """Verdict on answers of so many nats each, beside the public constant's."""
+    """Return the verdict on answers of so many nats each, beside the public constant's."""
     constant = public_constant(candidates.estimator, candidates.y, kind.prior)
     reference = reference_of(
         constant,
@@ -156,7 +156,7 @@ def _verdict(
 
 
 def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
-    """What would help answers of a model on which candidates disagree so often."""
+    """Yield what would help answers of a model on which candidates disagree so often."""
     if contested > _MANY_CONTESTED and kind.answers == "labels":
         yield (
             f"Candidates disagree on {100 * contested:.0f} % of the rows, and each such answer is "
@@ -174,7 +174,7 @@ def _simulated(
     most: int,
     n_releases: int,
 ) -> tuple[SimulatedAnswers, HeldOut]:
-    """Simulated answers to some of the rows, and those of them that each candidate is scored on."""
+    """Return simulated answers to some rows, and the rows each candidate is scored on."""
     space = candidates.space
     rows = some_of(np.arange(space.n_rows), most, [SEED, 3])
     queries, truth = safe_indexing(candidates.X, rows), safe_indexing(candidates.y, rows)

@@ -66,11 +66,11 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
 
     @abstractmethod
     def _listed(self, schema: Schema | None, n_features: int) -> list[Any]:
-        """Families that are chosen among when none are given."""
+        """Return the families that are chosen among when none are given."""
 
     @abstractmethod
     def _options(self, listed: list[Any]) -> tuple[ModelOrConstant, Parameters]:
-        """What is chosen from, and how it is released."""
+        """Return what is chosen from, and how it is released."""
 
     def _check_prior(self) -> None:
         """Ask for what is publicly expected before a row is looked at."""
@@ -133,7 +133,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         )
 
     def predict(self, X: Any) -> Any:
-        """Predictions of the released model."""
+        """Return the predictions of the released model."""
         check_is_fitted(self)
         return self.released_estimator_.predict(X)
 
@@ -144,7 +144,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         return {**super().__getstate__(), "families": unfitted(self.families)}
 
     def _model(self, X: Any, y: Any, groups: Any) -> tuple[PACPrivate, list[Utility]]:
-        """What is fitted, and which of the built-in families the table's shape leaves out."""
+        """Return what is fitted, and the families that the table's shape leaves out."""
         is_student = isinstance(self.families, Student)
         if not is_student:
             self._check_prior()
@@ -306,7 +306,7 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
 
     @available_if(_offers("decision_function"))
     def decision_function(self, X: Any) -> Any:
-        """Decision function of the released model."""
+        """Return the decision function of the released model."""
         return self.released_estimator_.decision_function(X)
 
 

@@ -36,7 +36,9 @@ _FEW_CLASSES = 2
 
 
 def classifier_families(schema: Schema | None, n_features: int) -> list[Any]:
-    """Classifiers to choose among; a schema brings additive models and encodings without noise.
+    """Return the classifiers to choose among.
+
+    A schema brings additive models and encodings without noise.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def classifier_families(schema: Schema | None, n_features: int) -> list[Any]:
 
 
 def regressor_families(schema: Schema | None, n_features: int) -> list[Any]:
-    """Regressors to choose among; arguments as for :func:`classifier_families`."""
+    """Return the regressors to choose among; arguments as for :func:`classifier_families`."""
     heads = [
         *(Ridge(alpha) for alpha in (1e1, 1e3)),
         *(StepwiseRegressor(0, ridge=ridge) for ridge in _SHRUNKEN),
@@ -71,7 +73,7 @@ def regressor_families(schema: Schema | None, n_features: int) -> list[Any]:
 
 
 def too_dear(model: Any, n_rows: int, n_features: int, n_classes: int) -> str:
-    """Why a listed model takes too long on a table of such a shape; empty where it does not.
+    """Return why a listed model takes too long on a table of such a shape; empty where it does not.
 
     Parameters
     ----------

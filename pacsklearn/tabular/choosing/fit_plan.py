@@ -178,7 +178,7 @@ def _option(option: Any) -> str:
 
 
 def steadier_models(estimator: Any) -> dict[str, Any]:
-    """Shrunken linear models in place of an estimator's last step, by name.
+    """Return the shrunken linear models in place of an estimator's last step, by name.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class Judge:
         seed: int = SEED,
         law: NoiseLaw | None = None,
     ) -> Utility:
-        """Utility of a release of parameters at the best of some public temperatures.
+        """Return the utility of a release of parameters at the best of some public temperatures.
 
         By the law that is released, unless another is given.
         """
@@ -91,13 +91,13 @@ class Judge:
         return Utility(name, tuple(scores.tolist()), temperatures[chosen], right=right)
 
     def verdict(self, name: str, plan: ParameterPlan, n_releases: int) -> Verdict:
-        """Verdict on one estimator's release."""
+        """Return the verdict on one estimator's release."""
         listed = temperatures_of(plan.outputs.template)
         utility = self.utility(name, plan, n_releases, listed)
         return Verdict(self.scoring(plan), (utility,), self.reference(plan, utility))
 
     def without_noise(self, plan: ParameterPlan, n_releases: int) -> float:
-        """Mean score of the drawn candidates' models as they are."""
+        """Return the mean score of the drawn candidates' models as they are."""
         listed = temperatures_of(plan.outputs.template)
         score: Any = self._scorer(plan, 1.0)
         if self._by_log:
@@ -108,24 +108,24 @@ class Judge:
         return float(scores.mean(axis=0).max())
 
     def reference(self, plan: ParameterPlan, utility: Utility, seed: int = SEED) -> Utility:
-        """Score of the constant in the draws of an option's utility."""
+        """Return the score of the constant in the draws of an option's utility."""
         scorer = self._scorer(plan, 1.0)
         draws = self.simulated(plan, len(utility.scores), seed, scorer).candidates
         return reference_of(self.constant(plan), scorer, self._held_out, draws)
 
     def constant(self, plan: ParameterPlan) -> Any:
-        """The public constant in the place of a plan's release; None where there is none."""
+        """Return the public constant in the place of a plan's release; None where there is none."""
         prior = self._prior or plan.outputs.prior
         return public_constant(plan.outputs.template, self._candidates.y, prior)
 
     def scoring(self, plan: ParameterPlan) -> str:
-        """Name of what is scored."""
+        """Return the name of what is scored."""
         return scoring_name(self._scoring, plan.outputs.reference)
 
     def simulated(
         self, plan: ParameterPlan, n_releases: int, seed: int, score: Callable[..., Any]
     ) -> SimulatedReleases:
-        """Simulated releases of a plan."""
+        """Return simulated releases of a plan."""
         return SimulatedReleases(
             plan.outputs,
             plan.space.row_subsets(),

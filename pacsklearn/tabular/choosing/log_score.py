@@ -32,7 +32,7 @@ _WEIGHTS: dict[type, tuple[str, ...]] = {
 def log_scores(
     model: Any, X: Any, y: NDArray[Any], temperatures: tuple[float, ...] = (1.0,)
 ) -> Floats:
-    """Mean log-probability of the true classes at each temperature; (n_temperatures,).
+    """Return the mean log-probability of the true classes at each temperature; (n_temperatures,).
 
     A strictly proper score: its expectation is largest for the true probabilities.
     Arguments as for :func:`log_and_right`.
@@ -71,7 +71,7 @@ def log_and_right(
 
 
 def temperatures_of(estimator: Any, most: int = len(TEMPERATURES)) -> tuple[float, ...]:
-    """Temperatures that an estimator's decisions are scored at, 1 first.
+    """Return the temperatures that an estimator's decisions are scored at, 1 first.
 
     At most ``most`` of those that its weights may be released divided by, all of them where there
     are no probabilities and a margin has no scale of its own, and 1 for probabilities as they are.
@@ -84,7 +84,10 @@ def temperatures_of(estimator: Any, most: int = len(TEMPERATURES)) -> tuple[floa
 
 
 def is_tempered(estimator: Any) -> bool:
-    """Whether a classifier's weights can be divided: its logits are too, and its labels stay."""
+    """Return whether a classifier's weights can be divided.
+
+    Its logits are too, and its labels stay.
+    """
     last = _last(estimator)
     # Of more than two classes liblinear's probabilities are no softmax.
     return type(last) in _WEIGHTS and getattr(last, "solver", "") != "liblinear"
@@ -104,7 +107,7 @@ def _last(estimator: Any) -> Any:
 
 
 def _logits(model: Any, X: Any) -> Floats:
-    """Logarithms of the class probabilities, up to a number a row; (n_rows, n_classes)."""
+    """Return logarithms of the class probabilities, up to a number a row; (n_rows, n_classes)."""
     n_classes = len(model.classes_)
     # Decisions first: logarithms of probabilities that are zero in doubles say too little.
     if hasattr(model, "predict_proba") and not is_tempered(model):

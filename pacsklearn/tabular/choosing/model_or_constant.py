@@ -35,7 +35,7 @@ class NothingBeatsTheConstant(Exception):  # noqa: N818 - no error: Auto catches
         self.candidates, self.choice, self.constant = candidates, choice, constant
 
     def released(self, budget: Budget) -> tuple[Any, PACGuarantee]:
-        """The constant and its guarantee; nothing is drawn, and nothing charged."""
+        """Return the constant and its guarantee; nothing is drawn, and nothing charged."""
         space = self.candidates.space
         warn_user(
             "Nothing on the list is expected to beat a constant under this budget: "
@@ -81,7 +81,7 @@ class ModelOrConstant(Tuned):
     stops: bool = True
 
     def choose(self, prepare: Prepare, candidates: Candidates) -> Choice:
-        """The best option, with the constant among the outcomes.
+        """Return the best option, with the constant among the outcomes.
 
         Raises
         ------

@@ -55,7 +55,7 @@ class ParametersAdvice(Advice):
         _warn(verdict, one, candidates, estimator)
 
     def plan(self, kind: Parameters, estimator: Any, request: PlanRequest) -> FitPlan:
-        """Plan of a release of parameters, and of steadier models in its place."""
+        """Return the plan of a release of parameters, and of steadier models in its place."""
         candidates, n_releases = request.candidates, request.n_releases
         choices = kind.choices(request.noise)
 
@@ -127,7 +127,7 @@ class ParametersAdvice(Advice):
 
 
 def _of_list(utility: Utility, plan: ParameterPlan) -> OfList:
-    """One line of the trade between lists."""
+    """Return one line of the trade between lists."""
     law = plan.calibrate(opening_belief(plan.space.weights))
     known = plan.space.row_subsets().stated().known
     worst = known[1][1] if known else math.nan  # of a single unit with a secret there is no other
@@ -169,7 +169,7 @@ def _advice_on_parameters(
 
 
 def _is_poor(verdict: Verdict, plan: ParameterPlan) -> bool:
-    """Whether a release is expected to be no better than a constant."""
+    """Return whether a release is expected to be no better than a constant."""
     if not math.isnan(verdict.gain):
         return verdict.gain <= 0
     # Nothing public to compare with, and farther from the targets than they are from each other.
@@ -199,7 +199,7 @@ def _warn(verdict: Verdict, plan: ParameterPlan, candidates: Candidates, estimat
 
 
 def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
-    """What to try where there are more columns than rows, and so many numbers to noise."""
+    """Return what to try where there are more columns than rows, and so many numbers to noise."""
     shape: tuple[int, ...] = getattr(candidates.X, "shape", ())
     if len(shape) < 2 or shape[1] <= shape[0]:
         return ""
@@ -211,7 +211,7 @@ def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
 
 
 def _can_have_prior(plan: ParameterPlan) -> bool:
-    """Whether a public prior was not stated and could be."""
+    """Return whether a public prior was not stated and could be."""
     outputs = plan.outputs
     if outputs.prior is not None:
         return False
@@ -219,7 +219,7 @@ def _can_have_prior(plan: ParameterPlan) -> bool:
 
 
 def promise_of(law: NoiseLaw, space: Any) -> str:
-    """What a release by ``law`` promises, in words."""
+    """Return what a release by ``law`` promises, in words."""
     if law.information is None:
         return promise_of_nats(law.bound, space)
     return (
@@ -229,7 +229,7 @@ def promise_of(law: NoiseLaw, space: Any) -> str:
 
 
 def promise_of_nats(budget: float, space: Any) -> str:
-    """What at most ``budget`` nats promise, in words: what is learned, and a member told."""
+    """Return what at most ``budget`` nats promise, in words: what is learned, and a member told."""
     prior, _ = space.membership_prior()
     return (
         f"at most {budget:.4g} nats; membership of a {space.unit} is told with a success of at "

@@ -18,7 +18,7 @@ _NO_REFERENCE = Utility("no constant", ())
 
 
 def public_constant(estimator: Any, y: Any, prior: PublicPrior | Constant | None = None) -> Any:
-    """Fitted constant in an estimator's place; None where nothing is publicly expected.
+    """Return a fitted constant in an estimator's place; None where nothing is publicly expected.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def reference_of(
     held_out: Callable[[int], tuple[Any, Any]],
     draws: Sequence[int],
 ) -> Utility:
-    """Utility of a constant in place of releases of the drawn candidates."""
+    """Return the utility of a constant in place of releases of the drawn candidates."""
     if constant is None:
         return _NO_REFERENCE
 
@@ -64,7 +64,7 @@ def reference_of(
 
 
 def constant_name(constant: Any) -> str:
-    """A public constant in words."""
+    """Return a public constant in words."""
     if hasattr(constant, "classes_"):
         shares = ", ".join(f"{share:.3g}" for share in constant.class_prior_)
         return f"the constant probabilities {shares}"

@@ -97,7 +97,7 @@ class Simulation(ABC):
         self.candidates = tuple(draw.index(space.weights) for _ in range(n_releases))
 
     def _scored(self, release: Callable[[int, SeededSampler], float]) -> Floats:
-        """Score of each simulated release."""
+        """Return the score of each simulated release."""
         sampler = SeededSampler(np.random.default_rng([self.seed, 1]))
         if not self._is_silent:
             return np.array([release(index, sampler) for index in self.candidates])
@@ -110,7 +110,7 @@ class Simulation(ABC):
 
     @abstractmethod
     def at(self, law: Any) -> Floats:
-        """Scores under a noise law, or with so many nats a contested answer; (n_releases,)."""
+        """Return the scores under a law, or at so many nats a contested answer; (n_releases,)."""
 
 
 @final
@@ -146,12 +146,12 @@ class SimulatedReleases(Simulation):
         return self._scored(release)
 
     def without_noise(self) -> Floats:
-        """Scores of the same candidates' models as they are."""
+        """Return the scores of the same candidates' models as they are."""
         vectors = self._outputs.vectors
         return self._scored(lambda index, _: self.score(vectors[index], index))
 
     def score(self, vector: Floats, index: int) -> Any:
-        """Score of a vector as a release of candidate ``index``."""
+        """Return the score of a vector as a release of candidate ``index``."""
         model, (X, y) = self._outputs.decode(vector), self._held_out(index)
         name, first = getattr(self._outputs.canonicalizer, "steps", [("", None)])[0]
         if getattr(first, "is_public", False) and name in model.named_steps:
@@ -257,7 +257,7 @@ class SimulatedJointLabels(Simulation):
 
 
 def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> HeldOut:
-    """Rows outside the candidate that was drawn, at most so many of them."""
+    """Return the rows outside the candidate that was drawn, at most so many of them."""
     X, y, space = candidates.X, candidates.y, candidates.space
     rows_of: dict[int, tuple[Any, Any]] = {}
 
@@ -273,14 +273,14 @@ def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> H
 
 
 def some_of(rows: NDArray[np.intp], most: int, seed: list[int]) -> NDArray[np.intp]:
-    """At most so many of the rows, in their order, by a public seed."""
+    """Return at most so many of the rows, in their order, by a public seed."""
     if rows.size <= most:
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
 
 
 def as_number(value: Any) -> float:
-    """What a scorer returned, as one number."""
+    """Return what a scorer returned, as one number."""
     if not isinstance(value, Real):
         raise ValueError(f"scoring must return one number, got {type(value).__name__}.")
     return float(value)
@@ -289,7 +289,7 @@ def as_number(value: Any) -> float:
 def released_scorer(
     scoring: Any, estimator: Any, canonicalizer: Canonicalizer, y: Any
 ) -> Callable[[Any, Any, Any], float]:
-    """Callable ``(model, X_test, y_test)`` for a user's ``scoring``.
+    """Return a function ``(model, X_test, y_test)`` for a user's ``scoring``.
 
     Raises
     ------
@@ -320,7 +320,7 @@ def released_scorer(
 
 
 def scoring_name(scoring: Any, model: Any) -> str:
-    """Name of a score for tables and axes; ``model`` is a fitted one."""
+    """Return the name of a score for tables and axes; ``model`` is a fitted one."""
     if isinstance(scoring, str):
         return scoring
     if scoring is not None:

@@ -96,7 +96,7 @@ class Choice(ChosenPlan[ParameterPlan]):
     outcomes: int
 
     def learned(self, release: Release) -> dict[str, Any]:
-        """The choice, with the guarantee that states it."""
+        """Return the choice, with the guarantee that states it."""
         assert isinstance(release.guarantee, PACGuarantee)
         about = ""
         if is_tempered(self.estimator):
@@ -116,7 +116,7 @@ class Choice(ChosenPlan[ParameterPlan]):
         }
 
     def stated(self, guarantee: PACGuarantee, about: str = "") -> PACGuarantee:
-        """Guarantee that says among how many outcomes was chosen, and what that may tell."""
+        """Return guarantee that says among how many outcomes was chosen, and what that may tell."""
         nats = math.log(self.outcomes)
         choice = (
             f"1 of {self.outcomes} possible outcomes, by simulated releases over all candidates: "
@@ -243,7 +243,7 @@ class Tuned(Alternatives):
         return options
 
     def _reading(self, estimator: Any) -> Any:
-        """An option as it reads the table; replaced where a codebook says how."""
+        """Return an option as it reads the table; replaced where a codebook says how."""
         return estimator
 
     def _listed(self) -> list[Any]:
@@ -360,7 +360,7 @@ def _option(estimator: Any, params: Mapping[str, Any], *, named: bool) -> Option
 
 
 def value_name(value: Any) -> str:
-    """An option's value as a leaderboard names it: of a pipeline, its steps."""
+    """Return an option's value as a leaderboard names it: of a pipeline, its steps."""
     steps = steps_of(value)
     return " + ".join(" ".join(repr(step).split()) for step in steps)
 

@@ -69,7 +69,7 @@ class Utility:
         return float(np.mean(self.merits)) if self.scores else math.nan
 
     def behind(self, other: Utility, *, in_merit: bool = False) -> float:
-        """Standard errors by which it is behind another on the draws that both have."""
+        """Return the standard errors by which it is behind another on the draws that both have."""
         mine, theirs = (one.merits if in_merit else one.scores for one in (self, other))
         n_common = min(len(mine), len(theirs))
         difference = np.subtract(theirs[:n_common], mine[:n_common])

@@ -80,7 +80,7 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         return [self._encoding(*both) for both in zip(models, np.sqrt(squares), strict=True)]
 
     def _encoding(self, estimator: Any, size: float) -> Encoding:
-        """Encoding of a forest with averages of root mean square ``size`` about equal ones."""
+        """Return a forest's encoding, of averages with root mean square ``size``."""
         arrays: dict[str, Floats] = {}
         if estimator.thresholds == "learned":
             arrays["thresholds"] = estimator.thresholds_
@@ -116,7 +116,7 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Expected squared change of the trees' average on the universe's rows."""
+        """Return the expected squared change of the trees' average on the universe's rows."""
         rows, typical = numeric_rows(X), vectors.mean(axis=0)
         rows = rows[:: -(-rows.shape[0] // _MOST_ROWS)]
         structure = forest_structure(estimator, rows.shape[1])
@@ -139,12 +139,12 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
 
 
 def _has_scale(estimator: Any) -> bool:
-    """Whether leaves are released with their size on the subset's own rows apart."""
+    """Return whether leaves are released with their size on the subset's own rows apart."""
     return is_classifier(estimator) and estimator.leaves != "votes"
 
 
 def _thresholds(arrays: dict[str, Floats], template: Any, structure: ForestStructure) -> Floats:
-    """Thresholds of a vector, repaired: inside the public range, widths not negative."""
+    """Return the thresholds of a vector, repaired: inside the public range, widths not negative."""
     given, n_features = template.feature_range, template.n_features_in_
     if "centre" in arrays:
         scale = FeatureScale(arrays["centre"], np.maximum(arrays["half_width"], 0.0))
@@ -193,7 +193,7 @@ def _threshold_costs(
     structure: ForestStructure,
     leaves: NDArray[np.intp],
 ) -> Floats:
-    """Mean squared change of the average for a unit of change of each number, at its largest."""
+    """Return the largest mean squared change of the average by a unit of each number."""
     spread = rows.std(axis=0)
     spread[spread == 0] = 1.0
     values, features = arrays["leaves"], structure.features

@@ -167,6 +167,6 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
 
 
 def root_weights(counts: Floats) -> Floats:
-    """One over the root of each class's share, on the scale where equal classes weigh one."""
+    """Return one over the root of each class's share; equal classes weigh one."""
     shares = counts * counts.size
     return np.sqrt(np.divide(counts.sum(), shares, out=np.ones_like(shares), where=shares > 0))

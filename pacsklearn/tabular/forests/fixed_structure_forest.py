@@ -82,30 +82,33 @@ class FixedStructureForest(BaseEstimator):
         return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Leaf that each row reaches in each tree, from 0 on; shape (n_rows, n_estimators)."""
+        """Return the leaf that each row reaches in each tree, from 0 on.
+
+        Shape (n_rows, n_estimators).
+        """
         check_is_fitted(self, "leaf_values_")
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return descend(X, self.features_, self.thresholds_)
 
     @abstractmethod
     def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
-        """What impurity and leaves follow from, of checked targets."""
+        """Return what impurity and leaves follow from, of checked targets."""
 
     @abstractmethod
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
-        """What the leaves say, by the sums of the statistics in every node of some trees."""
+        """Return what the leaves say, by the sums of the statistics in every node of some trees."""
 
     def set_leaves(self, means: Floats, sums: Floats) -> None:
         """Set ``leaf_values_`` by ``leaf_means`` and the sums of all this forest's trees."""
         self.leaf_values_ = means
 
     def rule(self) -> ThresholdRule:
-        """How thresholds are chosen, by checked parameters."""
+        """Return how thresholds are chosen, by checked parameters."""
         check_parameters(self)
         return ThresholdRule(self.step, self.smoothing, self.penalty, self.temperature)
 
     def average(self, X: Any) -> Floats:
-        """Mean over the trees of the values of the leaves that each row reaches."""
+        """Return the mean over the trees of the values of the leaves that each row reaches."""
         leaves = self.apply(X)
         total = self.leaf_values_[0][leaves[:, 0]]
         for values, reached in zip(self.leaf_values_[1:], leaves.T[1:], strict=True):
@@ -114,7 +117,7 @@ class FixedStructureForest(BaseEstimator):
 
 
 def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
-    """One weight for each row."""
+    """Return one weight for each row."""
     if sample_weight is None:
         return np.ones(n_rows)
     weights = check_array(
@@ -130,7 +133,7 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
 
 
 def shrunken_leaves(sums: Floats, mass: Floats, prior: Floats | None, prior_count: float) -> Floats:
-    """Means in the leaves, each node's shrunk towards its parent's.
+    """Return the means in the leaves, each node's shrunk towards its parent's.
 
     ``prior`` stands for the root's parent; without one the root has the mean of its rows.
     """
@@ -146,7 +149,7 @@ def shrunken_leaves(sums: Floats, mass: Floats, prior: Floats | None, prior_coun
 
 
 def common_votes(values: Floats, sums: Floats, prior_count: float) -> Floats:
-    """Each leaf's most probable class with the confidence that all leaves have together.
+    """Return each leaf's most probable class with the confidence that all leaves have together.
 
     Parameters
     ----------
@@ -166,7 +169,10 @@ def common_votes(values: Floats, sums: Floats, prior_count: float) -> Floats:
 
 
 def repaired_votes(values: Floats) -> Floats:
-    """Noisy votes as votes again: each leaf names one class, with the leaves' mean confidence."""
+    """Return the noisy votes as votes again.
+
+    Each leaf names one class, with the leaves' mean confidence.
+    """
     confidence = np.clip(values.max(axis=-1).mean(), 1 / values.shape[-1], 1.0)
     return _with_confidence(_votes(values), float(confidence))
 
@@ -181,7 +187,7 @@ def _with_confidence(votes: Floats, confidence: float) -> Floats:
 
 
 def on_simplex(rows: Floats) -> Floats:
-    """Nearest probabilities to each row; their order stays."""
+    """Return the nearest probabilities to each row; their order stays."""
     descending = -np.sort(-rows, axis=1)
     excess = (np.cumsum(descending, axis=1) - 1) / np.arange(1, rows.shape[1] + 1)
     last = np.sum(descending > excess, axis=1, keepdims=True) - 1

@@ -15,7 +15,7 @@ _BLOCK = 256
 
 @compiled(worth=2**23)
 def mean_spread(X, rows, edges, shares):
-    """Mean and standard deviation of each candidate's columns, rows counted by their shares.
+    """Return mean and standard deviation of each candidate's columns, rows counted by their shares.
 
     ``rows`` of candidate ``i``, increasing, stand from ``edges[i]`` to ``edges[i + 1]``. Blocks of
     the table are read once for all candidates; each adds its own rows in their order.
@@ -54,7 +54,7 @@ def _mean_spread_in_numpy(X, rows, edges, shares):
 
 @compiled(worth=2**23)
 def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
-    """How many thresholds of the grid each number is above, and whether rounding decides of one.
+    """Count the grid's thresholds below each number, and mark those that rounding decides.
 
     ``columns`` and ``cells`` hold a feature a row; ``centre``, ``half_width`` and ``slack`` have
     the shape (candidates, features), and ``raw`` each candidate's thresholds in their own units.
@@ -189,7 +189,7 @@ def _sum_leaves_in_numpy(leaves, edges, codes, values, sums):
 
 @compiled(worth=2**23)
 def mean_squares(columns, rows, edges, splits, thresholds, values):
-    """Mean square, for each candidate, of its trees' average distance from equal probabilities.
+    """Return each candidate's mean square distance of its average from equal probabilities.
 
     ``splits`` is the row of ``columns`` for each tree and level, ``values`` the leaves' class
     probabilities, of shape (candidates, trees, leaves, classes).

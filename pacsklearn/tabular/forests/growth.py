@@ -23,7 +23,7 @@ class FeatureScale(NamedTuple):
     half_width: Floats
 
     def raw(self, units: Any, features: Any) -> Floats:
-        """Thresholds of the given ``features`` in the features' own units."""
+        """Return the thresholds of the given ``features`` in the features' own units."""
         return np.asarray(self.centre[features] + self.half_width[features] * units)
 
 
@@ -51,7 +51,7 @@ def public_scale(feature_range: Any, n_features: int) -> FeatureScale:
 
 
 def feature_scale(feature_range: Any, X: Floats, weights: Floats) -> FeatureScale:
-    """The stated scale, or mean and standard deviation of the rows at hand."""
+    """Return the stated scale, or mean and standard deviation of the rows at hand."""
     if feature_range is not None:
         return public_scale(feature_range, X.shape[1])
     shares = weights / weights.sum()
@@ -61,7 +61,7 @@ def feature_scale(feature_range: Any, X: Floats, weights: Floats) -> FeatureScal
 
 
 def spanned_scale(mean: Floats, spread: Floats) -> FeatureScale:
-    """Scale of columns with this mean and standard deviation."""
+    """Return the scale of columns with this mean and standard deviation."""
     flat = spread <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     return FeatureScale(mean, np.where(flat, 1.0, _WIDTH * spread))
 
@@ -119,7 +119,7 @@ class ThresholdRule(NamedTuple):
         return np.linspace(-1.0, 1.0, 2 * half + 1)
 
     def choose(self, impurity: Floats) -> Floats:
-        """Threshold of each node from the impurity left behind by each of the grid's.
+        """Return the threshold of each node from the impurity left behind by each of the grid's.
 
         Parameters
         ----------
@@ -143,13 +143,13 @@ class ThresholdRule(NamedTuple):
 
 
 def entropy(sums: Floats) -> Floats:
-    """Entropy in nats times weight, of class weights along the last axis."""
+    """Return the entropy in nats times weight, of class weights along the last axis."""
     total = sums.sum(axis=-1)
     return np.asarray(xlogy(total, total) - xlogy(sums, sums).sum(axis=-1))
 
 
 def squared_error(sums: Floats) -> Floats:
-    """Squared deviations from the mean, of sums of ``w``, ``w y`` and ``w y^2``."""
+    """Return the squared deviations from the mean, of sums of ``w``, ``w y`` and ``w y^2``."""
     weight, first, second = np.moveaxis(sums, -1, 0)
     mean = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
     return np.asarray(np.maximum(second - first * mean, 0.0))
@@ -163,7 +163,7 @@ def grow_thresholds(
     scale: FeatureScale,
     rule: ThresholdRule,
 ) -> Floats:
-    """Thresholds that leave the least impurity, from the root down.
+    """Return the thresholds that leave the least impurity, from the root down.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def grow_thresholds(
 
 
 def chosen_units(counts: Floats, impurity: Impurity, whole: Any, rule: ThresholdRule) -> Floats:
-    """Threshold of each node, in units of its feature's range.
+    """Return the threshold of each node, in units of its feature's range.
 
     Parameters
     ----------
@@ -225,13 +225,16 @@ def chosen_units(counts: Floats, impurity: Impurity, whole: Any, rule: Threshold
 
 
 def impurity_unit(total: Floats, impurity: Impurity) -> float:
-    """What impurity is measured in, by sums over all rows: nats a row, or the target's variance."""
+    """Return what impurity is measured in, by sums over all rows.
+
+    Nats a row, or the target's variance.
+    """
     whole = float(total.sum()) if impurity is entropy else float(impurity(total))
     return whole if whole > 0 else 1.0
 
 
 def node_sums(leaves: Integers, statistics: Floats, n_leaves: int) -> Floats:
-    """Sums of ``statistics`` over the rows that reach each node of each tree.
+    """Return the sums of ``statistics`` over the rows that reach each node of each tree.
 
     Returns
     -------
@@ -245,7 +248,7 @@ def node_sums(leaves: Integers, statistics: Floats, n_leaves: int) -> Floats:
 
 
 def summed_upward(leaf_sums: Floats) -> Floats:
-    """Sums in every node, from those in the leaves; (n_trees, 2 * n_leaves - 1, q)."""
+    """Return the sums in every node, from those in the leaves; (n_trees, 2 * n_leaves - 1, q)."""
     levels = [leaf_sums]
     while levels[0].shape[1] > 1:
         levels.insert(0, levels[0][:, ::2] + levels[0][:, 1::2])
@@ -253,7 +256,7 @@ def summed_upward(leaf_sums: Floats) -> Floats:
 
 
 def _cells(X: Floats, scale: FeatureScale, grid: Floats) -> Integers:
-    """How many of the grid's thresholds each number is above, feature by feature."""
+    """Return how many of the grid's thresholds each number is above, feature by feature."""
     steps = grid.size - 1
     place = (X - scale.centre) * (steps / (2 * scale.half_width)) + steps / 2
     np.clip(place, -1.0, steps + 1.0, out=place)

@@ -124,7 +124,7 @@ class _Part:
         targets: NDArray[Any],
         labels: tuple[NDArray[Any], NDArray[np.intp]] | None,
     ) -> _Part | None:
-        """None where the rows miss a class."""
+        """Return the structure's sums by class; None where the rows miss a class."""
         if labels is None:
             own = model.statistics(targets[rows])
             codes = np.zeros(len(rows), dtype=np.uint32)
@@ -210,7 +210,7 @@ class _Growth:
     def _scales(
         self, parts: list[_Part], rows: NDArray[np.int64], edges: NDArray[np.int64]
     ) -> FeatureScale:
-        """Scale of every candidate, by its own rows; of shape (candidates, features)."""
+        """Return the scale of every candidate, by its own rows; of shape (candidates, features)."""
         if self.public is not None:
             shape = (len(parts), self.table.shape[1])
             return FeatureScale(*(np.broadcast_to(one, shape) for one in self.public))
@@ -218,7 +218,7 @@ class _Growth:
         return spanned_scale(*kernel.mean_spread(self.table, rows, edges, shares))
 
     def _chosen(self, counts: Floats, wholes: Floats) -> Floats:
-        """Thresholds of one level in units of their range, of shape (candidates, trees, nodes)."""
+        """Return one level's thresholds, in units of their range; (candidates, trees, nodes)."""
         m, n_trees, n_nodes, width, q = counts.shape
         units = chosen_units(
             counts.reshape(-1, width, q),

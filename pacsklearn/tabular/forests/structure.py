@@ -48,7 +48,7 @@ class ForestStructure:
 
 
 def forest_structure(estimator: Any, n_features: int) -> ForestStructure:
-    """Structure by the parameters of ``estimator`` and the number of features alone.
+    """Return the structure by the parameters of ``estimator`` and the number of features alone.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def forest_structure(estimator: Any, n_features: int) -> ForestStructure:
 
 
 def descend(X: Floats, features: Integers, thresholds: Floats) -> Integers:
-    """Leaf that each row reaches in each tree; shape (n_rows, n_trees).
+    """Return the leaf that each row reaches in each tree; shape (n_rows, n_trees).
 
     A row goes to the right where its feature is above the threshold.
     """
@@ -89,7 +89,7 @@ def descend(X: Floats, features: Integers, thresholds: Floats) -> Integers:
 def _random_structure(
     n_trees: int, depth: int, n_features: int, seed: int
 ) -> tuple[Integers, Floats]:
-    """Features and thresholds, which all candidates and what is decoded of them have in common."""
+    """Return the features and thresholds that all candidates have in common."""
     generator = np.random.RandomState(seed)
     order = _random_order(generator, n_trees, depth, n_features)
     # Mostly in the middle, where rows are.
@@ -102,7 +102,7 @@ def _random_structure(
 def _random_order(
     generator: np.random.RandomState, n_trees: int, depth: int, n_features: int
 ) -> Integers:
-    """Random features, each asked about equally often, and not twice in a tree if avoidable."""
+    """Return random features, each equally often, and not twice in a tree if avoidable."""
     used = np.zeros(n_features, dtype=int)
     order = np.empty((n_trees, depth), dtype=np.intp)
     for tree in range(n_trees):

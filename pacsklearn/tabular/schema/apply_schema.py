@@ -90,7 +90,7 @@ def read_by(estimator: Any, schema: Schema, names: Sequence[str] | None = None) 
 
 
 def _first(estimator: Any) -> Any:
-    """What sees the table first."""
+    """Return what sees the table first."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
     return estimator
@@ -153,7 +153,10 @@ def _fill_steps(pipeline: Pipeline, schema: Schema, columns: Sequence[str] | Non
 
 
 def _chosen(where: Any, columns: Sequence[str] | None) -> Sequence[str] | None:
-    """Names of the columns that a column transformer gives to a part; None if rows decide."""
+    """Return the names of the columns that a column transformer gives to a part.
+
+    None if rows decide.
+    """
     if columns is None or callable(where):
         return None
     if isinstance(where, str):

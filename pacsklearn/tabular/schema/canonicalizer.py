@@ -11,7 +11,7 @@ from pacsklearn.tabular.schema.schema import Schema
 
 
 def schema_facts(schema: Schema) -> dict[str, Any]:
-    """The schema, and the names of the columns whose facts were looked up and confirmed."""
+    """Return the schema, and the names of the columns whose facts were looked up and confirmed."""
     facts: dict[str, Any] = {"schema_": schema}
     confirmed = tuple(column.name for column in schema if column.confirmed and column.looked_up)
     if confirmed:

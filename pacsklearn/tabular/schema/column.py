@@ -148,7 +148,7 @@ class Column:
         return self._number(ends[0]), self._number(ends[1])
 
     def cuts(self, n_bins: int) -> Floats:
-        """Inner bounds of the bins: the stated edges, or ``n_bins - 1`` from the range."""
+        """Return inner bounds of the bins: the stated edges, or ``n_bins - 1`` from the range."""
         if self.edges:
             return np.array([self._number(edge) for edge in self.edges])
         low, high = self.bounds
@@ -169,7 +169,7 @@ class Column:
         return len(self.categories) or self.cuts(n_bins).size + 1
 
     def cells(self, values: Any, n_bins: int) -> NDArray[np.intp]:
-        """Category or bin of each value; negative where it is missing or none of them."""
+        """Return category or bin of each value; negative where it is missing or none of them."""
         if self.categories:
             return self.codes(values)
         numbers, _ = self.read(values)
@@ -177,7 +177,10 @@ class Column:
         return np.where(np.isnan(numbers), -1, bins)
 
     def codes(self, values: Any) -> NDArray[np.intp]:
-        """Category of each value; ``OUTSIDE`` where it is none of them, ``MISSING`` in a gap."""
+        """Return the category of each value.
+
+        ``OUTSIDE`` where it is none of them, ``MISSING`` in a gap.
+        """
         codes = as_codes(values, self.categories, self.missing)
         if self.other is not None:
             codes[codes == OUTSIDE] = self.categories.index(self.other)

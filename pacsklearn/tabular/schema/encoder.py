@@ -187,7 +187,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         return self.missing == "indicator" and not column.required
 
     def _encodings(self) -> list[tuple[str, Encoding]]:
-        """Encoding of each used column; checks all parameters."""
+        """Return the encoding of each used column; checks all parameters."""
         check_schema(self.schema)
         check_parameters(self)
         single = dict(self.encodings or {})

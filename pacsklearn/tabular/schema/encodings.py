@@ -48,7 +48,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def encode(self, values: Any) -> Encoded:
-        """Features of the values."""
+        """Return the features of the values."""
 
 
 class _OfNumbers(Encoding):
@@ -78,7 +78,7 @@ class _OfNumbers(Encoding):
 
     @abstractmethod
     def features(self, numbers: Floats) -> Floats:
-        """Features of numbers inside the range."""
+        """Return the features of numbers inside the range."""
 
 
 @final
@@ -133,7 +133,7 @@ class _OfCategories(Encoding):
 
     @abstractmethod
     def features(self, codes: NDArray[np.intp]) -> Floats:
-        """Features of the codes; negative ones stand for no category."""
+        """Return the features of the codes; negative ones stand for no category."""
 
 
 @final
@@ -190,7 +190,7 @@ class _OfTexts(Encoding):
 
     @abstractmethod
     def places(self, words: Sequence[str]) -> list[tuple[int, float]]:
-        """Feature and sign of each word that counts."""
+        """Return the feature and sign of each word that counts."""
 
     def encode(self, values: Any) -> Encoded:
         texts = as_words(values, self.column.missing)
@@ -251,7 +251,7 @@ ENCODINGS: dict[str, dict[str, type[Encoding]]] = {
 
 
 def encoding_of(column: Column, name: str, *, n_bins: int, text_features: int) -> Encoding:
-    """Encoding of that name for a column.
+    """Return the encoding of that name for a column.
 
     Raises
     ------

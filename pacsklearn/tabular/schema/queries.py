@@ -157,7 +157,7 @@ class SchemaQueries:
 
 
 def _contained(columns: dict[str, Any], like: Any) -> Any:
-    """Columns as an array or a DataFrame, with the types of ``like``."""
+    """Return the columns as an array or a DataFrame, with the types of ``like``."""
     if like is None or column_names(like) is not None:
         import pandas as pd
 

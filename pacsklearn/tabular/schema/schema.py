@@ -218,7 +218,7 @@ class Schema:
 
 
 def read_document(path: str | Path) -> Any:
-    """What a file in JSON, or in YAML by its name, holds.
+    """Return what a file in JSON, or in YAML by its name, holds.
 
     Raises
     ------

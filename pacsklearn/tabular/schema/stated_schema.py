@@ -25,7 +25,7 @@ class SchemaArgument(Codebook):
 
 
 def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:
-    """Schema by a user's argument.
+    """Return the schema by a user's argument.
 
     Parameters
     ----------

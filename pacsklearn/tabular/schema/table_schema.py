@@ -31,7 +31,7 @@ _OWN = ("scale", "edges", "other", "vocabulary", "looked_up", "confirmed", "publ
 
 
 def from_table_schema(document: Any) -> Iterator[Column]:
-    """Columns of a descriptor.
+    """Yield the columns of a descriptor.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def from_table_schema(document: Any) -> Iterator[Column]:
 
 
 def _only_resource(document: Any) -> Any:
-    """Table Schema of a Frictionless data package with one table, or of a resource."""
+    """Return the table schema of a Frictionless data package with one table, or of a resource."""
     if not isinstance(document, Mapping) or "fields" in document:
         return document
     if isinstance(resources := document.get("resources"), list):
@@ -68,7 +68,7 @@ def _only_resource(document: Any) -> Any:
 
 
 def to_table_schema(columns: Iterable[Column]) -> dict[str, Any]:
-    """Descriptor of these columns."""
+    """Return the descriptor of these columns."""
     return {"fields": [_field(column) for column in columns]}
 
 
@@ -149,14 +149,14 @@ def _own_words(column: Column) -> dict[str, Any]:
 
 
 def _codes(given: Any) -> tuple[Any, ...]:
-    """Codes of missing values; the empty text is always one."""
+    """Return the codes of missing values; the empty text is always one."""
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise ValueError("missingValues must be a list of the codes of missing values.")
     return tuple(value for value in map(_value, given) if value != "")
 
 
 def _value(entry: Any) -> Any:
-    """Entry of a list of values, which may have a label."""
+    """Return the entry of a list of values, which may have a label."""
     return entry["value"] if isinstance(entry, Mapping) else entry
 
 

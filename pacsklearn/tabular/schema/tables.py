@@ -27,7 +27,7 @@ def check_schema(schema: Any) -> None:
 
 
 def checked_table(X: Any, schema: Schema) -> Any:
-    """``X`` as a table or an array that has the schema's columns.
+    """Return ``X`` as a table or an array that has the schema's columns.
 
     Raises
     ------

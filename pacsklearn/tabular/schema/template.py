@@ -31,7 +31,7 @@ _WORDS = {
 
 
 def columns_of_dtypes(data: Any, ranges: Mapping[str, tuple[Any, Any]]) -> Iterator[Column]:
-    """Columns of a table of pandas, polars or Arrow; ranges by name."""
+    """Yield the columns of a table of pandas, polars or Arrow; ranges by name."""
     names = column_names(data)
     if names is None:
         raise TypeError(
@@ -52,7 +52,7 @@ def columns_of_dtypes(data: Any, ranges: Mapping[str, tuple[Any, Any]]) -> Itera
 
 
 def kind_of_type(column: Any) -> str:
-    """Kind of a column by the name of its type."""
+    """Return the kind of a column by the name of its type."""
     name = str(column.type if hasattr(column, "combine_chunks") else column.dtype).lower()
     for kind, words in _WORDS.items():
         if name.startswith(words):
@@ -76,13 +76,13 @@ _YEARS = (1, 9999)
 
 
 def drafted_columns(data: Any) -> Iterator[Column]:
-    """Columns as the rows show them; whatever was looked up is listed in ``looked_up``."""
+    """Yield columns as the rows show them; whatever was looked up is listed in ``looked_up``."""
     for name, column, values in _columns_of(data):
         yield _drafted(name, column, values, None)
 
 
 def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
-    """Columns by facts that are looked up in the rows to be published exactly with a release.
+    """Yield columns by facts that are looked up in the rows to be published exactly with a release.
 
     Categories of fewer than ten units become ``"other"``; ranges are rounded outward; columns that
     name rows, or are empty, are ignored.
@@ -108,7 +108,7 @@ def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
 
 
 def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Name, typed column of a table with names, and values of each column."""
+    """Yield name, typed column of a table with names, and values of each column."""
     names = column_names(data)
     is_named = names is not None
     if names is None:
@@ -123,7 +123,7 @@ def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
-    """Facts of a column; ``units`` of its rows where they are to be published."""
+    """Return the facts of a column; ``units`` of its rows where they are to be published."""
     categories = None if column is None else categories_of_type(column)
     if categories is not None:
         return _category(name, values, categories, units, ("categories",))
@@ -184,7 +184,7 @@ def _category(
 
 
 def _is_repeated(facts: Column, values: Any) -> bool:
-    """Whether a column looks like an identifier of units that have several rows each."""
+    """Return whether a column looks like an identifier of units that have several rows each."""
     if facts.kind == "number":
         numbers = as_numbers(values, ())[0]
         there = numbers[~np.isnan(numbers)]
@@ -215,7 +215,7 @@ def _number(name: str, numbers: Any, units: Any) -> Column:
 
 
 def _names_rows(name: str, there: Any) -> bool:
-    """Whether numbers are counted through the rows, or whole ones named for it, one a row."""
+    """Return whether numbers seem to number the rows, by their values or their name."""
     if np.unique(there).size < there.size or (there != np.round(there)).any():
         return False
     is_dense = there.size > _MOST_CATEGORIES and there.max() - there.min() < 2 * there.size
@@ -223,7 +223,7 @@ def _names_rows(name: str, there: Any) -> bool:
 
 
 def _outward(low: float, high: float) -> tuple[float, float]:
-    """Ends on a grid of 1, 2 or 5 times a power of ten, at least half of the range apart.
+    """Return ends on a grid of 1, 2 or 5 times a power of ten, at least half of the range apart.
 
     Whoever has the extreme value is not told by it.
     """

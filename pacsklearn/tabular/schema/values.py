@@ -18,7 +18,7 @@ OUTSIDE, MISSING = -1, -2
 
 
 def column_values(X: Any, name: str, position: int) -> Any:
-    """One column, by name where the table has names, as an array or a categorical of pandas."""
+    """Return one column, by name if it has one, as an array or a categorical of pandas."""
     if column_names(X) is None:
         return (
             np.asarray(X)[:, position]
@@ -36,7 +36,7 @@ def column_values(X: Any, name: str, position: int) -> Any:
 
 
 def key_of(value: Any) -> str:
-    """What a category is compared by, so that 1, 1.0 and "1" are the same in every container."""
+    """Return what a category is compared by: 1, 1.0 and "1" are the same everywhere."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, Decimal):  # 1.0 and 1.00 are equal, and other texts
@@ -47,7 +47,7 @@ def key_of(value: Any) -> str:
 
 
 def day_of(value: Any) -> float:
-    """Days since 1970-01-01 of a date, a time or a text in ISO form.
+    """Return the days since 1970-01-01 of a date, a time or a text in ISO form.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def day_of(value: Any) -> float:
 
 
 def as_numbers(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Numbers, NaN where there is none; and which of those are there but are no numbers."""
+    """Return numbers, NaN where there is none; and which of those are there but are no numbers."""
     array = _plain(values)
     if array.dtype.kind in "biuf":
         numbers = array.astype(np.float64)
@@ -76,7 +76,7 @@ def as_numbers(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.
 
 
 def as_days(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Days since 1970-01-01, as :func:`as_numbers`."""
+    """Return the days since 1970-01-01, as :func:`as_numbers`."""
     array = _plain(values)
     if array.dtype.kind == "M":
         # Microseconds: nanoseconds of 64 bits end in 2262, and codebooks have dates beyond.
@@ -87,7 +87,7 @@ def as_days(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.boo
 
 
 def as_codes(values: Any, categories: Iterable[Any], missing: Sequence[Any]) -> NDArray[np.intp]:
-    """Position of each value among the categories, :data:`OUTSIDE` or :data:`MISSING`."""
+    """Return position of each value among the categories, :data:`OUTSIDE` or :data:`MISSING`."""
     known = _Codes(categories, missing)
     if hasattr(values, "codes"):  # a categorical of pandas
         table = np.array([*(known.of(value) for value in values.categories), MISSING])
@@ -96,7 +96,7 @@ def as_codes(values: Any, categories: Iterable[Any], missing: Sequence[Any]) -> 
 
 
 def as_words(values: Any, missing: Sequence[Any]) -> list[str | None]:
-    """Text of each value; None where there is none."""
+    """Return the text of each value; None where there is none."""
     known = _Codes((), missing)
     plain = _plain(values).tolist()
     return [None if known.of(value) == MISSING else str(value) for value in plain]
@@ -111,7 +111,7 @@ class _Codes(dict[Any, int]):
         self.missing_keys = {key_of(code) for code in missing} | {""}
 
     def of(self, value: Any) -> int:
-        """Code of a value."""
+        """Return the code of a value."""
         # By type too: 1 and True are one key to Python, and a row's code may not depend on which
         # of them another row has.
         return self[type(value), value]

@@ -158,7 +158,10 @@ def calibrated(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
 
 
 def _total(logits: Floats) -> Floats:
-    """Logarithm of the sum of the exponentials of each row; that of the first class is one."""
+    """Return the logarithm of the sum of the exponentials of each row.
+
+    That of the first class is one.
+    """
     if logits.shape[1] == 1:
         return logits[:, 0]
     # scipy's logsumexp takes several times as long, and this is most of a fit of many classes.

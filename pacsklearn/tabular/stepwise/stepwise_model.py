@@ -23,7 +23,7 @@ _EQUAL = 1e-9
 def forward_selection(
     variance: Floats, column: Callable[[int], Floats], cross: Floats, n_terms: int
 ) -> list[int]:
-    """Columns in the order in which each explains most of what is left of the targets.
+    """Return the columns in the order in which each explains most of what is left of the targets.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def forward_selection(
 def stepwise_weights(
     covariance: Floats, cross: Floats, n_terms: int, ridge: float | None
 ) -> Floats:
-    """Least-squares weights of shape (p, k), most of them zero or shrunk.
+    """Return the least-squares weights of shape (p, k), most of them zero or shrunk.
 
     Parameters
     ----------
@@ -108,30 +108,30 @@ class StepwiseModel(BaseEstimator):
             )
 
     def weights_of(self, covariance: Floats, cross: Floats) -> Floats:
-        """Weights of shape (p, k) from the covariances of columns and targets."""
+        """Return the weights of shape (p, k) from the covariances of columns and targets."""
         return stepwise_weights(covariance, cross, int(self.n_terms), self.ridge)
 
     def weights_of_rows(self, X: Floats, targets: Floats) -> Floats:
-        """The same from rows of shape (n, p) and targets of shape (n, k)."""
+        """Return the same from rows of shape (n, p) and targets of shape (n, k)."""
         if X.shape[1] > X.shape[0]:
             return weights_of_wide(X, targets, int(self.n_terms), self.ridge)
         return self.weights_of(*covariances(X, targets))
 
     def scores(self, X: Any) -> Floats:
-        """Scores of shape (n_rows, k)."""
+        """Return the scores of shape (n_rows, k)."""
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
 
 
 def covariances(X: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """Of columns with each other, (p, p), and with the targets, (p, k)."""
+    """Return the covariances of columns with each other, (p, p), and with the targets, (p, k)."""
     centred = X - X.mean(axis=0)
     return centred.T @ centred / len(X), centred.T @ (targets - targets.mean(axis=0)) / len(X)
 
 
 def weights_of_wide(X: Floats, targets: Floats, n_terms: int, ridge: float | None) -> Floats:
-    """The weights of :func:`stepwise_weights` where columns are more than rows.
+    """Return the weights of :func:`stepwise_weights` where columns are more than rows.
 
     Parameters
     ----------

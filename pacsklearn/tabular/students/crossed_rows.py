@@ -12,7 +12,9 @@ FEW_ROWS = 2000
 
 
 def with_crossed(rows: Any, seed: int = 0) -> Any:
-    """Public rows, and where they are few, made-up ones after them: a function of public rows.
+    """Return the public rows, and where they are few, made-up ones after them.
+
+    A function of public rows.
 
     A made-up row has each of its values from the one or the other of two public rows.
 

@@ -125,7 +125,7 @@ class Student(AnsweringKind):
         }
 
     def _released(self, fit: OpenFit) -> tuple[Any, PACGuarantee]:
-        """Student, and what is promised about it."""
+        """Return the student, and what is promised about it."""
         about: list[tuple[str, str]] = []
         procedure, known, queries = (
             fit.procedure,

@@ -23,7 +23,9 @@ _COMPONENTS = 200
 
 
 def listed_students(teacher: Any, rows: Any, answers: NDArray[Any]) -> list[Any]:
-    """Students that suit few queries and many, simplest first; the last is a clone of the teacher.
+    """Return the students that suit few queries and many, simplest first.
+
+    The last is a clone of the teacher.
 
     A linear model, smooth ones, trees with small leaves: what needs many rows in a leaf or has
     no limits learns nothing, or noise, from few queries. They stand behind the teacher's own
@@ -59,7 +61,7 @@ def listed_students(teacher: Any, rows: Any, answers: NDArray[Any]) -> list[Any]
 
 
 def best_student(students: list[Any], rows: Any, answers: NDArray[Any]) -> Any:
-    """Simplest student that agrees with answers it has not seen about as well as the best.
+    """Return simplest student that agrees with answers it has not seen about as well as the best.
 
     By cross-validation and the one-standard-error rule (Breiman et al., 1984): private answers are
     in part noise, which the students that agree with them best have learned too. A choice by the

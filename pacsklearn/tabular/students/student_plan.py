@@ -85,7 +85,7 @@ def warn_of_poor_student(student: Any, candidates: Candidates) -> None:
 
 
 def _score_of(scoring: Any, student: Any) -> Callable[[Any, Any, Any], float]:
-    """Score of students: the log-probability of the true classes, or what was asked for."""
+    """Return score of students: the log-probability of the true classes, or what was asked for."""
     if scoring is None and is_classifier(student):
         return lambda model, X, y: float(log_scores(model, X, y, temperatures_of(model)).max())
     scorer = check_scoring(student, scoring=scoring)
@@ -102,7 +102,7 @@ class StudentAdvice(Advice):
         warn_of_poor_student(learned["released_estimator_"], candidates)
 
     def plan(self, kind: Student, estimator: Any, request: PlanRequest) -> FitPlan:
-        """Plan of a student; at most eight are simulated, each of which fits one."""
+        """Return the plan of a student; at most eight are simulated, each of which fits one."""
         teacher = kind.answering(estimator)
         candidates = replace(request.candidates, estimator=teacher)
         labels = kind.kind_of(teacher, candidates.y)

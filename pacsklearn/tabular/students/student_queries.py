@@ -31,7 +31,7 @@ class StudentQueries:
 
     @classmethod
     def of(cls, given: Any) -> StudentQueries:
-        """Queries from a user's argument.
+        """Return the queries from a user's argument.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class StudentQueries:
         return cls(given, f"{n_rows:,} public rows{' and others crossed from them' * few}")
 
     def rows(self, like: Any, released: Callable[[SchemaQueries], Any]) -> Any:
-        """Queries; ``released`` gives noisy marginals where those are private."""
+        """Return the queries; ``released`` gives noisy marginals where those are private."""
         if isinstance(self.source, SchemaQueries):
             marginals = released(self.source) if self.source.is_private else None
             return self.source.rows(marginals, like)

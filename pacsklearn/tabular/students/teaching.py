@@ -32,7 +32,7 @@ def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None)
 def learned(
     choose: Choose, rows: Any, answers: Answers, kind: AnswerKind, alpha: float | None
 ) -> tuple[Any, int]:
-    """Clone of a student, fitted on the answers that are sure enough, and how many those are.
+    """Return a clone of a student, fitted on answers that are sure enough, and how many those are.
 
     Raises
     ------
@@ -57,7 +57,10 @@ def learned(
 
 
 def with_columns(names: Sequence[str] | None, X_public: Any) -> Any:
-    """Public rows with the private ones' columns, in their order; refused where one is missing."""
+    """Return the public rows with the private ones' columns, in their order.
+
+    Refuse where one is missing.
+    """
     if names is None or not hasattr(X_public, "columns"):
         return X_public
     absent = [name for name in names if name not in X_public.columns]

@@ -58,7 +58,7 @@ class AttributeAttack(Attack):
     def insert(
         self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
     ) -> tuple[Any, Any, Any, tuple[int, ...]]:
-        """Universe with both versions at its end; as for :class:`CanaryAttack`."""
+        """Return the universe with both versions at its end; as for :class:`CanaryAttack`."""
         table = dense_table(X, "attribute")
         column = check_integer(name="column", value=self.column, minimum=0)
         if column >= table.shape[1]:
@@ -86,7 +86,7 @@ class AttributeAttack(Attack):
 
 
 def likeliest_class(belief: Floats, codes: NDArray[Any]) -> int:
-    """Class, 0, 1, 2, ..., that has the most probability.
+    """Return the class, 0, 1, 2, ..., that has the most probability.
 
     Parameters
     ----------
@@ -98,10 +98,10 @@ def likeliest_class(belief: Floats, codes: NDArray[Any]) -> int:
 
 
 def blind_class(prior: Floats, codes: NDArray[Any]) -> float:
-    """Success at naming the class before any release."""
+    """Return the success at naming the class before any release."""
     return min(float(np.bincount(codes, weights=prior).max()), 1.0)
 
 
 def is_class_right(played: Round, codes: NDArray[Any]) -> bool:
-    """Whether Bayes' rule names the class of a candidate that was used."""
+    """Return whether Bayes' rule names the class of a candidate that was used."""
     return likeliest_class(played.posterior, codes) in codes[list(played.used)]

@@ -57,7 +57,7 @@ class CanaryAttack(Attack):
     def insert(
         self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
     ) -> tuple[Any, Any, Any, tuple[int, ...]]:
-        """Universe with canaries at its end.
+        """Return the universe with canaries at its end.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class CanaryAttack(Attack):
 
 
 def _targets(estimator: Any, y: Any, count: int, generator: np.random.Generator) -> Any:
-    """Targets of the canaries: classes in turn, or numbers that are far off."""
+    """Return the targets of the canaries: classes in turn, or numbers that are far off."""
     if y is None:
         return None
     known = np.asarray(y)

@@ -42,7 +42,7 @@ class ExistenceAudit:
     attack: AttackResult | None
 
     def changed(self, level: float = 0.95) -> Interval | None:
-        """Interval of the share of rows whose presence is certain."""
+        """Return the interval of the share of rows whose presence is certain."""
         if self.n_changed is None:
             return None
         return share_interval(self.n_changed, self.n_tried, level)
@@ -132,7 +132,7 @@ def _fits(estimator: Any, X: Any, y: Any) -> Maker:
 
 
 def _numbers(published: Any) -> Any:
-    """Numbers that are published: those of a model, or the numbers themselves."""
+    """Return the numbers that are published: those of a model, or the numbers themselves."""
     if hasattr(published, "get_params"):
         return model_numbers(published)
     return np.ravel(np.asarray(published, dtype=np.float64))

@@ -47,5 +47,5 @@ class ExistenceGame(Game):
         return Round(secret, self.prior, self._worlds[secret](generator))
 
     def published(self, released: Any) -> Floats:
-        """Numbers that were published in a round."""
+        """Return the numbers that were published in a round."""
         return np.asarray(self._numbers(released), dtype=np.float64)

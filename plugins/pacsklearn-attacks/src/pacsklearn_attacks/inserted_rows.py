@@ -10,7 +10,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 
 
 def dense_table(X: Any, attack: str) -> Floats:
-    """``X`` as numbers.
+    """Return ``X`` as numbers.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def dense_table(X: Any, attack: str) -> Floats:
 def appended(
     X: Any, y: Any, groups: Any, rows: Floats, targets: Any
 ) -> tuple[Any, Any, Any, tuple[int, ...]]:
-    """Universe with rows at its end, each a unit of privacy of its own.
+    """Return the universe with rows at its end, each a unit of privacy of its own.
 
     Returns
     -------

@@ -92,12 +92,12 @@ class KnownRowsAttack(Attack):
         )
 
     def membership_score(self, game: Game, played: Round, unit: int) -> float:
-        """What the attack judges by: the posterior given the memberships that are known."""
+        """Return what the attack judges by: the posterior given the memberships that are known."""
         return float(_likely(played, self._known, self._own))
 
 
 def _blind_knowing(prior: Floats, known: NDArray[np.bool_], others: NDArray[np.bool_]) -> Floats:
-    """Success at each other unit before any release; shape (n_others,)."""
+    """Return the success at each other unit before any release; shape (n_others,)."""
     classes = np.unique(known, axis=0, return_inverse=True)[1].ravel()
     weighed = np.zeros((int(classes.max()) + 1, prior.size))
     weighed[classes, np.arange(prior.size)] = prior
@@ -107,7 +107,7 @@ def _blind_knowing(prior: Floats, known: NDArray[np.bool_], others: NDArray[np.b
 
 
 def _likely(played: Round, known: NDArray[np.bool_], own: NDArray[np.bool_]) -> Floats:
-    """Probability of membership after the round, given the known ones."""
+    """Return the probability of membership after the round, given the known ones."""
     left = played.posterior * np.all(known == was_used(known, played), axis=1)
     # Where the posterior is wrong, nobody may be left who fits; then it is taken as it is.
     left = left if left.sum() > 0 else played.posterior
@@ -117,7 +117,7 @@ def _likely(played: Round, known: NDArray[np.bool_], own: NDArray[np.bool_]) -> 
 def _choose(
     known: NDArray[np.bool_], others: NDArray[np.bool_], blind: Floats, pilot: list[Round]
 ) -> tuple[int, int]:
-    """Unit to attack and number of the rule, by the pilot's rounds alone."""
+    """Return the unit to attack and number of the rule, by the pilot's rounds alone."""
     likely = np.stack([_likely(played, known, others) for played in pilot])
     truth = np.stack([was_used(others, played) for played in pilot])
     measured = np.stack(

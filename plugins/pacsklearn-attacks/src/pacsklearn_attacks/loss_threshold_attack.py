@@ -91,12 +91,12 @@ class LossThresholdAttack(Attack):
         )
 
     def membership_score(self, game: Any, played: Round, unit: int) -> float:
-        """What the attack judges by: minus the loss on the unit's rows."""
+        """Return what the attack judges by: minus the loss on the unit's rows."""
         return float(game.confidences(played.released)[unit])
 
 
 def _most_telling(scores: Floats, truth: NDArray[np.bool_], units: NDArray[np.intp]) -> int:
-    """Unit whose loss tells most, by the pilot's rounds."""
+    """Return the unit whose loss tells most, by the pilot's rounds."""
     if units.size == 1:
         return int(units[0])
     n_in = np.maximum(truth.sum(axis=0), 1)
@@ -108,12 +108,12 @@ def _most_telling(scores: Floats, truth: NDArray[np.bool_], units: NDArray[np.in
 
 
 def _used(members: NDArray[np.bool_], played: Round) -> NDArray[np.bool_]:
-    """Which units were trained on."""
+    """Return which units were trained on."""
     return np.asarray(members[list(played.used)].any(axis=0))
 
 
 def _threshold(scores: Floats, truth: NDArray[np.bool_]) -> float:
-    """Confidence from which on "member" was right most often in the pilot."""
+    """Return the confidence from which on "member" was right most often in the pilot."""
     order = np.argsort(scores, kind="stable")
     values, known = scores[order], truth[order]
     below = np.concatenate([[0], np.cumsum(~known)])

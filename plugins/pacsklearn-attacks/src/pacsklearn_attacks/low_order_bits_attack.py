@@ -79,7 +79,7 @@ def _guess(own: Floats, seen: Floats, posterior: Floats) -> int:
 
 
 def _unexplained(own: Floats, seen: Floats) -> NDArray[np.intp]:
-    """How many of the numbers seen are no sum of a candidate's own one and any double; (m,)."""
+    """Return how many of numbers seen are no sum of a candidate's own one and any double; (m,)."""
     noise = seen - own
     hit = own + noise == seen
     for side in (np.inf, -np.inf):

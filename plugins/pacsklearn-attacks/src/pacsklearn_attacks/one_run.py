@@ -77,7 +77,7 @@ class OneRunAudit:
         )
 
     def to_json(self, **options: Any) -> str:
-        """JSON text with the derived figures; ``options`` go to :func:`json.dumps`."""
+        """Return the JSON text with the derived figures; ``options`` go to :func:`json.dumps`."""
         data = asdict(self) | {"passed": self.passed, "epsilon_refuted": self.epsilon_refuted}
         data["epsilon"] = self.epsilon if np.isfinite(self.epsilon) else None
         return json.dumps(data, allow_nan=False, **options)

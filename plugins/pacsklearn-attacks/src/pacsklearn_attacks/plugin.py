@@ -11,7 +11,7 @@ pacsklearn_api = 1  # the number of the hooks that this was written for
 
 @hookimpl
 def pacsklearn_attacks() -> Iterator[str]:
-    """Attacks of this distribution."""
+    """Yield the attacks of this distribution."""
     yield from (
         "pacsklearn_attacks:KnownRowsAttack",
         "pacsklearn_attacks:FiguresAttack",

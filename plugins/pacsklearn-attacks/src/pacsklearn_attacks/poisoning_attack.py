@@ -60,7 +60,7 @@ class PoisoningAttack(Attack):
     def insert(
         self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
     ) -> tuple[Any, Any, Any, tuple[int, ...]]:
-        """Universe with the poison at its end, and the unit that it is aimed at."""
+        """Return the universe with the poison at its end, and the unit that it is aimed at."""
         count = check_integer(name="n_copies", value=self.n_copies, minimum=1)
         table = dense_table(X, self.name)
         if y is None:
@@ -78,7 +78,7 @@ class PoisoningAttack(Attack):
         return longer, targets, units, (unit,)
 
     def probe(self, X: Any, seed: int) -> Any:
-        """Queries about the row that the poison is aimed at, given the poisoned universe."""
+        """Return queries about the row that the poison is aimed at, given the poisoned universe."""
         count = check_integer(name="n_queries", value=self.n_queries, minimum=1)
         table = dense_table(X, self.name)
         row = table[_target(len(table) - self.n_copies, seed)]

@@ -61,7 +61,7 @@ class RecordAttack(Attack):
 
 
 def _own_units(members: Any) -> Any:
-    """The unit that each candidate alone has; empty where there is another number of them."""
+    """Return unit that each candidate alone has; empty where there is another number of them."""
     own = members & ~members.all(axis=0)
     if not np.all(own.sum(axis=1) == 1):
         return []
@@ -69,7 +69,7 @@ def _own_units(members: Any) -> Any:
 
 
 def unknown_row(model: Any, X: Floats, y: Any) -> Floats:
-    """Row that, added to ``X``, makes the model's parameters those of a fit.
+    """Return the row that, added to ``X``, makes the model's parameters those of a fit.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def record_game(
     budget: float = 1 / 4,
     noise: Any = "auto",
 ) -> ReplayedGame:
-    """Game in which all rows but one are known, and that one is among the last ``n_records``.
+    """Return the game in which all rows but one of the last ``n_records`` are known.
 
     The informed adversary of reconstruction: it knows every row that a model was fitted on except
     one.

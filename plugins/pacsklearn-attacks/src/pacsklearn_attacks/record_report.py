@@ -109,7 +109,7 @@ class RecordReport:
         return "\n".join([CURATOR_ONLY, "", head, *rows])
 
     def to_json(self, **options: Any) -> str:
-        """JSON text, marked as the curator's; ``options`` go to :func:`json.dumps`."""
+        """Return the JSON text, marked as the curator's; ``options`` go to :func:`json.dumps`."""
         return json.dumps(
             {"curator_only": CURATOR_ONLY, **asdict(self)}, allow_nan=False, **options
         )
@@ -216,13 +216,13 @@ def _check_fit_params(fit_params: Mapping[str, Any] | None, n_rows: int) -> None
 
 
 def _members(game: ReplayedGame) -> NDArray[np.bool_]:
-    """Is unit ``u`` in candidate ``i``; a replayed model always has units."""
+    """Return whether unit ``u`` is in candidate ``i``; a replayed model always has units."""
     assert game.members is not None
     return game.members
 
 
 def _counted(game: ReplayedGame, n_trials: int, seed: int) -> NDArray[np.intp]:
-    """Rounds in which Bayes' rule was right, for each unit."""
+    """Return the rounds in which Bayes' rule was right, for each unit."""
     generator = np.random.default_rng(seed)
     members = _members(game)
     own = members.astype(np.float64)
@@ -234,7 +234,7 @@ def _counted(game: ReplayedGame, n_trials: int, seed: int) -> NDArray[np.intp]:
 
 
 def _influence(vectors: Floats, law: Any, game: ReplayedGame) -> Floats:
-    """Share of the spread that goes along the difference each unit makes; (n_units,)."""
+    """Return the share of the spread that goes along the difference each unit makes; (n_units,)."""
     weights = game.prior
     centres = np.asarray(law.centres, dtype=np.float64) if law.dimension else np.asarray(vectors)
     spread = centres - weights @ centres
@@ -252,7 +252,7 @@ def _influence(vectors: Floats, law: Any, game: ReplayedGame) -> Floats:
 def _power_without(
     model: PACPrivate, game: ReplayedGame, unit: int, fit_params: Mapping[str, Any] | None
 ) -> float:
-    """Power of the noise for the same candidates without a unit's rows."""
+    """Return the power of the noise for the same candidates without a unit's rows."""
     space, (X, y) = game.space, game.table
     unit_of_row = space.unit_of_row
     kept = np.arange(space.n_rows) if unit_of_row is None else np.asarray(unit_of_row)

@@ -85,7 +85,7 @@ class TrainingGame(Game):
         self.members, self.prior, self._information = members, prior, information
 
     def bound(self, blind: float) -> float | None:
-        """Success that is allowed at guessing the membership of the target."""
+        """Return the success that is allowed at guessing the membership of the target."""
         return None if self._information is None else posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
@@ -96,5 +96,5 @@ class TrainingGame(Game):
         return Round(secret, self.prior, self._train(self._X[rows], self._y[rows], seed))
 
     def confidences(self, released: Any) -> Floats:
-        """Minus the loss of a round's model on each row; shape (n_rows,)."""
+        """Return minus the loss of a round's model on each row; shape (n_rows,)."""
         return -row_losses(released, self._X, self._y)

@@ -33,11 +33,11 @@ class BatchMembers:
     unit_of_row: None = None
 
     def rows(self, index: int) -> NDArray[np.int64]:
-        """Row indices of candidate ``index``, increasing."""
+        """Return the row indices of candidate ``index``, increasing."""
         return unpack_subset(self.packed, index)
 
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
-        """Which candidates hold each of the rows; shape (n_chosen, m)."""
+        """Return which candidates hold each of the rows; shape (n_chosen, m)."""
         return np.unpackbits(self.packed[units], axis=1, count=self.n_subsets).astype(bool)
 
 
@@ -68,7 +68,7 @@ class HashedDesign:
 
     @classmethod
     def of(cls, seed: int | SubsetSeed, n_subsets: int = 128, rate: float = 0.5) -> Self:
-        """Design of a public seed, or a secret one."""
+        """Return the design of a public seed, or a secret one."""
         check_integer(name="n_subsets", value=n_subsets, minimum=2, maximum=2**20)
         number = seed.reveal() if isinstance(seed, SubsetSeed) else seed
         encoded = number.to_bytes(-(-number.bit_length() // 8) or 1, "big")
@@ -76,7 +76,7 @@ class HashedDesign:
         return cls(key, n_subsets, included_subsets(check_rate(rate=rate), n_subsets))
 
     def members(self, names: NDArray[np.uint64]) -> BatchMembers:
-        """Memberships of units by their names."""
+        """Return the memberships of units by their names."""
         packed = np.zeros((names.size, -(-self.n_subsets // 8)), dtype=np.uint8)
         words = np.frombuffer(self.key, dtype="<u4").astype(np.uint32)
         fill_memberships(words, names, self.n_subsets, self.included, packed)
@@ -84,7 +84,7 @@ class HashedDesign:
 
 
 def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
-    """Names of units as 64 bits each: whole numbers are themselves, anything else is hashed.
+    """Return names of units as 64 bits each: whole numbers are themselves, anything else is hashed.
 
     Raises
     ------

@@ -11,5 +11,5 @@ pacsklearn_api = 1  # the number of the hooks that this was written for
 
 @hookimpl
 def pacsklearn_secret_spaces() -> Iterator[str]:
-    """Secret space of tables that are read in passes."""
+    """Yield the secret space of tables that are read in passes."""
     yield "pacsklearn_bigdata:HashedSpace"

@@ -39,7 +39,10 @@ class Source(Protocol):
     n_parts: int
 
     def read(self, part: int, rows: int) -> Iterator[Any]:
-        """Batches of about ``rows`` rows of one piece: record batches, data frames or arrays."""
+        """Return the batches of about ``rows`` rows of one piece.
+
+        Record batches, data frames or arrays.
+        """
         ...
 
 
@@ -118,7 +121,7 @@ class ArraySource:
         self.names: tuple[str, ...] | None = None if columns is None else tuple(map(str, columns))
 
     def read(self, part: int, rows: int) -> Iterator[Any]:
-        """Slices of it."""
+        """Yield the slices of it."""
         cut = getattr(self.array, "iloc", self.array)
         for start in range(0, len(self.array), rows):
             yield cut[start : start + rows]
@@ -141,7 +144,7 @@ class IterableSource:
         self.make = make
 
     def read(self, part: int, rows: int) -> Iterator[Any]:
-        """What the function yields."""
+        """Yield what the function yields."""
         made = self.make()
         if not hasattr(made, "__iter__"):
             raise TableError(
@@ -173,7 +176,7 @@ class DaskSource:
         self.n_parts = len(self._parts)
 
     def read(self, part: int, rows: int) -> Iterator[Any]:
-        """Slices of one partition, made by whoever reads it."""
+        """Yield the slices of one partition, made by whoever reads it."""
         # Its own graph alone, so that nothing but this partition is computed.
         block = self._parts[part].compute(scheduler="synchronous")
         cut = getattr(block, "iloc", block)
@@ -186,7 +189,7 @@ def _is_hidden(part: str) -> bool:
 
 
 def source_of(given: Any) -> Source:
-    """Source of a user's argument."""
+    """Return the source of a user's argument."""
     if isinstance(given, (str, Path)):
         if not Path(given).exists():
             raise TableError(f"source: there is no file or folder {given}.")
@@ -223,7 +226,7 @@ class Engine(Protocol):
     """Runs one task for every piece, and gives the results in the order of the pieces."""
 
     def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
-        """Results of ``task(part)``; ``saw`` counts rows of tasks that run here."""
+        """Return the results of ``task(part)``; ``saw`` counts rows of tasks that run here."""
         ...
 
 
@@ -232,7 +235,7 @@ class LocalEngine:
     """One piece after the other, in this process."""
 
     def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
-        """Results, each as soon as it is there."""
+        """Yield the results, each as soon as it is there."""
         for part in range(n_parts):
             yield task(part, saw)
 
@@ -246,7 +249,7 @@ class DaskEngine:
     """
 
     def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
-        """Results in order; what a piece sums to does not depend on who sums it."""
+        """Yield the results in order; what a piece sums to does not depend on who sums it."""
         client = dask_client()
         from distributed.comm import CommClosedError
 
@@ -278,7 +281,7 @@ def _call(task: Callable[[int], Any], part: int) -> Any:
 
 
 def dask_client() -> Any:
-    """The active client.
+    """Return the active client.
 
     Raises
     ------
@@ -307,7 +310,7 @@ def dask_client() -> Any:
 
 
 def engine_of(name: str | None, source: Source) -> Engine:
-    """Engine of a user's argument; a dask collection is summed on its workers."""
+    """Return the engine of a user's argument; a dask collection is summed on its workers."""
     if name not in (None, "dask"):
         raise TableError(f"engine must be None or 'dask', got {name!r}.")
     far = name == "dask" or isinstance(source, DaskSource)
@@ -315,7 +318,7 @@ def engine_of(name: str | None, source: Source) -> Engine:
 
 
 def dask_workers() -> AbstractContextManager[Any]:
-    """Context in which candidates are fitted on the workers of the active client.
+    """Return the context in which candidates are fitted on the workers of the active client.
 
     What is fitted there is sent there: rows, and which of them each candidate holds. Secret, noise
     and ledger stay here.

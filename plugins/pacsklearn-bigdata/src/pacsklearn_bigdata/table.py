@@ -128,7 +128,7 @@ class Table:
         self._stream = stream
 
     def total(self, work: Work | None) -> list[Any]:
-        """Sums, array by array, of the results of ``work`` on all batches: one pass.
+        """Return the sums, array by array, of the results of ``work`` on all batches: one pass.
 
         Raises
         ------
@@ -184,7 +184,7 @@ def _summed(
     part: int,
     saw: Callable[[int], None] | None = None,
 ) -> tuple[list[Any] | None, ProfilePiece | None, int, Any, int]:
-    """Sums over one piece, what the profile needs of it, its rows, its columns, and its trace."""
+    """Return a piece's sums, its part of the profile, its rows, columns and trace."""
     totals: list[Any] | None = None
     piece, columns = None, None
     if profiled:
@@ -203,7 +203,7 @@ def _summed(
 
 
 def _same(known: Any, columns: Any) -> Any:
-    """Columns of a batch, refused where they are not those of the batches before."""
+    """Return the columns of a batch, refused where they are not those of the batches before."""
     if known is None or known == columns:
         return columns
     if known[0] != columns[0]:
@@ -278,7 +278,7 @@ class PassProgress:
         self.reached(self._seen + n_rows)
 
     def reached(self, n_rows: int) -> None:
-        """Rows read so far, wherever they were."""
+        """Count rows read so far, wherever they were."""
         self._seen = n_rows
         if self._bar is not None:
             rate = n_rows / max(time.monotonic() - self._begun, 1e-9)

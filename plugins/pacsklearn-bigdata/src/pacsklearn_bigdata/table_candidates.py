@@ -139,7 +139,7 @@ class TableCandidates:
         return cls(estimator, table, space, options)
 
     def outputs(self, canonicalizer: Canonicalizer) -> CandidateOutputs:
-        """All candidates' canonical vectors.
+        """Return all candidates' canonical vectors.
 
         Raises
         ------

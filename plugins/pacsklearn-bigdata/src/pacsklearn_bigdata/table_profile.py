@@ -93,7 +93,7 @@ class TableProfile:
 
     @classmethod
     def of(cls, pieces: Sequence[ProfilePiece], unit: str) -> Self:
-        """Profile of all pieces."""
+        """Return the profile of all pieces."""
         n_rows = sum(piece.n_rows for piece in pieces)
         # As many of each piece as it has rows, evenly spaced.
         kept = []
@@ -122,7 +122,7 @@ def _both(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 
 
 def _most(batch: Batch) -> int:
-    """Rows of a sample that stays small beside a few batches."""
+    """Return the rows of a sample that stays small beside a few batches."""
     return int(np.clip(_CELLS // max(batch.rows.shape[1], 1), _FEWEST, _SAMPLE))
 
 
@@ -133,7 +133,7 @@ def _every(stride: int, batch: Batch) -> Batch:
 
 
 def _share(piece: ProfilePiece, n_rows: int) -> int:
-    """Rows of a piece that belong into a sample of all."""
+    """Return the rows of a piece that belong into a sample of all."""
     return max(1, _most(piece.kept[0]) * piece.n_rows // n_rows)
 
 

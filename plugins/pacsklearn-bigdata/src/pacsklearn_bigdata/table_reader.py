@@ -40,7 +40,10 @@ class Batch(NamedTuple):
     columns: tuple[Any, bool] = (None, False)
 
     def trace(self) -> int:
-        """Sum of 64 bits a row, of its features and its unit: another when rows change units."""
+        """Return the sum of 64 bits a row, of its features and its unit.
+
+        Another when rows change units.
+        """
         # The upper halves are folded down first: whole numbers have no bits in the lower ones.
         bits = self.rows.view(np.uint64)
         factors = np.random.default_rng(0).integers(2**64, size=bits.shape[1], dtype=np.uint64)
@@ -83,7 +86,7 @@ class TableReader:
         return None if names is None else tuple(names[i] for i in self._roles(names, len(names))[0])
 
     def batches(self, part: int) -> Iterator[Batch]:
-        """Batches of one piece, none empty."""
+        """Yield the batches of one piece, none empty."""
         at = 0
         for raw in self.source.read(part, self.batch_rows):
             # Rows that are their own units: numbers that no other part can have.
@@ -110,7 +113,7 @@ class TableReader:
     def _roles(
         self, names: Sequence[str] | None, width: int
     ) -> tuple[list[int], int | None, int | None]:
-        """Positions of the features, of the target and of the unit."""
+        """Return the positions of the features, of the target and of the unit."""
         if names is not None and len(set(names)) < len(names):
             twice = sorted({name for name in names if list(names).count(name) > 1})
             raise TableError(
@@ -140,7 +143,7 @@ class TableReader:
         return None if given is None else self._given(role, given, names, width)
 
     def _given(self, role: str, given: Any, names: Sequence[str] | None, width: int) -> int:
-        """Position of a column that the user names; from the end where it is negative."""
+        """Return position of a column that the user names; from the end where it is negative."""
         if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
             if not -width <= given < width:
                 raise TableError(
@@ -158,7 +161,7 @@ class TableReader:
 
 
 def _columns(raw: Any) -> tuple[list[str] | None, int, Callable[[int], Any]]:
-    """Names of a batch's columns, how many there are, and how to take one as an array."""
+    """Return names of a batch's columns, how many there are, and how to take one as an array."""
     if hasattr(raw, "schema") and hasattr(raw, "column"):  # pyarrow
         names = list(raw.schema.names)
         return names, len(names), lambda i: raw.column(i).to_numpy(zero_copy_only=False)
@@ -174,7 +177,10 @@ def _columns(raw: Any) -> tuple[list[str] | None, int, Callable[[int], Any]]:
 
 
 def _targets(values: Any) -> NDArray[Any]:
-    """Target of a batch; one of texts or objects misses no value and holds one kind of them."""
+    """Return the target of a batch.
+
+    One of texts or objects misses no value and holds one kind of them.
+    """
     column = _unmasked(values)
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise TableError("target misses a value. Fill it in, or drop its row, in the source.")
@@ -189,7 +195,7 @@ def _targets(values: Any) -> NDArray[Any]:
 
 
 def _unmasked(values: Any) -> NDArray[Any]:
-    """An array; what is masked in it is missing."""
+    """Return an array; what is masked in it is missing."""
     if np.ma.is_masked(values):
         column: NDArray[Any] = np.array(np.ma.getdata(values), dtype=object)
         column[np.ma.getmaskarray(values)] = None

@@ -18,7 +18,7 @@ _KEPT = (0.9, 0.99, 0.999, 1.0)
 def donsker_varadhan(
     gap: SurrogateGap, *, n_draws: int = 20_000, gamma: float = 1e-6, seed: int = 0
 ) -> GapCorrection:
-    """Lower bound of the gap that holds with confidence ``1 - gamma``.
+    """Bound the gap from below, with confidence ``1 - gamma``.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def donsker_varadhan(
 
 
 def _train(on_p: Floats, on_q: Floats, gamma: float) -> tuple[float, float, float]:
-    """Slope and range of the critic whose lower bound is best on the training draws."""
+    """Return the slope and range of the critic whose lower bound is best on the training draws."""
     best, chosen = 0.0, (0.0, 0.0, 0.0)
     for slope in _SLOPES:
         for kept_low in _KEPT:

@@ -121,17 +121,17 @@ class SurrogateGap:
         return np.asarray(np.linalg.cholesky(self.covariance))
 
     def draw(self, generator: np.random.Generator, n: int) -> Floats:
-        """Independent draws of the centred release; shape (n, k)."""
+        """Return independent draws of the centred release; shape (n, k)."""
         which = generator.choice(self.weights.size, n, p=self.weights)
         shift = generator.normal(size=(n, self.noise.size)) * np.sqrt(self.noise)
         return np.asarray(self.points[which] + shift)
 
     def draw_gaussian(self, generator: np.random.Generator, n: int) -> Floats:
-        """Independent draws of the Gaussian in its place; shape (n, k)."""
+        """Return independent draws of the Gaussian in its place; shape (n, k)."""
         return np.asarray(generator.normal(size=(n, self.noise.size)) @ self._root.T)
 
     def log_ratio(self, rows: ArrayLike) -> Floats:
-        """Log-density of the release over that of the Gaussian, at rows of shape (n, k)."""
+        """Return log-density of the release over that of the Gaussian, at rows of shape (n, k)."""
         y = np.asarray(rows, dtype=np.float64)
         deviation = np.sqrt(self.noise)
         scaled = self.points / deviation

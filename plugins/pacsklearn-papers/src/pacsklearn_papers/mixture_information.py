@@ -14,7 +14,7 @@ from pacsklearn.trials.mean_bound import upper_mean_bound
 
 
 def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
-    """What is no longer unknown after every draw: ``ln(n_possible) - H(S | Y = y)``; shape (n,).
+    """Return ``ln(n_possible) - H(S | Y = y)`` for every draw; shape (n,).
 
     Between 0 and ``ln(n_possible)``. Its mean less ``ln(n_possible) - H(S)`` is the mutual
     information between candidate and release.
@@ -69,7 +69,7 @@ def mixture_information(
 def certified_information(
     mixture: GaussianMixture, n_draws: int, gamma: float, generator: np.random.Generator
 ) -> float:
-    """Upper bound on ``I(S; Y)`` that fails with probability at most ``gamma``.
+    """Bound ``I(S; Y)`` from above; the bound fails with probability at most ``gamma``.
 
     Parameters
     ----------

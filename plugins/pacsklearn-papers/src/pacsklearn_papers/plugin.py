@@ -11,6 +11,6 @@ pacsklearn_api = 1  # the number of the hooks that this was written for
 
 @hookimpl
 def pacsklearn_noise_backends() -> Iterator[str]:
-    """Noise backends of this distribution."""
+    """Yield the noise backends of this distribution."""
     yield "pacsklearn_papers:ResidualBackend"
     yield "pacsklearn_papers:StackelbergBackend"

@@ -91,7 +91,10 @@ def residual_covariance(
 
 
 def _stratified(weights: Floats, n: int, generator: np.random.Generator) -> NDArray[np.intp]:
-    """Secrets in the proportions of the belief; less noise in the estimates than independent."""
+    """Draw secrets in the proportions of the belief.
+
+    Less noise in the estimates than independent draws.
+    """
     places = (np.arange(n) + generator.random()) / n
     edges = np.cumsum(weights)
     return np.minimum(np.searchsorted(edges / edges[-1], places, side="right"), weights.size - 1)
@@ -118,7 +121,7 @@ def _at_budget(
 def _posterior_covariance(
     shape: NoiseShape, outputs: Floats, weights: Floats, draws: MixtureDraws
 ) -> Floats:
-    """Mean covariance of the outputs given the release, in the outputs' own coordinates."""
+    """Return mean covariance of the outputs given the release, in the outputs' own coordinates."""
     posterior = posteriors(shape.mixture(outputs, weights), draws)
     means = posterior @ outputs
     share = posterior.mean(axis=0)

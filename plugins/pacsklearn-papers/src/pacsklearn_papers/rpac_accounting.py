@@ -13,7 +13,7 @@ from pacsklearn_papers.mixture_information import InformationEstimate, mixture_i
 
 
 def intrinsic_privacy(weights: ArrayLike, reference: ArrayLike | None = None) -> float:
-    """How close the secret is to a blind guess before anything is released.
+    """Return how close the secret is to a blind guess before anything is released.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def intrinsic_privacy(weights: ArrayLike, reference: ArrayLike | None = None) ->
 def residual_privacy(
     information: float, weights: ArrayLike, reference: ArrayLike | None = None
 ) -> float:
-    """Intrinsic privacy that is left after a release: ``intrinsic - information``.
+    """Return the intrinsic privacy that is left after a release: ``intrinsic - information``.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def residual_privacy(
 
 
 def composed_remaining_entropy(remaining: Sequence[float], entropy: float) -> float:
-    """Lower bound on ``H(S | Y_1, ..., Y_k)`` from those of the releases by themselves.
+    """Bound ``H(S | Y_1, ..., Y_k)`` from below by the bounds of the releases by themselves.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def joint_remaining_entropy(
     n_draws: int,
     generator: np.random.Generator,
 ) -> InformationEstimate:
-    """``H(S | Y_1, ..., Y_k)`` of releases with independent noise, by simulation.
+    """Return ``H(S | Y_1, ..., Y_k)`` of releases with independent noise, by simulation.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _OUTWARD = 1 + 1e-9
 def sliced_step_cost(
     accountant: SRPPSGDAccountant, noise_multiplier: float, profile: SliceProfile
 ) -> tuple[float, float]:
-    """Renyi divergence of one step along slices: their mean, and the largest.
+    """Return the Renyi divergence of one step along slices: their mean, and the largest.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def sliced_step_cost(
 def slice_reaches(
     clipping: GradientClipping, multiplier: float, batch_size: int, profile: SliceProfile
 ) -> Floats:
-    """Standard deviations by which one differing row moves the sum along each slice; (n_slices,).
+    """Return how far one differing row moves each slice's sum, in deviations; (n_slices,).
 
     Source: srpp, appendix F.3.
     """

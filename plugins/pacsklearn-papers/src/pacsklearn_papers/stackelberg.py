@@ -96,7 +96,7 @@ class StackelbergBackend(NoiseBackend):
         )
 
     def _play(self, outputs: Floats, support: Support, budget: float) -> tuple[Floats, float]:
-        """Deviations of the noise after the game, and the information the decoder believes in."""
+        """Return the noise's deviations after the game, and the decoder's information."""
         m, k = outputs.shape
         generator = generator_for(support, "stackelberg")
         start = logdet_allocation(support.weights @ outputs**2, budget)

@@ -26,7 +26,7 @@ def sliced_wasserstein(
     seed: int = 0,
     whiten: bool = True,
 ) -> GapCorrection:
-    """Lower bound of the gap from transport distances along random directions.
+    """Bound the gap from below by transport distances along random directions.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def sliced_wasserstein(
 
 
 def _squared_distance(gap: SurrogateGap, direction: Floats) -> float:
-    """``W_2^2`` between the mixture and its Gaussian along a direction, not rounded up."""
+    """Return ``W_2^2`` between the mixture and its Gaussian along a direction, not rounded up."""
     centres = gap.points @ direction
     deviation = math.sqrt(float(gap.noise @ direction**2))
     variance = float(gap.weights @ centres**2) + deviation**2

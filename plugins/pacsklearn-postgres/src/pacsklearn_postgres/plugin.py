@@ -11,5 +11,5 @@ pacsklearn_api = 1  # the number of the hooks that this was written for
 
 @hookimpl
 def pacsklearn_ledger_schemes() -> Iterator[str]:
-    """Ledgers on a server."""
+    """Yield the ledgers on a server."""
     yield "pacsklearn_postgres:PostgresLog"

@@ -186,7 +186,7 @@ class PostgresLog(Log):
 
 
 def prepare(raw: Any) -> None:
-    """Settings of a new connection.
+    """Prepare a new connection with our settings.
 
     Raises
     ------
@@ -216,7 +216,7 @@ def prepare(raw: Any) -> None:
 
 
 def _is_lost(error: Exception) -> bool:
-    """Whether the error says that the server was lost."""
+    """Return whether the error says that the server was lost."""
     if not isinstance(error, psycopg.OperationalError):
         return False
     return error.sqlstate is None or error.sqlstate[:2] == "08" or error.sqlstate in _LOST

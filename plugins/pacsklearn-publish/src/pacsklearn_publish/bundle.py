@@ -70,7 +70,7 @@ class Bundle:
         return tuple(sorted(self._members))
 
     def read(self, name: str) -> bytes:
-        """One member: ``"model.onnx"``, ``"software.cdx.json"``, ``"card.html"``.
+        """Return one member: ``"model.onnx"``, ``"software.cdx.json"``, ``"card.html"``.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Bundle:
         return self._members[name]
 
     def model(self) -> Any:
-        """The released estimator, with ``pacsklearn_guarantee_``.
+        """Return the released estimator, with ``pacsklearn_guarantee_``.
 
         Returns
         -------
@@ -230,7 +230,7 @@ def _guarantee(members: dict[str, bytes]) -> Guarantee:
 
 
 def _document(members: dict[str, bytes], name: str) -> dict[str, Any]:
-    """JSON object in its canonical form."""
+    """Return a JSON object in its canonical form."""
     try:
         document = json.loads(members[name])
         # A name that stands twice is read differently by different programs.

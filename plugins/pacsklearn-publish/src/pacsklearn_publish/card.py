@@ -34,7 +34,7 @@ _Section = tuple[int, str, list[Any]]
 
 
 def model_card(card: Mapping[str, Any]) -> tuple[str, str]:
-    """Views of a model card, with the headings that skops gives its cards.
+    """Return the views of a model card, with the headings that skops gives its cards.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _shown(figure: Mapping[str, Any]) -> str:
-    """Value of a figure with its unit, rounded so that no bound is stated too small."""
+    """Return the value of a figure with its unit, rounded so that no bound is stated too small."""
     value, unit = figure["value"], figure["unit"]
     if value is None:
         return "none"
@@ -170,7 +170,7 @@ def _html(block: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is, and that can hold no markup of its own."""
+    """Return text that Markdown shows as it is, and that can hold no markup of its own."""
     return " ".join(text.split()).replace("<", "&lt;").replace("[", "\\[")
 
 

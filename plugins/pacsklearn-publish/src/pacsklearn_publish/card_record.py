@@ -39,7 +39,7 @@ _VIEWS: Final = {
 
 
 def checked_about(about: Mapping[str, Any] | None) -> dict[str, str]:
-    """What a curator says about a model.
+    """Return what a curator says about a model.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def card_record(
     software: Mapping[str, Any],
     files: Iterable[str],
 ) -> dict[str, Any]:
-    """Everything a model card states. It follows the schema ``pacsklearn-card/1``.
+    """Return everything a model card states. It follows the schema ``pacsklearn-card/1``.
 
     Parameters
     ----------

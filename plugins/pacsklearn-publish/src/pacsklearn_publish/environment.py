@@ -16,7 +16,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 def bill_of_materials(
     title: str, provenance: Iterable[Provenance], more: Iterable[str] = ("skops",)
 ) -> dict[str, Any]:
-    """CycloneDX 1.5 document: the model, Python, pacsklearn and all it needs, and plugins.
+    """Return CycloneDX 1.5 document: the model, Python, pacsklearn and all it needs, and plugins.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def _component(name: str, version: str) -> dict[str, str]:
 
 
 def _needed(names: Iterable[str]) -> dict[str, str]:
-    """Version of each distribution that is installed here, and of what they require."""
+    """Return the version of each distribution that is installed here, and of what they require."""
     versions: dict[str, str] = {}
     seen: set[str] = set()
     waiting = list(names)

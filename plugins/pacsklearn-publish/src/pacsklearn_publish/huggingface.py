@@ -110,7 +110,7 @@ def push(
 
 
 def _config(bundle: Any, model: Any) -> dict[str, Any]:
-    """Configuration as skops gives it to the Hub."""
+    """Return the configuration as skops gives it to the Hub."""
     software = json.loads(bundle.read("software.cdx.json"))
     versions = {part["name"]: part["version"] for part in software["components"]}
     task = "tabular-classification" if hasattr(model, "classes_") else "tabular-regression"

@@ -20,7 +20,7 @@ _METHODS: Final = (
 
 
 def model_parts(model: Any) -> Iterator[Any]:
-    """The model and the first step of it that does something, and of that, and so on."""
+    """Yield the model and the first step of it that does something, and of that, and so on."""
     yield model
     for _, step in getattr(model, "steps", ()):
         if step is not None and step != "passthrough":
@@ -29,7 +29,7 @@ def model_parts(model: Any) -> Iterator[Any]:
 
 
 def model_schema(model: Any) -> Schema | None:
-    """Public codebook of the table a model reads, if it has one."""
+    """Return the public codebook of the table a model reads, if it has one."""
     for part in model_parts(model):
         for name in ("schema_", "schema"):
             schema = getattr(part, name, None)
@@ -39,7 +39,7 @@ def model_schema(model: Any) -> Schema | None:
 
 
 def model_inputs(model: Any) -> dict[str, Any]:
-    """Columns that the model reads, and what can be asked of it.
+    """Return the columns that the model reads, and what can be asked of it.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def log_bundle(
 
 
 def load_model(uri: str, *, key: str | os.PathLike[str]) -> Any:
-    """The scikit-learn model of a logged bundle, with ``pacsklearn_guarantee_``.
+    """Return the scikit-learn model of a logged bundle, with ``pacsklearn_guarantee_``.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def load_model(uri: str, *, key: str | os.PathLike[str]) -> Any:
 
 
 def tags_of(bundle: Bundle) -> dict[str, str]:
-    """What is promised, as tags."""
+    """Return what is promised, as tags."""
     guarantee = bundle.guarantee
     return {
         "pacsklearn.promise": guarantee.promise,

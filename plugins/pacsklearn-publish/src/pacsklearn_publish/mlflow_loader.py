@@ -18,7 +18,10 @@ class ServedModel:
         self.model = model
 
     def predict(self, rows: Any, params: dict[str, Any] | None = None) -> Any:
-        """Predictions of rows; ``params={"method": "predict_proba"}`` asks for something else."""
+        """Return the predictions of rows.
+
+        ``params={"method": "predict_proba"}`` asks for something else.
+        """
         method = (params or {}).get("method")
         if method is None:
             method = "predict" if hasattr(self.model, "predict") else "transform"

@@ -11,7 +11,7 @@ from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
 def rest_graph(model: Any) -> Any:
-    """One linear model for each class against the rest."""
+    """Return the graph of one linear model for each class against the rest."""
     if model.multilabel_:
         raise NotImplementedError("several labels a row")
     graph, scores = _scores(model)
@@ -36,7 +36,7 @@ def rest_graph(model: Any) -> Any:
 
 
 def code_book_graph(model: Any) -> Any:
-    """The class whose code word is nearest to what all linear models say."""
+    """Return the graph of the class whose code word is nearest to what all linear models say."""
     graph, scores = _scores(model)
     words = np.asarray(model.code_book_, dtype=np.float64)
     # Squared distances, without what all classes have in common.
@@ -46,7 +46,7 @@ def code_book_graph(model: Any) -> Any:
 
 
 def several_targets_graph(model: Any) -> Any:
-    """A linear regression for each target, or the weighted mean of several for one."""
+    """Return the graph of one linear regression a target, or of a weighted mean of several."""
     weights, shift = _stacked(model.estimators_, _width(model))
     shares = getattr(model, "_weights_not_none", None)
     if not hasattr(model, "named_estimators_"):
@@ -63,7 +63,7 @@ def several_targets_graph(model: Any) -> Any:
 
 
 def vote_graph(model: Any) -> Any:
-    """Mean of the probabilities of linear classifiers, or the label that most of them give."""
+    """Return the graph of linear classifiers' mean probabilities, or most frequent label."""
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, _width(model))
     count, ballots = len(model.classes_), []
@@ -104,7 +104,7 @@ def _chances(graph: OnnxGraph, scores: str, members: Any) -> str:
 
 
 def _stacked(members: Any, width: int) -> tuple[Floats, Floats]:
-    """Weights of shape (members, columns) and shifts of members with one score each."""
+    """Return the weights of shape (members, columns) and shifts of members with one score each."""
     maps = [_linear(member, width) for member in members]
     if any(len(weights) != 1 for weights, _ in maps):
         raise NotImplementedError("members with several scores")

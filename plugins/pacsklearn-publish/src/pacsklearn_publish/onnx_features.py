@@ -10,7 +10,7 @@ from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
 def affine_graph(model: Any) -> Any:
-    """Transformer that multiplies by a matrix and adds a vector, read off what it gives.
+    """Return the graph of an affine transformer, read off its outputs.
 
     Of the origin it gives the vector, and of each unit vector a row of the matrix more.
     """
@@ -25,7 +25,10 @@ def affine_graph(model: Any) -> Any:
 
 
 def bins_graph(model: Any) -> Any:
-    """Discretizer: how many inner edges a value reaches, as a number or one column a bin."""
+    """Return the graph of a discretizer.
+
+    How many inner edges a value reaches, as a number or one column a bin.
+    """
     is_wide = model.encode != "ordinal"
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
@@ -45,7 +48,7 @@ def bins_graph(model: Any) -> Any:
 
 
 def cosine_graph(model: Any) -> Any:
-    """Random Fourier features."""
+    """Return the graph of random Fourier features."""
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     weights = np.asarray(model.random_weights_, dtype=np.float64)
@@ -57,7 +60,7 @@ def cosine_graph(model: Any) -> Any:
 
 
 def power_graph(model: Any) -> Any:
-    """Powers that make columns more normal (Yeo and Johnson, or Box and Cox), standardised."""
+    """Return the graph of a power transformer (Yeo-Johnson or Box-Cox), standardised."""
     powers = np.asarray(model.lambdas_, dtype=np.float64)[None]
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
@@ -77,7 +80,7 @@ def power_graph(model: Any) -> Any:
 
 
 def _risen(graph: OnnxGraph, value: str, powers: Any) -> str:
-    """(value ** power - 1) / power, and the logarithm where the power is 0."""
+    """Return ``(value ** power - 1) / power``, and the logarithm where the power is 0."""
     is_log = np.abs(powers) < np.finfo(np.float64).eps
     # Both branches are computed: the one that is not taken must not divide by zero.
     safe = np.where(is_log, 1.0, powers)

@@ -79,7 +79,7 @@ def onnx_file(model: Any) -> OnnxFile:
 
 
 def onnx_model(model: Any) -> Any:
-    """ONNX model: by our own converters, or by skl2onnx.
+    """Return the ONNX model: by our own converters, or by skl2onnx.
 
     Raises
     ------
@@ -98,7 +98,9 @@ def onnx_model(model: Any) -> Any:
 
 
 def largest_difference(model: Any, content: bytes) -> tuple[float, int]:
-    """Largest difference of any output, relative to the largest number; inf where labels differ.
+    """Return the largest difference of any output, relative to the largest number.
+
+    Inf where labels differ.
 
     Returns
     -------
@@ -146,7 +148,7 @@ def _expected(model: Any, output: str) -> Any:
 
 
 def _steps(model: Any) -> list[Any]:
-    """Steps that do something; ``passthrough`` does nothing."""
+    """Return the steps that do something; ``passthrough`` does nothing."""
     if not hasattr(model, "steps"):
         return [model]
     kept = [step for _, step in model.steps if step is not None and step != "passthrough"]
@@ -199,7 +201,7 @@ def _own(step: Any) -> Callable[[Any], Any] | None:
 
 
 def _untransformed(model: Any) -> Any:
-    """A regressor of targets that are left as they are."""
+    """Return a regressor of targets that are left as they are."""
     if model.func is not None or model.transformer is not None:
         raise NotImplementedError("targets that were transformed")
     return _one(model.regressor_)
@@ -236,7 +238,7 @@ def _by_skl2onnx(model: Any) -> Any:
 
 
 def _of_one_version(made: Any) -> Any:
-    """The model with the operators' versions of our own graphs, so that the two can be joined."""
+    """Return the model with our graphs' versions of operators, so that both can be joined."""
     from onnx import helper, version_converter
 
     made = version_converter.convert_version(made, OPSET)

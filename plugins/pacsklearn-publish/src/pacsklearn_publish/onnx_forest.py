@@ -11,7 +11,10 @@ from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
 def forest_graph(forest: Any) -> Any:
-    """Forest as matrix products: all questions, then the one leaf whose path they answer."""
+    """Return the graph of a forest as matrix products.
+
+    All questions, then the one leaf whose path they answer.
+    """
     graph = OnnxGraph()
     n_trees, n_nodes = forest.features_.shape
     rows = graph.input("X", DOUBLE, forest.n_features_in_)
@@ -46,7 +49,10 @@ def forest_graph(forest: Any) -> Any:
 
 
 def centroid_graph(model: Any) -> Any:
-    """Nearest centroid; where classes have unequal priors, by the discriminant score."""
+    """Return the graph of the nearest centroid.
+
+    Where classes have unequal priors, by the discriminant score.
+    """
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     n_classes = len(model.classes_)
@@ -76,7 +82,7 @@ def _distances(graph: OnnxGraph, rows: str, centres: Floats, metric: str) -> str
 
 
 def _paths(n_leaves: int) -> tuple[Any, Any]:
-    """Turns that lead to each leaf: 1 for right, -1 for left; and how many are left."""
+    """Return the turns that lead to each leaf: 1 for right, -1 for left; and how many are left."""
     n_nodes = n_leaves - 1
     paths = np.zeros((n_nodes, n_leaves), dtype=np.float32)
     for leaf in range(n_leaves):
@@ -89,7 +95,7 @@ def _paths(n_leaves: int) -> tuple[Any, Any]:
 
 
 def _on_simplex(graph: OnnxGraph, rows: str, width: int) -> str:
-    """As :func:`pacsklearn.tabular.forests.fixed_structure_forest.on_simplex`."""
+    """Project as :func:`pacsklearn.tabular.forests.fixed_structure_forest.on_simplex`."""
     order = np.array([width], dtype=np.int64)
     descending = graph.node("TopK", rows, order, axis=1, n_outputs=2)
     total = graph.node("CumSum", descending, np.array(1, dtype=np.int64))

@@ -28,7 +28,7 @@ class OnnxGraph:
         self._count = 0
 
     def input(self, name: str, kind: str, width: int) -> str:
-        """Input of shape (rows, width), of ``kind`` "DOUBLE" or "STRING"."""
+        """Add an input of shape (rows, width), of ``kind`` "DOUBLE" or "STRING"."""
         from onnx import TensorProto, helper
 
         shape = [None, width]
@@ -45,7 +45,7 @@ class OnnxGraph:
         )
 
     def constant(self, value: Any) -> str:
-        """Constant of the type of an array; texts become strings."""
+        """Add a constant of the type of an array; texts become strings."""
         from onnx import TensorProto, helper, numpy_helper
 
         array = np.asarray(value)
@@ -59,7 +59,10 @@ class OnnxGraph:
         return name
 
     def node(self, operator: str, *inputs: Any, n_outputs: int = 1, **attributes: Any) -> str:
-        """First output of an operator; inputs that are no names become constants."""
+        """Add an operator and return its first output.
+
+        Inputs that are no names become constants.
+        """
         from onnx import helper
 
         names = [one if isinstance(one, str) else self.constant(one) for one in inputs]
@@ -70,22 +73,22 @@ class OnnxGraph:
         return out
 
     def labels(self, scores: str, classes: NDArray[Any]) -> None:
-        """Output "label": the class of the largest score."""
+        """Add the output "label": the class of the largest score."""
         best = self.node("ArgMax", scores, axis=1, keepdims=0)
         kind = "INT64" if classes.dtype.kind in "iub" else "STRING"
         known = classes.astype(np.int64) if kind == "INT64" else classes.astype(str)
         self.output(self.node("Gather", self.constant(known), best), "label", kind, [None])
 
     def probabilities(self, value: str, n_classes: int) -> None:
-        """Output "probabilities"."""
+        """Add the output "probabilities"."""
         self.output(value, "probabilities", DOUBLE, [None, n_classes])
 
     def matrix(self, rows: str, values: Floats) -> str:
-        """Rows times a constant matrix."""
+        """Multiply the rows by a constant matrix."""
         return self.node("MatMul", rows, np.asarray(values, dtype=np.float64))
 
     def model(self, name: str) -> Any:
-        """The finished model, checked."""
+        """Return the finished model, checked."""
         import onnx
         from onnx import helper
 
@@ -98,7 +101,7 @@ class OnnxGraph:
         return made
 
     def sum(self, values: Iterable[str]) -> str:
-        """Sum of values of one shape."""
+        """Return the sum of values of one shape."""
         return self.node("Sum", *values)
 
     def _name(self, stem: str) -> str:

@@ -10,7 +10,7 @@ from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
 def linear_graph(model: Any) -> Any:
-    """Linear decision function with its labels.
+    """Return the graph of a linear decision function with its labels.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def linear_graph(model: Any) -> Any:
 
 
 def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
-    """Logistic probabilities of each class against the rest, made to sum to one."""
+    """Return the logistic probabilities of each class against the rest, made to sum to one."""
     likely = graph.node("Sigmoid", scores)
     if n_classes == 2:
         return graph.node(
@@ -49,7 +49,7 @@ def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
 
 
 def imputer_graph(imputer: Any) -> Any:
-    """Missing numbers replaced by the imputer's.
+    """Replace missing numbers by the imputer's.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def imputer_graph(imputer: Any) -> Any:
 
 
 def categorical_graph(model: Any) -> Any:
-    """Naive Bayes of columns that hold the number of a category."""
+    """Return the graph of naive Bayes on columns that hold the number of a category."""
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     codes = graph.node("Cast", rows, to=7)

@@ -24,7 +24,9 @@ _NUMBERS: Final = ("number", "date")
 
 
 def encoder_graph(encoder: Any) -> Any:
-    """Encoder of a table; numbers are inputs of doubles (dates: days since 1970), others of text.
+    """Return the graph of an encoder of a table.
+
+    Numbers are doubles (dates: days since 1970), the others text.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def encoder_graph(encoder: Any) -> Any:
 
 
 def additive_graph(model: Any) -> Any:
-    """Additive model: for each term, the numbers of the level that a row has."""
+    """Return graph of an additive model: for each term, the numbers of the level that a row has."""
     graph = OnnxGraph()
     inputs: dict[str, str] = {}
     scores = [graph.node("Unsqueeze", np.asarray(model.intercept_), np.array([0]))]
@@ -136,7 +138,7 @@ def _categories(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
 def _level(
     graph: OnnxGraph, inputs: dict[str, str], column: Column, count: int, n_bins: int
 ) -> str:
-    """Level of a term that each row has; the last one where there is no value."""
+    """Return the level of a term that each row has; the last one where there is no value."""
     place = np.array(count, dtype=np.int64)
     if column.kind in _NUMBERS:
         if column.name not in inputs:
@@ -155,7 +157,7 @@ def _level(
 def _read_numbers(
     graph: OnnxGraph, name: str, column: Column, *, fresh: bool = True
 ) -> tuple[str, str, str]:
-    """Numbers; where a value is missing; and where it is missing or infinite."""
+    """Return numbers; where a value is missing; and where it is missing or infinite."""
     numbers = graph.input(name, DOUBLE, 1) if fresh else name
     missing = graph.node("IsNaN", numbers)
     for code in column.missing:
@@ -169,7 +171,7 @@ def _read_numbers(
 
 
 def _read_codes(graph: OnnxGraph, column: Column) -> str:
-    """Position of each text among the categories, or the code of none of them."""
+    """Return the position of each text among the categories, or the code of none of them."""
     keys = {key_of(code): MISSING for code in column.missing} | {"": MISSING}
     keys |= {key_of(value): place for place, value in enumerate(column.categories)}
     texts = graph.input(column.name, "STRING", 1)

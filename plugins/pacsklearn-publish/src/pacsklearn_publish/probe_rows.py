@@ -17,7 +17,7 @@ _COUNT: Final = 512
 
 
 def probe_rows(model: Any, count: int = _COUNT) -> Any:
-    """Rows that the model reads, the same every time; no row of any data set is among them.
+    """Return rows that the model reads, the same every time; no row of any data set is among them.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def probe_rows(model: Any, count: int = _COUNT) -> Any:
 
 
 def runtime_inputs(table: Any, names: Sequence[str], schema: Schema | None) -> dict[str, Any]:
-    """The rows as ONNX inputs: one matrix, or a column of numbers or texts for each name."""
+    """Return the rows as ONNX inputs: one matrix, or a column of numbers or texts for each name."""
     if list(names) == ["X"]:
         return {"X": np.asarray(table, dtype=np.float64)}
     import pandas as pd
@@ -68,7 +68,7 @@ def runtime_inputs(table: Any, names: Sequence[str], schema: Schema | None) -> d
 
 
 def _codes(model: Any) -> list[Any] | None:
-    """Numbers that each column may be, where the model reads nothing else."""
+    """Return numbers that each column may be, where the model reads nothing else."""
     for part in model_parts(model):
         categories = getattr(part, "categories_", None)
         if categories is not None and all(

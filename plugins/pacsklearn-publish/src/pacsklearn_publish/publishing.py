@@ -87,7 +87,7 @@ def bundle_content(
     about: Mapping[str, str] | None = None,
     onnx: str = "auto",
 ) -> bytes:
-    """What :func:`publish` writes, with the same parameters and errors."""
+    """Return what :func:`publish` writes, with the same parameters and errors."""
     if onnx not in _ONNX:
         raise ValueError(f"onnx must be {', '.join(map(repr, _ONNX))}, got {onnx!r}.")
     description = checked_about(about)
@@ -147,7 +147,7 @@ def bundle_content(
 def bundle_writer(
     key: str | os.PathLike[str], about: Mapping[str, str] | None = None
 ) -> Callable[[Any], bytes]:
-    """Function from a released model to its bundle, verified, for ``pacsklearn release --key``.
+    """Return the function that bundles a released model, for ``pacsklearn release --key``.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def make_key(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def private_key(path: str | os.PathLike[str]) -> Any:
-    """Key that signs.
+    """Return the key that signs.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def private_key(path: str | os.PathLike[str]) -> Any:
 
 
 def public_key(path: str | os.PathLike[str]) -> Any:
-    """Key that checks; of a private key's file, the public half.
+    """Return the key that checks; of a private key's file, the public half.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def public_key(path: str | os.PathLike[str]) -> Any:
 
 
 def signature_of(content: bytes, key: Any) -> dict[str, str]:
-    """Signature of the content, and which key made it."""
+    """Return the signature of the content, and which key made it."""
     signed = key.sign(_PURPOSE + content)
     return {
         "algorithm": ALGORITHM,
@@ -115,7 +115,7 @@ def signature_of(content: bytes, key: Any) -> dict[str, str]:
 
 
 def check_signature(content: bytes, document: Any, key: Any) -> str:
-    """SHA-256 of the key that signed.
+    """Check the signature and return the SHA-256 of the key that signed.
 
     Raises
     ------
@@ -145,5 +145,5 @@ def check_signature(content: bytes, document: Any, key: Any) -> str:
 
 
 def key_name(key: Any) -> str:
-    """SHA-256 of a public key, by which bundles and cards name it."""
+    """Return the SHA-256 of a public key, by which bundles and cards name it."""
     return hashlib.sha256(key.public_bytes_raw()).hexdigest()

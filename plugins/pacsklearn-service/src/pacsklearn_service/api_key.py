@@ -26,7 +26,7 @@ class ApiKey:
         self._secret = secret.strip()
 
     def reveal(self) -> str:
-        """The key itself, for a request's header."""
+        """Return the key itself, for a request's header."""
         return self._secret
 
     def __repr__(self) -> str:
@@ -40,7 +40,7 @@ class ApiKey:
 
     @classmethod
     def of(cls, key: ApiKey | str | None) -> ApiKey:
-        """Key as given, or that of the environment."""
+        """Return the key as given, or that of the environment."""
         if isinstance(key, ApiKey):
             return key
         text = os.environ.get(VARIABLE) if key is None else key

@@ -68,11 +68,11 @@ class Channel:
         self._key, self._timeout, self._retries = key, timeout, retries
 
     def get(self, *path: str) -> Any:
-        """Document at a path, whose parts are quoted."""
+        """Return the document at a path, whose parts are quoted."""
         return self._ask("GET", path, b"", {})
 
     def post(self, *path: str, body: bytes, headers: Mapping[str, str]) -> Any:
-        """Reply to a body, charged at most once however often it is sent."""
+        """Return the reply to a body, charged at most once however often it is sent."""
         own = {**headers, "Idempotency-Key": str(uuid.uuid4())}
         return self._ask("POST", path, body, own)
 
@@ -141,7 +141,7 @@ def _read(status: int, content: bytes) -> Any:
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether a host is this machine itself, as it is written: no name is looked up."""
+    """Return whether a host is this machine itself, as it is written: no name is looked up."""
     try:
         return ipaddress.ip_address(host or "").is_loopback
     except ValueError:
@@ -165,7 +165,10 @@ _ERRORS: Final[dict[str, type[ServiceError]]] = {
 
 
 def refusal(status: int, body: bytes) -> ServiceError:
-    """Error of a response; one that only a proxy can have written has a kind of its status."""
+    """Return the error of a response.
+
+    One that only a proxy can have written has a kind of its status.
+    """
     try:
         document = json.loads(body)
     except ValueError:

@@ -170,7 +170,7 @@ class PrivateModel(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Private answers.
+        """Return the private answers.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class PrivateModel(BaseEstimator):
 
     @available_if(_offers_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Private probabilities, where the model offers them; one price with ``predict``.
+        """Return private probabilities, where the model offers them; one price with ``predict``.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class PrivateModel(BaseEstimator):
         return self._answers(X, "predict_proba")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of a classifier, coefficient of determination of a regressor; asks and pays.
+        """Score the answers to ``X``: accuracy of a classifier, R^2 of a regressor; asks and pays.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class PrivateModel(BaseEstimator):
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
     def preview(self, X: Any) -> float:
-        """The most that asking these rows can cost you, in nats; asks nothing and pays nothing.
+        """Return most that asking these rows can cost you, in nats; asks nothing and pays nothing.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class PrivateModel(BaseEstimator):
         return self._channel().get("v1", "models", self._connected().model_, "budget")
 
     def _explained(self, error: ServiceBudgetError, n_rows: int) -> ServiceBudgetError:
-        """The refusal, with the caller's own figures."""
+        """Return the refusal, with the caller's own figures."""
         own = self._budget()
         figures = {
             "spent": own["spent"],

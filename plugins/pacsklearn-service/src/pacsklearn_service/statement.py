@@ -17,7 +17,7 @@ _KEY: Final = 32
 
 
 def statement_key(given: Any) -> bytes:
-    """Public key of a service.
+    """Return the public key of a service.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def statement_key(given: Any) -> bytes:
 def checked_guarantee(
     document: Any, *, model: str, step_budget: float, key: bytes | None
 ) -> PACGuarantee:
-    """Guarantee in a signed statement.
+    """Return the guarantee in a signed statement.
 
     Parameters
     ----------

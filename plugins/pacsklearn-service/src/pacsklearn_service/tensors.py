@@ -20,7 +20,7 @@ _LONGEST_TEXT: Final = 10_000
 
 
 def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any]]:
-    """Columns that a model reads, by name where X has names, by position otherwise.
+    """Return the columns that a model reads, by name where X has names, by position otherwise.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any
 def written(
     columns: dict[str, NDArray[Any]], signature: list[dict[str, str]], parameters: dict[str, Any]
 ) -> tuple[bytes, dict[str, str]]:
-    """Body of a request, and its headers."""
+    """Return the body of a request, and its headers."""
     inputs, parts = [], []
     if {each["kind"] for each in signature} == {"number"}:
         table = np.column_stack([columns[each["name"]] for each in signature])
@@ -88,7 +88,7 @@ def written(
 
 
 def typed(values: Any, name: str, kind: str) -> NDArray[Any]:
-    """Column of a kind, of which every value is the one that was given.
+    """Return the column of a kind, of which every value is the one that was given.
 
     Raises
     ------
@@ -133,6 +133,6 @@ def _bytes(column: NDArray[Any], kind: str) -> tuple[str, list[int], bytes]:
 
 
 def packed_texts(texts: Iterable[str]) -> bytes:
-    """A tensor of BYTES: each text in UTF-8, after its length."""
+    """Return a tensor of BYTES: each text in UTF-8, after its length."""
     encoded = [each.encode() for each in texts]
     return b"".join(len(each).to_bytes(4, "little") + each for each in encoded)

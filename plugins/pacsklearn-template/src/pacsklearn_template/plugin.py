@@ -11,5 +11,5 @@ pacsklearn_api = 1  # the number of the hooks that this was written for
 
 @hookimpl
 def pacsklearn_canonicalizers() -> Iterator[str]:
-    """Canonicalizers of this distribution."""
+    """Yield the canonicalizers of this distribution."""
     yield "pacsklearn_template.dummy_regressor:DummyRegressorCanonicalizer"

@@ -110,7 +110,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, *, secret: Any = None, realized: Any = None
     ) -> Any:
-        """One more epoch, on the account of the run so far; parameters as in ``fit``."""
+        """Run one more epoch, on the account of the run so far; parameters as in ``fit``."""
         choices = RunChoices.of(self)
         return self._train(choices, X, y, secret, realized, 1, classes, goes_on=True)
 
@@ -120,7 +120,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         return planned_unit(RunChoices.of(self))
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores of the classes; with two classes, of the second minus the first.
+        """Return the scores of the classes; with two classes, of the second minus the first.
 
         Parameters
         ----------
@@ -134,13 +134,13 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes, of shape (n_rows, n_classes)."""
+        """Return the probabilities of the classes, of shape (n_rows, n_classes)."""
         scores = self._scores(X)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels."""
+        """Return the labels."""
         return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
 
     def _train(
@@ -203,7 +203,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _step(self, torch: Any, mean: Floats, rate: LearningRate, n_planned: int) -> None:
-        """Everything here is a function of what was noised."""
+        """Take one step, a function of what was noised alone."""
         size = rate.size(self.n_steps_, n_planned)
         parameters = list(self.module_.parameters())
         with torch.no_grad():
@@ -304,7 +304,7 @@ _PUBLIC = (
 
 
 def module_device(module: Any) -> Any:
-    """Where a module's parameters are."""
+    """Return where a module's parameters are."""
     return next(module.parameters()).device
 
 

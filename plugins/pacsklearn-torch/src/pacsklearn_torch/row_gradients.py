@@ -18,7 +18,10 @@ Floats = NDArray[np.float64]
 
 
 def layer_norms(sizes: tuple[int, ...], clip_norm: float) -> tuple[float, ...]:
-    """Clipping norm of each layer: shares of the whole by the root of its size (srpp, F.4)."""
+    """Return the clipping norm of each layer.
+
+    Shares of the whole by the root of its size (srpp, F.4).
+    """
     total = sum(sizes)
     return tuple(clip_norm * math.sqrt(size / total) for size in sizes)
 

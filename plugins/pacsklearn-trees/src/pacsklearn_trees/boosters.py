@@ -45,7 +45,10 @@ class Boosters(BatchPredictor):
 
     @classmethod
     def of(cls, models: tuple[Any, ...]) -> Boosters | None:
-        """Boosters of ``models``, None for subclasses and objectives that predict otherwise."""
+        """Return the boosters of ``models``.
+
+        None for subclasses and objectives that predict otherwise.
+        """
         from xgboost import XGBClassifier, XGBModel
 
         first = models[0]
@@ -85,7 +88,7 @@ class Boosters(BatchPredictor):
 
 
 def _rounds(model: XGBModel) -> tuple[int, int]:
-    """Rounds that count: all of them, or those until early stopping's best."""
+    """Return the rounds that count: all of them, or those until early stopping's best."""
     if model.booster == "gblinear":
         return (0, 0)
     try:
@@ -95,7 +98,7 @@ def _rounds(model: XGBModel) -> tuple[int, int]:
 
 
 def _one_label_each(models: tuple[XGBClassifier, ...]) -> bool:
-    """Whether every model knows the same classes and gives a row one of them."""
+    """Return whether every model knows the same classes and gives a row one of them."""
     n_classes = models[0].n_classes_
     prefix = "binary:" if n_classes == 2 else "multi:"
     return all(

@@ -11,5 +11,5 @@ pacsklearn_api = 1  # the number of the hooks that this was written for
 
 @hookimpl
 def pacsklearn_batch_predictors() -> Iterator[str]:
-    """Batch predictors of this distribution."""
+    """Yield the batch predictors of this distribution."""
     yield from ("pacsklearn_trees:Boosters", "pacsklearn_trees:StackedForest")

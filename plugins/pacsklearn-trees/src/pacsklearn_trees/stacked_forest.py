@@ -126,7 +126,7 @@ class StackedForest(BatchPredictor):
         return None
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class codes or values of shape (m, n)."""
+        """Return class codes or values of shape (m, n)."""
         if sparse.issparse(X):
             return self._one_by_one(X)
         with np.errstate(over="ignore"):  # too large for single precision
@@ -161,7 +161,10 @@ class StackedForest(BatchPredictor):
         return sums
 
     def _one_by_one(self, X: Any) -> NDArray[Any]:
-        """Sparse rows; gaps, which every tree sends where it learned; and what no tree takes."""
+        """Return the sparse rows; gaps, which every tree sends where it learned.
+
+        And what no tree takes.
+        """
         model = self.models[0]
         predictions = np.stack([model.predict(X) for model in self.models])
         if not is_classifier(model):
@@ -230,7 +233,7 @@ def _laid_out(
     columns: int,
     start: Floats | None = None,
 ) -> StackedForest | None:
-    """Trees of all models, node after node; None where these are too many."""
+    """Return the trees of all models, node after node; None where these are too many."""
     trees = [tree for index, model in enumerate(models) for tree in trees_of(model, index)]
     size = sum(len(tree.left) for tree in trees)
     if size > _MOST_NODES:
@@ -261,7 +264,10 @@ def _laid_out(
 
 
 def _largest_singles(threshold: Floats) -> NDArray[np.float32]:
-    """Largest number in single precision that is no larger: no single lies between the two."""
+    """Return the largest number in single precision that is no larger.
+
+    No single lies between the two.
+    """
     with np.errstate(over="ignore"):
         single = threshold.astype(np.float32)
     below = np.nextafter(single, np.float32(-np.inf))

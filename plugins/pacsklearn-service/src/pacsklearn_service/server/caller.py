@@ -73,5 +73,5 @@ class Ask:
         return len(next(iter(self.columns.values())))
 
     def part(self, rows: NDArray[np.intp] | slice) -> dict[str, NDArray[Any]]:
-        """Some of the rows."""
+        """Return some of the rows."""
         return {name: column[rows] for name, column in self.columns.items()}

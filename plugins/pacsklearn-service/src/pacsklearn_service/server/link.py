@@ -33,7 +33,7 @@ class LocalLink:
     async def ask(
         self, what: str, shown: str | None = None, content: bytes = b"", **facts: Any
     ) -> Any:
-        """Reply to an operation.
+        """Return the reply to an operation.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class SocketLink:
     async def ask(
         self, what: str, shown: str | None = None, content: bytes = b"", **facts: Any
     ) -> Any:
-        """Reply to an operation.
+        """Return the reply to an operation.
 
         Raises
         ------

@@ -11,7 +11,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 
 
 def model_card(facts: dict[str, Any]) -> str:
-    """Card of a model, in Markdown; says nothing about what was asked."""
+    """Return the card of a model, in Markdown; it says nothing about what was asked."""
     promise = str(Guarantee.from_dict(facts["guarantee"]))
     text = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
     card = Template(text, trim_blocks=True, undefined=StrictUndefined, keep_trailing_newline=True)

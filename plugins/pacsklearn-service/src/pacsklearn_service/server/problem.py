@@ -60,7 +60,7 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
         self.status, self.title = KINDS[kind]
 
     def document(self) -> dict[str, Any]:
-        """Members of the response's body."""
+        """Return the members of the response's body."""
         return {
             "type": f"urn:pacsklearn:problem:{self.kind}",
             "title": self.title,
@@ -72,14 +72,17 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Problem:
-        """Problem that :meth:`document` described."""
+        """Return the problem that :meth:`document` described."""
         own = ("type", "title", "status", "detail", "error")
         more = {name: value for name, value in document.items() if name not in own}
         return cls(document["type"].rpartition(":")[2], document["detail"], **more)
 
 
 def problem_of(error: BaseException) -> Problem:
-    """Refusal for what the layers below raise; nothing of an unexpected error's text leaves."""
+    """Return the refusal for what the layers below raise.
+
+    Nothing of an unexpected error's text leaves.
+    """
     if isinstance(error, Problem):
         return error
     if isinstance(error, BudgetExhaustedError):

@@ -142,7 +142,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def read(cls, path: Path | None, **stated: Any) -> Settings:
-        """Settings of a TOML file; what it leaves out is looked up in the environment.
+        """Return the settings of a TOML file; what it leaves out is looked up in the environment.
 
         Raises
         ------
@@ -166,5 +166,5 @@ class Settings(BaseSettings):
         return folder.expanduser().absolute()
 
     def for_workers(self) -> str:
-        """JSON of what a web process knows: neither where secrets are, nor a password."""
+        """Return JSON of what a web process knows: neither where secrets are, nor a password."""
         return self.model_dump_json(exclude={"database", "key_file", "high_water"})

@@ -39,7 +39,7 @@ class Signature:
 
     @classmethod
     def of(cls, table: Mapping[str, NDArray[Any]]) -> Signature:
-        """What a model of these columns reads: doubles, where all are numbers."""
+        """Return what a model of these columns reads: doubles, where all are numbers."""
         exact = cls.exact(table)
         if "text" in exact.kinds:
             return exact
@@ -47,7 +47,7 @@ class Signature:
 
     @classmethod
     def exact(cls, table: Mapping[str, NDArray[Any]]) -> Signature:
-        """Columns as they are."""
+        """Return the columns as they are."""
         kinds = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
         of_columns = [kinds.get(np.asarray(column).dtype.kind, "text") for column in table.values()]
         return cls(tuple(table), tuple(of_columns))
@@ -58,18 +58,18 @@ class Signature:
         return set(self.kinds) == {"number"}
 
     def facts(self) -> list[dict[str, str]]:
-        """For JSON."""
+        """Return plain facts, for JSON."""
         return [
             {"name": name, "kind": kind} for name, kind in zip(self.names, self.kinds, strict=True)
         ]
 
     @classmethod
     def from_facts(cls, facts: Sequence[Mapping[str, str]]) -> Signature:
-        """Signature that :meth:`facts` described."""
+        """Return the signature that :meth:`facts` described."""
         return cls(tuple(each["name"] for each in facts), tuple(each["kind"] for each in facts))
 
     def v2_inputs(self) -> list[dict[str, Any]]:
-        """Inputs as the Open Inference Protocol describes them."""
+        """Return the inputs as the Open Inference Protocol describes them."""
         if self.is_matrix:
             return [{"name": "X", "datatype": "FP64", "shape": [-1, len(self.names)]}]
         return [
@@ -78,7 +78,7 @@ class Signature:
         ]
 
     def matrix(self, values: Any) -> dict[str, NDArray[Any]]:
-        """Columns of a table given without names, in the signature's order."""
+        """Return the columns of a table given without names, in the signature's order."""
         try:
             table = np.asarray(values)
         except ValueError:
@@ -94,7 +94,7 @@ class Signature:
         return {name: table[:, i] for i, name in enumerate(self.names)}
 
     def checked(self, columns: Mapping[str, Any], *, most: int) -> dict[str, NDArray[Any]]:
-        """Columns in their own types and in order.
+        """Return the columns in their own types and in order.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Signature:
         return [n for n, kind in zip(self.names, self.kinds, strict=True) if kind == "text"]
 
     def rows(self, columns: Mapping[str, NDArray[Any]]) -> Any:
-        """What the models are asked: a matrix, or a data frame."""
+        """Return what the models are asked: a matrix, or a data frame."""
         if self.is_matrix:
             return np.ascontiguousarray(np.column_stack([columns[name] for name in self.names]))
         import pandas as pd
@@ -140,7 +140,7 @@ class Signature:
         return pd.DataFrame({name: columns[name] for name in self.names})
 
     def packed(self, columns: Mapping[str, NDArray[Any]]) -> bytes:
-        """Checked columns as bytes whose reading runs no code."""
+        """Return the checked columns as bytes whose reading runs no code."""
         texts = {name: columns[name].tolist() for name in self._texts}
         n = len(next(iter(columns.values())))
         header = json.dumps({"n": n, "texts": texts}).encode()
@@ -152,7 +152,7 @@ class Signature:
         return b"".join([len(header).to_bytes(8, "little"), header, *numbers])
 
     def unpacked(self, content: bytes) -> dict[str, NDArray[Any]]:
-        """Columns that :meth:`packed` wrote."""
+        """Return the columns that :meth:`packed` wrote."""
         end = 8 + int.from_bytes(content[:8], "little")
         header = json.loads(content[8:end])
         columns: dict[str, NDArray[Any]] = {}

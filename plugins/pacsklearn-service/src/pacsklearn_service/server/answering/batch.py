@@ -148,15 +148,15 @@ class Evaluated:
         return cls(place, columns, predictions, contested)
 
     def contested(self, names: Sequence[bytes]) -> int:
-        """How many of the queries are."""
+        """Return how many of the queries are contested."""
         return sum(bool(self.flags[self.place[name]]) for name in names)
 
     def total(self, shares: Iterable[Share]) -> int:
-        """How many contested rows requests pay for, each those that are new to who sent it."""
+        """Return how many contested rows requests pay for: those new to their senders."""
         return sum(self.contested(each.new) for each in shares)
 
     def borne(self, responder: Responder, shares: Mapping[int, Share]) -> set[int]:
-        """Requests that data set and session can bear, in the order they came.
+        """Return the requests that data set and session can bear, in the order they came.
 
         Counted as if nobody had asked any of the rows: a stored one is refused as a fresh one is.
         """

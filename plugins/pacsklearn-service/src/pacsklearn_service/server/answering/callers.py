@@ -34,7 +34,7 @@ class Callers:
         self._known: dict[bytes, tuple[Caller, float]] = {}
 
     def find(self, shown: str) -> Caller | None:
-        """Caller who shows a valid key or token; None for anybody else."""
+        """Return the caller who shows a valid key or token; None for anybody else."""
         digest = hashlib.blake2b(shown.encode()).digest()
         known = self._known.get(digest)
         if known is not None and time.monotonic() < known[1]:

@@ -33,7 +33,7 @@ from pacsklearn_service.server.vault import Vault
 
 
 def checked_name(name: Any, what: str) -> str:
-    """Name that is safe in an address, a log and a file."""
+    """Return the name that is safe in an address, a log and a file."""
     if not isinstance(name, str) or not re.match(NAME, name):
         raise Problem(
             "invalid",
@@ -111,7 +111,7 @@ class Catalog:
                 raise Problem("conflict", str(error)) from None
 
     def datasets(self, name: str | None = None) -> list[dict[str, Any]]:
-        """Facts and the state of the ledger of one data set, or of all."""
+        """Return the facts and the state of the ledger of one data set, or of all."""
         states = []
         for row in self._rows("name, facts, created FROM service_datasets", name):
             ledger = self.ledger(row["name"])
@@ -128,7 +128,7 @@ class Catalog:
         return states
 
     def ledger(self, dataset: str) -> Any:
-        """Ledger of a data set."""
+        """Return the ledger of a data set."""
         return open_ledger(self._database.address, ceiling=None, dataset=dataset)
 
     def fit(self, recipe: dict[str, Any], report: Callable[[int], None]) -> None:
@@ -262,7 +262,7 @@ class Catalog:
                 AuditLog(connection).add("the machine's console", "add model", key)
 
     def estimator(self, recipe: dict[str, Any]) -> Any:
-        """Estimator that a recipe names."""
+        """Return the estimator that a recipe names."""
         params = recipe.get("params")
         text = None if params is None else json.dumps(params)
         try:
@@ -271,7 +271,7 @@ class Catalog:
             raise Problem("invalid", str(error)) from None
 
     def models(self, name: str | None = None) -> list[dict[str, Any]]:
-        """Facts of one model, or of all."""
+        """Return the facts of one model, or of all."""
         rows = self._rows("name, dataset, status, facts, created FROM service_models", name)
         return [row | json.loads(row.pop("facts")) for row in rows]
 
@@ -308,7 +308,7 @@ class Catalog:
                 raise Problem("not-found", f"There is no model {name!r}.")
 
     def _rows(self, columns: str, name: str | None) -> list[dict[str, Any]]:
-        """Columns of the rows of one name, or of all."""
+        """Return the columns of the rows of one name, or of all."""
         only = () if name is None else (name,)
         which = "WHERE name = ? " * len(only)
         with self._database.reading() as connection:

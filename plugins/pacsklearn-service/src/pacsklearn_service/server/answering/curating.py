@@ -27,7 +27,7 @@ Facts = dict[str, Any]
 
 
 def _audited(action: str, what: str) -> Callable[[Operation], Operation]:
-    """Operation whose end, and how it came, goes into the audit log.
+    """Run the operation; its end, and how it came, go into the audit log.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Curating:
         }
 
     def curator_ledger(self, curator: Caller, dataset: str, after: int, limit: int) -> Any:
-        """What was charged, for a burn-down: time is the ledger's own."""
+        """Return what was charged, for a burn-down: time is the ledger's own."""
         self._need_dataset(dataset)
         ledger = self._coordinator.catalog.ledger(dataset)
         events = ledger.events[after : after + limit]
@@ -263,7 +263,7 @@ class Curating:
         }
 
     def curator_burn_down(self, curator: Caller, dataset: str, most: int) -> Any:
-        """What was left after every charge, or after every so many where there are more."""
+        """Return what was left after every charge, or after every so many where there are more."""
         self._need_dataset(dataset)
         ledger = self._coordinator.catalog.ledger(dataset)
         left = [ledger.ceiling]
@@ -276,7 +276,7 @@ class Curating:
         }
 
     def curator_price(self, curator: Caller, model: str, user: str, content: bytes) -> Facts:
-        """The most that a batch can cost a user, who is not told."""
+        """Return the most that a batch can cost a user, who is not told."""
         ask = self._coordinator.ask(Caller(user, None, frozenset({"ask"})), model, content)
         count, worst = self._coordinator.hosted(model).worst_price(ask)
         return {"n_rows": ask.n_rows, "free": ask.n_rows - count, "worst_case": worst}

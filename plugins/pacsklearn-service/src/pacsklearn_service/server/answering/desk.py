@@ -38,7 +38,7 @@ class Desk:
         self._thread.start()
 
     def ask(self, ask: Ask) -> Future[dict[str, Any]]:
-        """Reply to a request, when it is there.
+        """Return the reply to a request, when it is there.
 
         Raises
         ------

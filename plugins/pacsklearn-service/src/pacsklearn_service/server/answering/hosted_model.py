@@ -122,7 +122,7 @@ class HostedModel:
         self._is_stale = False
 
     def worst_price(self, ask: Ask) -> tuple[int, float]:
-        """Rows that are new to the caller, and the most that they can cost."""
+        """Return the rows that are new to the caller, and the most that they can cost."""
         names = self._names(ask)
         with self._database.reading() as connection:
             known = self.records.look_up(connection, {ask.caller.user: names})
@@ -130,7 +130,7 @@ class HostedModel:
         return count, count * self.step_budget
 
     def rows_left(self) -> int:
-        """Contested rows that the session and the data set can still bear."""
+        """Return the contested rows that the session and the data set can still bear."""
         with self.at_rest() as (spent, ceiling):
             most = int((ceiling - spent) / self.step_budget)
             affords = self._responder.affords
@@ -161,7 +161,7 @@ class HostedModel:
             self._is_stale = True
 
     def guarantee(self) -> Any:
-        """What is promised about everything that was answered so far."""
+        """Return what is promised about everything that was answered so far."""
         with self._lock:
             if self._is_stale:
                 self.load()
@@ -169,7 +169,10 @@ class HostedModel:
 
     @contextmanager
     def at_rest(self) -> Iterator[tuple[float, float]]:
-        """Charged to the session and its ceiling, while no request is answered."""
+        """Hold the model at rest.
+
+        What was charged to the session and its ceiling, while no request is answered.
+        """
         with self._lock:
             if self._is_stale:
                 self.load()
@@ -207,7 +210,7 @@ class HostedModel:
         return [replies[i] for i in range(len(asks))]
 
     def _paid_before(self, share: Share, known: Known) -> dict[str, Any] | Exception:
-        """Reply of rows that the caller has paid for."""
+        """Return the reply of rows that the caller has paid for."""
         with self._database.reading() as connection:
             try:
                 left = Quotas(connection, self.dataset).standing(share.user).remaining
@@ -287,7 +290,7 @@ class HostedModel:
         return replies | refused | (self._debited(kept, evaluated, known) if kept else {})
 
     def _refusal(self, ask: Ask, known: Known, names: list[bytes]) -> dict[str, Any] | None:
-        """What is told before anything is computed: the most it can cost, or a refusal."""
+        """Return what is told before anything is computed: the most it can cost, or a refusal."""
         count = len(known.new_to(ask.caller.user, names))
         worst = count * self.step_budget
         if ask.dry_run:
@@ -316,7 +319,7 @@ class HostedModel:
     def _batch(
         self, shares: dict[int, Share], evaluated: Evaluated, known: Known
     ) -> tuple[Batch, NDArray[Any]]:
-        """What is written down, and what candidates say of the rows that nobody has asked."""
+        """Return what is stored, and the candidates' predictions for rows nobody has asked."""
         new = dict.fromkeys(name for share in shares.values() for name in share.new)
         # What was answered to anybody has its answer: asked again it costs the data set nothing.
         fresh = [name for name in new if name not in known.answers]

@@ -81,7 +81,7 @@ class Jobs:
         return self.known_job(ask.caller, id_)
 
     def known_job(self, caller: Caller, job: str) -> dict[str, Any]:
-        """How far a job of the caller is."""
+        """Return how far a job of the caller is."""
         row = self._row(caller, job)
         status, _, detail = row["status"].partition(": ")
         return {
@@ -94,7 +94,7 @@ class Jobs:
         }
 
     def known_job_result(self, caller: Caller, job: str) -> dict[str, Any]:
-        """Answers of a finished job."""
+        """Return the answers of a finished job."""
         row = self._row(caller, job)
         if row["kind"] != "answers" or row["status"] != "done":
             raise Problem("conflict", "The job has no answers yet.", status_of_job=row["status"])

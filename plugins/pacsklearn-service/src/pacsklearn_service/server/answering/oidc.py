@@ -65,7 +65,7 @@ class OidcVerifier:
         self._refresh(_KEPT)
 
     def caller(self, token: str) -> tuple[Caller, float] | None:
-        """Caller that a token names, and when it ends; None when it is not valid.
+        """Return the caller that a token names, and when it ends; None when it is not valid.
 
         Raises
         ------

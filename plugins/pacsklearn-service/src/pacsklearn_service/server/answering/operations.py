@@ -32,7 +32,7 @@ class Operations:
         self._parts = Asking(coordinator, self.jobs), Curating(coordinator, self.jobs), self.jobs
 
     def __call__(self, what: str) -> Operation:
-        """Operation of a name, called with the key or token shown, facts and a content."""
+        """Call the operation of a name with the key or token shown, facts and a content."""
         for part in self._parts:
             for who, checked in _RIGHTS.items():
                 operation = getattr(part, f"{who}_{what}", None)

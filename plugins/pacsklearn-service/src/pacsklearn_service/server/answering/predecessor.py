@@ -8,7 +8,10 @@ from pathlib import Path
 
 
 def own_name() -> str:
-    """Name of this process, by which no other one on any machine is meant; empty without /proc."""
+    """Return the name of this process, by which no other one on any machine is meant.
+
+    Empty without /proc.
+    """
     return _name(os.getpid())
 
 
@@ -28,7 +31,7 @@ def end(name: str) -> bool:
 
 
 def _name(process: int) -> str:
-    """Name of a process of this machine; empty where it is gone, or none can be given."""
+    """Return name of a process of this machine; empty where it is gone, or none can be given."""
     try:
         # The number of a process is used again; not with the same time of its beginning.
         began = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]

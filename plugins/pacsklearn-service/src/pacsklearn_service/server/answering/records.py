@@ -53,13 +53,13 @@ class Known:
     paid: dict[str, set[bytes]] = field(repr=False)
 
     def new_to(self, user: str, names: Sequence[bytes]) -> list[bytes]:
-        """Names that the user has not paid for, each once, in the order asked."""
+        """Return the names that the user has not paid for, each once, in the order asked."""
         return [name for name in dict.fromkeys(names) if name not in self.paid[user]]
 
     def shares(
         self, asks: Sequence[Ask], names: Mapping[int, list[bytes]]
     ) -> tuple[dict[int, Share], list[int]]:
-        """Parts in a batch; what a caller asks in two requests at once is paid by the first.
+        """Return parts in a batch; what a caller asks in two requests at once is paid by the first.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Records:
         connection.insert("service_progress", model=self._model)
 
     def progress(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
-        """What was learned so far, and a batch that was written down and not finished."""
+        """Return what was learned so far, and a batch that was written down and not finished."""
         question = "SELECT intent, learned FROM service_progress WHERE model = ?"
         (row,) = connection.ask(question, self._model)
         intent, learned = (
@@ -164,7 +164,7 @@ class Records:
         )
 
     def look_up(self, connection: Connection, asked: Mapping[str, Sequence[bytes]]) -> Known:
-        """What is known of the queries that users ask, by their names."""
+        """Return what is known of the queries that users ask, by their names."""
         names = list(dict.fromkeys(name for own in asked.values() for name in own))
         question = "SELECT name, answer FROM service_answers WHERE model = ? AND name IN"
         found = self._rows(connection, question, names, self._model)
@@ -182,12 +182,12 @@ class Records:
         return Known(answers, paid)
 
     def size(self, connection: Connection) -> int:
-        """How many queries were answered."""
+        """Return how many queries were answered."""
         question = "SELECT count(*) AS number FROM service_answers WHERE model = ?"
         return int(connection.ask(question, self._model)[0]["number"])
 
     def reply(self, connection: Connection, ask: Ask) -> dict[str, Any] | None:
-        """Reply that was given for the key, None for a new one.
+        """Return the reply that was given for the key, None for a new one.
 
         Raises
         ------

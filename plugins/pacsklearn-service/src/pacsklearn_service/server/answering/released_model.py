@@ -55,24 +55,24 @@ class ReleasedModel:
         return [self._reply(ask) for ask in asks]
 
     def worst_price(self, ask: Ask) -> tuple[int, float]:
-        """Rows that cost something, and the most that they can cost: nothing."""
+        """Return the rows that cost something, and the most that they can cost: nothing."""
         del ask
         return 0, 0.0
 
     def rows_left(self) -> int:
-        """Contested rows that can still be answered: there are none."""
+        """Return the contested rows that can still be answered: there are none."""
         return 0
 
     def close(self) -> None:
         """Answer nothing more."""
 
     def guarantee(self) -> Any:
-        """What was promised when it was released."""
+        """Return what was promised when it was released."""
         return Guarantee.from_dict(self.facts["guarantee"])
 
     @contextmanager
     def at_rest(self) -> Iterator[tuple[float, float]]:
-        """Charged and ceiling: nothing, of any budget."""
+        """Give what was charged and the ceiling: nothing, of any budget."""
         yield 0.0, math.inf
 
     def _reply(self, ask: Ask) -> dict[str, Any] | Exception:

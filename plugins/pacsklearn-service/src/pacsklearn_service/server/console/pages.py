@@ -25,12 +25,12 @@ from pacsklearn_service.server.web.table_body import CSV
 
 
 def nats(amount: float) -> str:
-    """Figure with four digits; small ones are not rounded to nothing."""
+    """Return the figure with four digits; small ones are not rounded to nothing."""
     return f"{amount:,.4g}" if abs(amount) < 10_000 else f"{amount:,.0f}"
 
 
 def moment(seconds: float) -> str:
-    """Time of the clock, in UTC."""
+    """Return the time of the clock, in UTC."""
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
@@ -82,7 +82,7 @@ Curator = Annotated[Caller, Depends(sign_in.curator)]
 
 
 async def _form(request: Request) -> dict[str, bytes]:
-    """Fields of a form of ours."""
+    """Return the fields of a form of ours."""
     sign_in.check_origin(request)
     async with request.form(max_files=1, max_fields=2) as form:
         return {
@@ -100,13 +100,13 @@ async def _one(request: Request, what: str, kind: str, name: str) -> Any:
 
 @router.get("/style.css")
 async def style() -> Response:
-    """The only thing that a page loads."""
+    """Return the only thing that a page loads."""
     return Response((_FOLDER / "style.css").read_text(encoding="utf-8"), media_type="text/css")
 
 
 @router.get("/sign-in")
 async def sign_in_page() -> Response:
-    """Form for a key."""
+    """Return a form for a key."""
     return _page("sign_in", who=None, wrong="")
 
 
@@ -134,7 +134,7 @@ async def end(request: Request) -> Response:
 
 @router.get("")
 async def home(request: Request, caller: Curator) -> Response:
-    """Data sets, and what is left of each."""
+    """Return the data sets, and what is left of each."""
     datasets = await ask(request, "datasets")
     models = await ask(request, "all_models")
     return _page("home", who=caller.user, datasets=datasets, models=models)
@@ -142,7 +142,7 @@ async def home(request: Request, caller: Curator) -> Response:
 
 @router.get("/datasets/{dataset}")
 async def dataset_page(request: Request, caller: Curator, dataset: str) -> Response:
-    """Ceiling, burn-down, and what each user spent."""
+    """Return the ceiling, burn-down, and what each user spent."""
     facts = await _one(request, "datasets", "dataset", dataset)
     burnt = await ask(request, "burn_down", dataset=dataset, most=_MOST_POINTS)
     models = [m for m in await ask(request, "all_models") if m["dataset"] == dataset]
@@ -158,14 +158,17 @@ async def dataset_page(request: Request, caller: Curator, dataset: str) -> Respo
 
 @router.get("/models/{model}")
 async def model_page(request: Request, caller: Curator, model: str) -> Response:
-    """What a model is, costs and promises."""
+    """Return what a model is, costs and promises."""
     facts = await _one(request, "all_models", "model", model)
     return await _model_page(request, caller, facts, None)
 
 
 @router.post("/models/{model}")
 async def price(request: Request, caller: Curator, model: str) -> Response:
-    """The most that the rows of a CSV file can cost a user; nothing is asked and nothing paid."""
+    """Return the most that the rows of a CSV file can cost a user.
+
+    Nothing is asked and nothing paid.
+    """
     facts = await _one(request, "all_models", "model", model)
     fields = await _form(request)
     user = fields.get("user", b"").decode("utf-8", "replace")
@@ -190,7 +193,7 @@ async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) 
 
 @router.get("/keys")
 async def keys(request: Request, caller: Curator) -> Response:
-    """Names, scopes and times of keys; never a key."""
+    """Return the names, scopes and times of keys; never a key."""
     issued = await ask(request, "keys")
     return _page("keys", who=caller.user, keys=issued)
 
@@ -199,6 +202,6 @@ async def keys(request: Request, caller: Curator) -> Response:
 async def audit(
     request: Request, caller: Curator, after: Annotated[int, Query(ge=0, le=2**53)] = 0
 ) -> Response:  # fmt: skip
-    """Who changed what."""
+    """Show who changed what."""
     lines = await ask(request, "audit", after=after, limit=_LINES)
     return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)

@@ -16,7 +16,7 @@ _PATH: Final = "/console"
 
 
 async def curator(request: Request) -> Caller:
-    """Who is signed in.
+    """Return who is signed in.
 
     Raises
     ------

@@ -39,12 +39,12 @@ class AuditLog:
         self._connection.insert("service_audit", **line)
 
     def lines(self, *, after: int = 0, limit: int = 100) -> list[dict[str, Any]]:
-        """Lines in order."""
+        """Return the lines in order."""
         question = "SELECT * FROM service_audit WHERE sequence > ? ORDER BY sequence LIMIT ?"
         return self._connection.ask(question, after, limit)
 
     def first_wrong(self) -> int | None:
-        """Number of the first line that is not what was written; None when all are."""
+        """Return the number of the first line that is not what was written; None when all are."""
         before, expected = "", 1
         for line in self._connection.ask("SELECT * FROM service_audit ORDER BY sequence"):
             if line["sequence"] != expected or line["hash"] != _digest(before, line):

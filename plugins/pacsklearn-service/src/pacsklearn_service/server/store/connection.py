@@ -44,7 +44,7 @@ class Connection(ABC):
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[None]:
-        """Block in one transaction, on disk when it has ended well and undone when it has not.
+        """Run the block in one transaction: on disk if it ends well, else undone.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class Connection(ABC):
 
     @abstractmethod
     def now(self) -> float:
-        """Seconds since 1970, by the clock that all who write here share."""
+        """Return the seconds since 1970, by the clock that all who write here share."""
 
     @abstractmethod
     def _begin(self, statement: str) -> None:
@@ -79,7 +79,7 @@ class Connection(ABC):
 
     @abstractmethod
     def _reason(self, error: Any) -> str:
-        """What an error of the driver says; neither values nor a password."""
+        """Return what an error of the driver says; neither values nor a password."""
 
     @abstractmethod
     def end_frozen(self, seconds: float) -> None:
@@ -96,7 +96,7 @@ class Connection(ABC):
                 raw.close()
 
     def ask(self, question: str, *values: Any) -> list[dict[str, Any]]:
-        """Rows that a question gives; ``?`` stands for each value."""
+        """Return the rows that a question gives; ``?`` stands for each value."""
         rows: list[dict[str, Any]] = self._run(question, values).fetchall()
         return rows
 
@@ -124,7 +124,7 @@ class Connection(ABC):
         return self.change(f"DELETE FROM {table} WHERE {which}", *where.values())  # noqa: S608
 
     def _run(self, statement: str, values: Sequence[Any] = (), *, many: bool = False) -> Any:
-        """Cursor of a statement that was executed, with each of several lines of values if many."""
+        """Execute a statement, with each of several lines of values if many."""
         if self._raw is None:
             raise self._error("it was lost")
         try:

@@ -66,13 +66,13 @@ class ServiceDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Connection that sees what was committed."""
+        """Open a connection that sees what was committed."""
         with self._lock, self._connection.transaction(write=False):
             yield self._connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Transaction that is on disk when the block has ended, of the holder of the lease only.
+        """Open a transaction of the lease's holder, which is on disk when the block has ended.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class ServiceDatabase:
 
     @contextmanager
     def adding(self) -> Iterator[Connection]:
-        """Transaction of whoever has the key at the machine, beside the holder of the lease."""
+        """Open a transaction of whoever has the machine's key, beside the lease's holder."""
         with self._lock, self._connection.transaction(write=True):
             self._connection.ask(_LEASE + self._connection.locked)
             yield self._connection

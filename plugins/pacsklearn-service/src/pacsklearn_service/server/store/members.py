@@ -29,7 +29,7 @@ class Members:
         return {"name": name, **facts}
 
     def get(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Facts of a user or a project."""
+        """Return the facts of a user or a project."""
         question = "SELECT facts FROM service_users WHERE kind = ? AND name = ?"
         rows = self._connection.ask(question, kind, name)
         return {"name": name, **json.loads(rows[0]["facts"])} if rows else None
@@ -40,7 +40,7 @@ class Members:
             raise Problem("not-found", f"There is no {kind} of this name.")
 
     def all(self, kind: str) -> list[dict[str, Any]]:
-        """Everybody of a kind."""
+        """Return everybody of a kind."""
         question = "SELECT name, facts FROM service_users WHERE kind = ? ORDER BY name"
         rows = self._connection.ask(question, kind)
         return [{"name": row["name"], **json.loads(row["facts"])} for row in rows]

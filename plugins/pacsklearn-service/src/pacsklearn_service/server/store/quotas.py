@@ -64,7 +64,10 @@ class Quota(NamedTuple):
         return max(exact(self.ceiling) - exact(self.spent), 0) if self.is_open else 0
 
     def facts(self) -> dict[str, Any]:
-        """What a reservation's owner is told: what the owner did with it, and nothing else."""
+        """Return what a reservation's owner is told.
+
+        What the owner did with it, and nothing else.
+        """
         return {
             "id": self.reservation,
             "amount": self.ceiling,
@@ -114,20 +117,20 @@ class Quotas:
         self._changed: dict[tuple[str, str, str], Quota] = {}
 
     def get(self, kind: str, name: str, reservation: str = "") -> Quota | None:
-        """Account as it is now; None where there is none."""
+        """Return the account as it is now; None where there is none."""
         if (kind, name) not in self._known:
             found = self._select("AND kind = ? AND name = ?", kind, name)
             self._known[kind, name] = {each.reservation: each for each in found}
         return self._known[kind, name].get(reservation)
 
     def reservations(self, user: str) -> list[Quota]:
-        """Those of a user that still pay, in the order they were made."""
+        """Return the reservations of a user that still pay, in the order they were made."""
         self._of("user", user)
         known = self._known["user", user].values()
         return [each for each in known if each.reservation and each.is_open]
 
     def reservation(self, user: str, id_: str) -> Quota:
-        """One of a user's, open or not.
+        """Return one reservation of a user, open or not.
 
         Raises
         ------
@@ -184,7 +187,7 @@ class Quotas:
                 self._add(own, -price)
 
     def standing(self, user: str) -> Standing:
-        """Where a user stands."""
+        """Return where a user stands."""
         own, held = self._of("user", user), self._held(user)
         left = largest_refund(own.ceiling, exact(own.spent) + held)
         return Standing(own.ceiling, float(own.spent), nearest(held), left)
@@ -278,7 +281,7 @@ class Quotas:
 
     @staticmethod
     def of_user(connection: Connection, user: str) -> set[str]:
-        """Data sets that a user has an account of."""
+        """Return the data sets that a user has an account of."""
         question = "SELECT dataset FROM service_accounts WHERE kind = 'user' AND name = ?"
         return {row["dataset"] for row in connection.ask(question, user)}
 
@@ -289,7 +292,7 @@ class Quotas:
         self._changed.clear()
 
     def all(self) -> list[Quota]:
-        """Every quota of the data set."""
+        """Return every quota of the data set."""
         return self._select("AND reservation = ''")
 
     def _held(self, user: str) -> int:

@@ -57,7 +57,7 @@ PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def new_app(title: str, link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
-    """Application of one plane, closed by default."""
+    """Return the application of one plane, closed by default."""
     from pacsklearn import __version__
 
     app = FastAPI(
@@ -98,7 +98,7 @@ async def ask(request: Request, what: str, **facts: Any) -> Any:
 
 
 async def decoded(request: Request, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a body holds; a long one is read beside the event loop, one after the other."""
+    """Return what a body holds; a long one is read beside the event loop, one after the other."""
     if int(request.headers.get("content-length", _LONG)) < _LONG:
         return read(*args, **kwargs)
     async with request.app.state.decoding:
@@ -106,12 +106,12 @@ async def decoded(request: Request, read: Callable[P, T], *args: P.args, **kwarg
 
 
 def content_kind(request: Request) -> str:
-    """Media type of the body, without its parameters."""
+    """Return the media type of the body, without its parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def problem_response(problem: Problem) -> Response:
-    """Response of a refusal."""
+    """Return the response of a refusal."""
     headers = {}
     if "retry_after" in problem.more:
         headers["retry-after"] = str(problem.more["retry_after"])

@@ -126,7 +126,7 @@ async def add_dataset(
 
 @router.get(_DATASET)
 async def dataset_facts(request: Request, dataset: str) -> dict[str, Any]:
-    """One data set."""
+    """Return the facts of one data set."""
     reply = await ask(request, "datasets", dataset=dataset)
     if not reply:
         raise Problem("not-found", "There is no data set of this name.")
@@ -144,6 +144,6 @@ metrics = APIRouter(tags=["curator plane"])
 
 @metrics.get("/metrics", response_class=PlainTextResponse)
 async def all_metrics(request: Request) -> Response:
-    """Counters and latencies for Prometheus."""
+    """Return the counters and latencies for Prometheus."""
     text = await ask(request, "metrics")
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

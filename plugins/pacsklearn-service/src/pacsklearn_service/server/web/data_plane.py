@@ -30,27 +30,27 @@ _BINARY: Final = "application/octet-stream"
 
 @router.get("/v2/health/live")
 async def live() -> dict[str, bool]:
-    """Whether the process runs."""
+    """Return whether the process runs."""
     return {"live": True}
 
 
 @router.get("/v2/health/ready")
 async def ready(request: Request) -> dict[str, bool]:
-    """Whether it can answer."""
+    """Return whether it can answer."""
     await _need_ready(request)
     return {"ready": True}
 
 
 @router.get("/ping")
 async def ping(request: Request) -> Response:
-    """Whether it can answer, as MLflow asks."""
+    """Return whether it can answer, as MLflow asks."""
     await _need_ready(request)
     return Response("\n", media_type="application/json")
 
 
 @router.get("/v2")
 async def server() -> dict[str, Any]:
-    """Name, version and extensions of the server."""
+    """Return the name, version and extensions of the server."""
     from pacsklearn import __version__
 
     return {"name": "pacsklearn", "version": __version__, "extensions": ["binary_tensor_data"]}
@@ -59,14 +59,14 @@ async def server() -> dict[str, Any]:
 @router.get("/v2/models/{model}")
 @router.get("/v2/models/{model}/versions/{version}", include_in_schema=False)
 async def model_metadata(request: Request, model: str, version: str = "") -> dict[str, Any]:
-    """Columns and outputs of a model; of its newest version unless one is named."""
+    """Return the columns and outputs of a model; of its newest version unless one is named."""
     return metadata(await ask(request, "model", model=_key(model, version)))
 
 
 @router.get("/v2/models/{model}/ready")
 @router.get("/v2/models/{model}/versions/{version}/ready", include_in_schema=False)
 async def model_ready(request: Request, model: str, version: str = "") -> dict[str, Any]:
-    """Whether a model can answer."""
+    """Return whether a model can answer."""
     await ask(request, "model", model=_key(model, version))
     return {"name": model, "ready": True}
 
@@ -74,7 +74,7 @@ async def model_ready(request: Request, model: str, version: str = "") -> dict[s
 @router.post("/v2/models/{model}/infer", openapi_extra=V2_BODY)
 @router.post("/v2/models/{model}/versions/{version}/infer", include_in_schema=False)
 async def infer_v2(request: Request, model: str, version: str = "") -> Response:
-    """Private answers to the rows of a batch."""
+    """Return the private answers to the rows of a batch."""
     facts = await ask(request, "admit", model=_key(model, version))
     rows = await read_rows(request, facts, ARROW)
     reply = await infer(request, facts, rows.columns, rows.parameters)
@@ -90,7 +90,10 @@ async def infer_v2(request: Request, model: str, version: str = "") -> Response:
 
 @router.post("/invocations", openapi_extra=INVOCATION_BODY)
 async def invocations(request: Request, model: str | None = None) -> Response:
-    """Private answers as MLflow's scoring server gives them; ``model`` where there are several."""
+    """Return the private answers as MLflow's scoring server gives them.
+
+    ``model`` where there are several.
+    """
     if model is None:
         names = await ask(request, "models")
         if len(names) != 1:
@@ -136,7 +139,7 @@ async def infer(
 
 
 async def read_rows(request: Request, facts: dict[str, Any], *tables: str) -> Rows:
-    """Rows of a request: tensors, or a table of some kind with parameters in its address."""
+    """Return rows of a request: tensors, or a table of some kind with parameters in its address."""
     kind = content_kind(request)
     if kind in tables:
         columns = await table_columns(request, facts, await request.body(), kind)
@@ -151,7 +154,7 @@ async def read_rows(request: Request, facts: dict[str, Any], *tables: str) -> Ro
 
 
 def _written(request: Request, reply: dict[str, Any]) -> Response:
-    """Answers to a table, in the form that it came in or that is asked for."""
+    """Return the answers to a table, in the form that it came in or that is asked for."""
     outputs = reply.pop("outputs", {})
     is_arrow = content_kind(request) == ARROW and outputs
     if is_arrow or ARROW in request.headers.get("accept", ""):
@@ -162,7 +165,7 @@ def _written(request: Request, reply: dict[str, Any]) -> Response:
 async def table_columns(
     request: Request, facts: dict[str, Any], body: bytes, kind: str
 ) -> dict[str, Any]:
-    """Columns of a model, from a table with names."""
+    """Return the columns of a model, from a table with names."""
     settings, signature = request.app.state.settings, Signature.from_facts(facts["signature"])
     most, most_bytes = settings.most_rows, 4 * settings.most_bytes
     table = await decoded(request, any_table, body, kind, most=most, most_bytes=most_bytes)
@@ -181,5 +184,5 @@ async def _need_ready(request: Request) -> None:
 
 
 def _key(model: str, version: str) -> str:
-    """Name by which the coordinator finds a version; without one, the newest."""
+    """Return the name by which the coordinator finds a version; without one, the newest."""
     return f"{model}@{version}" if version else model

@@ -53,7 +53,7 @@ _get("/jobs/{job}/result", "job_result", "Answers of a finished job.")
 
 @router.post("/models/{model}/preview", openapi_extra=ROWS_BODY)
 async def preview(request: Request, model: str) -> dict[str, Any]:
-    """The most that answering a batch can cost the caller; nothing is computed from the rows."""
+    """Return most that answering a batch can cost the caller; nothing is computed from the rows."""
     facts = await ask(request, "admit", model=model)
     rows = await read_rows(request, facts, ARROW, CSV)
     return await infer(request, facts, rows.columns, Parameters(dry_run=True))
@@ -61,7 +61,7 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
 
 @router.get("/models/{model}/card", response_class=PlainTextResponse)
 async def card(request: Request, model: str) -> Response:
-    """The model card, in Markdown."""
+    """Return the model card, in Markdown."""
     text = await ask(request, "card", model=model)
     return PlainTextResponse(text, media_type="text/markdown")
 
@@ -85,7 +85,7 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
 
 @router.get("/jobs/{job}/events", response_class=StreamingResponse)
 async def job_events(request: Request, job: str) -> Response:
-    """Progress of a job as server-sent events, until it has ended."""
+    """Return the progress of a job as server-sent events, until it has ended."""
     # Before the stream begins: later there is no status left to refuse with.
     first = await ask(request, "job", job=job)
 

@@ -119,7 +119,7 @@ class Columns(_Strict):
 
 
 def parsed(kind: type[Body], body: bytes) -> Body:
-    """What a body of JSON says.
+    """Return what a body of JSON says.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def parsed(kind: type[Body], body: bytes) -> Body:
 
 
 def query(facts: Mapping[str, str]) -> Parameters:
-    """Parameters that an address holds, where the body is a table."""
+    """Return the parameters that an address holds, where the body is a table."""
     known = {name: value for name, value in facts.items() if name != "model"}
     try:
         return Parameters.model_validate_strings(known)
@@ -142,7 +142,7 @@ def query(facts: Mapping[str, str]) -> Parameters:
 
 
 def invalid(errors: Any) -> Problem:
-    """Refusal that names fields only: pydantic's own messages quote what was sent."""
+    """Return the refusal that names fields only: pydantic's own messages quote what was sent."""
     if any(each["type"] == "json_invalid" for each in errors):
         return Problem("bad-request", "The body must be JSON in UTF-8.")
     # Without the names of the types that a value could have had.
@@ -155,7 +155,7 @@ def invalid(errors: Any) -> Problem:
 
 
 def _described(kind: type[BaseModel]) -> dict[str, Any]:
-    """JSON Schema without references, which would lead out of an operation's own document."""
+    """Return the JSON Schema without references to outside an operation's document."""
     schema = kind.model_json_schema()
     definitions = schema.pop("$defs", {})
 

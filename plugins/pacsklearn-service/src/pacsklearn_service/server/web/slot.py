@@ -54,7 +54,7 @@ class Slot:
 
 
 def _padded(messages: list[Message]) -> list[Message]:
-    """The same reply, with spaces after JSON up to a whole number of blocks."""
+    """Return the same reply, with spaces after JSON up to a whole number of blocks."""
     start = next((each for each in messages if each["type"] == "http.response.start"), None)
     if start is None:
         return messages

@@ -29,7 +29,7 @@ _MOST_COLUMNS: Final = 10_000
 
 
 def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
-    """Columns of a table with names.
+    """Return the columns of a table with names.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
 def mlflow_table(
     body: bytes, signature: Signature, most: int
 ) -> tuple[dict[str, NDArray[Any]], Parameters]:
-    """Columns of a request as MLflow's scoring server takes it, and its parameters."""
+    """Return the columns of a request as MLflow's scoring server takes it, and its parameters."""
     asked = parsed(Invocation, body)
     forms = [asked.dataframe_split, asked.dataframe_records, asked.instances, asked.inputs]
     stated = [each for each in forms if each is not None]
@@ -94,7 +94,7 @@ def _apart(columns: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
-    """Outputs as an Arrow stream; the other facts are in the schema's metadata."""
+    """Return the outputs as an Arrow stream; the other facts are in the schema's metadata."""
     import pyarrow as pa
 
     table = pa.table({name: pa.array(values) for name, values in outputs.items()})
@@ -143,7 +143,7 @@ def _arrow(body: bytes, most: int, most_bytes: int) -> Any:
 
 
 def is_compressed(message: bytes) -> bool:
-    """Whether the batch that an Arrow message describes is compressed.
+    """Return whether the batch that an Arrow message describes is compressed.
 
     Parameters
     ----------

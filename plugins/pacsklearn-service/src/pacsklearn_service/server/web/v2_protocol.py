@@ -70,7 +70,7 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
 def written_v2(
     model: dict[str, Any], asked: V2Body, reply: dict[str, Any]
 ) -> tuple[bytes, int | None]:
-    """Body of a response, and the length of its JSON where tensors follow."""
+    """Return the body of a response, and the length of its JSON where tensors follow."""
     wanted = {each.name: each.parameters.binary_data for each in asked.outputs}
     outputs, tensors = [], []
     for name, values in reply.get("outputs", {}).items():  # a dry run has none
@@ -96,7 +96,7 @@ def written_v2(
 
 
 def metadata(model: dict[str, Any]) -> dict[str, Any]:
-    """Description of a model."""
+    """Return the description of a model."""
     width = model["width"]
     sizes = {"predict": [] if model["answers"] != "values" or width == 1 else [width],
              "predict_proba": [width]}  # fmt: skip
@@ -118,7 +118,7 @@ def metadata(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def output_kinds(model: dict[str, Any]) -> dict[str, str]:
-    """Data type of each output that a model has."""
+    """Return the data type of each output that a model has."""
     kinds = {
         "predict": "FP64" if model["classes"] is None else _described(model["classes"])["datatype"]
     }
@@ -164,7 +164,7 @@ def _from_bytes(content: bytes, tensor: Tensor) -> NDArray[Any]:
 
 
 def _columns(tensors: dict[str, Any], signature: Signature) -> dict[str, NDArray[Any]]:
-    """Columns from one tensor of all, or from one tensor a column."""
+    """Return the columns from one tensor of all, or from one tensor a column."""
     if set(tensors) != set(signature.names):
         if len(tensors) == 1:
             (table,) = tensors.values()

@@ -90,7 +90,7 @@ def _end(server: uvicorn.Server) -> None:
 
 
 def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
-    """Data plane and private plane."""
+    """Return the data plane and private plane."""
     app = new_app("pacsklearn", link, settings, lifespan)
     app.include_router(data_plane.router)
     app.include_router(private_plane.router)
@@ -100,7 +100,7 @@ def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
 
 
 def curator_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
-    """Curator plane, and its console."""
+    """Return the curator plane, and its console."""
     app = new_app("pacsklearn curator", link, settings, lifespan)
     app.include_router(curator_plane.router)
     app.include_router(curator_plane.metrics)
