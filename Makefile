@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --no-input --disable-pip-version-check
-DOCUMENTED := $(addprefix plugins/pacsklearn-,bigdata publish service)
+DOCUMENTED := $(addprefix plugins/pacsklearn-,attacks bigdata papers publish service)
 # All but torch, which alone weighs more than everything else together.
 PLUGINS := $(filter-out %-torch,$(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)))
 
@@ -20,7 +20,7 @@ SOAK ?= full
 SAMPLE ?= 40
 DIST_PYTHONS ?= $(PYTHON)
 
-.PHONY: help demo test test-all test-bare test-alone soak mutants golden test-torch test-hubs test-range docs bench dist lint clean
+.PHONY: help demo test test-all test-bare test-alone test-pages soak mutants golden test-torch test-hubs test-range docs bench dist lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -29,6 +29,7 @@ help:
 	@echo "make test        lint, then all tests"
 	@echo "make test-bare   the wheel with what it requires and nothing else: its size, what it does"
 	@echo "make test-alone  each distribution of plugins/ in an environment of its own"
+	@echo "make test-pages  every page, where nothing is installed but what it names"
 	@echo "make soak        kills, interrupts, load and fuzz at full length"
 	@echo "make mutants     the share of small faults that the tests notice"
 	@echo "make golden      what BASE=<commit> and this tree release, compared bit for bit"
@@ -48,7 +49,7 @@ test: $(VENV)/.test
 	$(PY) scripts/cpu_minutes.py $(MAKE) --no-print-directory -j 2 lint test-all
 
 # Wheels in environments that hold nothing else than they require. Ours never come from an index.
-test-bare test-alone: $(VENV)/.made
+test-bare test-alone test-pages: $(VENV)/.made
 	$(PIP) "hatchling>=1.27" "packaging>=24"
 	$(ONE_THREAD) $(PY) scripts/alone.py $(@:test-%=%)
 

@@ -14,7 +14,11 @@ from numpydoc.docscrape import NumpyDocString
 from pacsklearn.plots.palette import COLOURS, STYLE
 
 with (Path(__file__).parents[1] / "pyproject.toml").open("rb") as file:
-    release = tomllib.load(file)["project"]["version"]
+    described = tomllib.load(file)["project"]
+
+release = described["version"]
+# Empty until the repository has an address: then it is set in pyproject.toml, and nowhere else.
+repository = described.get("urls", {}).get("Repository", "")
 
 project = "pacsklearn"
 author = "The pacsklearn developers"
@@ -86,6 +90,13 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
+if repository:
+    html_theme_options = {
+        "source_repository": repository,
+        "source_branch": "main",
+        "source_directory": "docs/",
+        "footer_icons": [{"name": "Repository", "url": repository, "html": "Repository"}],
+    }
 pygments_style = "tango"
 pygments_dark_style = "github-dark"
 html_title = f"pacsklearn {release}"

@@ -2,6 +2,7 @@
 
     python scripts/alone.py bare    pacsklearn without extras: its size, the programs in tests/smoke
     python scripts/alone.py alone   each distribution of plugins/ by itself: its README's examples
+    python scripts/alone.py pages   every page with the distributions that it, or README, installs
 
 An environment holds a wheel and what it requires. Distributions of this repository come from its
 own wheels, whatever an index may give under their names; the others from the index.
@@ -50,7 +51,7 @@ def main() -> None:
     homes = {read(home)["name"]: home for home in [ROOT, *plugins]}
     build(homes)
     if sys.argv[1:] == ["bare"]:
-        bare = environment("pacsklearn", homes)
+        bare = environment("pacsklearn", homes=homes)
         programs = sorted((ROOT / "tests" / "smoke").glob("*.py"))
         size = megabytes(bare)
         print(f"{size} MB installed, at most {MOST_MEGABYTES} are allowed")
@@ -63,6 +64,8 @@ def main() -> None:
             worked = list(pool.map(partial(works_alone, homes=homes), names))
         failed = [name for name, works in zip(names, worked, strict=True) if not works]
         print(f"{LEFT_OUT} is left to make test-torch")
+    elif sys.argv[1:2] == ["pages"]:
+        failed = [page for page in documented(sys.argv[2:]) if not runs(page, homes)]
     else:
         sys.exit(__doc__)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
@@ -98,17 +101,42 @@ def foreign(name: str, homes: dict[str, Path], extras: frozenset[str] = frozense
     return found
 
 
-def environment(name: str, homes: dict[str, Path]) -> Path:
-    """A new environment of one distribution: its requirements from the index, then our wheels."""
-    base, home = prepared(homes), MADE / name
+def environment(*names: str, homes: dict[str, Path]) -> Path:
+    """A new environment of distributions: their requirements from the index, then our wheels."""
+    base, home = prepared(homes), MADE / "+".join(names)
     shutil.rmtree(home, ignore_errors=True)
     venv.create(home, with_pip=False, symlinks=True)
     shutil.copytree(packages(base), packages(home), copy_function=linked, dirs_exist_ok=True)
-    if others := foreign(name, homes) - foreign("pacsklearn", homes):
+    wanted = [Requirement(name) for name in names]
+    others = set().union(*(foreign(each.name, homes, frozenset(each.extras)) for each in wanted))
+    if others := others - foreign("pacsklearn", homes):
         pip(home, *sorted(others))
     # No index: an unnamed requirement, or one of our names that is no wheel of ours, ends this.
-    pip(home, "--pre", "--no-index", "--find-links", str(WHEELS), name)
+    pip(home, "--pre", "--no-index", "--find-links", str(WHEELS), *names)
     return home
+
+
+def documented(names: list[str]) -> list[Path]:
+    """The pages with code that are named, or else all."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [page for page in pages if "```python" in page.read_text(encoding="utf-8")]
+    return [page for page in pages if not names or page.stem in names]
+
+
+def runs(page: Path, homes: dict[str, Path]) -> bool:
+    """Whether a page runs where nothing is installed but what README and the page itself name."""
+    lines = re.split(r"pip install\s", readme(ROOT))[1:2]
+    lines += re.split(r"pip install\s", page.read_text(encoding="utf-8"))[1:]
+    names = set()
+    for line in lines:
+        for home, extras in re.findall(
+            r"(\.(?:/[\w/-]+)?)(\[[\w,]+\])?(?=[\s\"`])", line.split("\n\n")[0]
+        ):
+            names.add(read(ROOT / home)["name"] + extras)
+    home = MADE / "+".join(sorted(names))
+    if not home.exists():
+        environment(*sorted(names), homes=homes)
+    return ran(home, str(ROOT / "tests" / "docs" / "blocks.py"), str(page))
 
 
 def prepared(homes: dict[str, Path]) -> Path:
@@ -153,7 +181,7 @@ def megabytes(home: Path) -> int:
 
 def works_alone(name: str, homes: dict[str, Path]) -> bool:
     """Whether a distribution can be imported, is found, and does what its README shows."""
-    home = environment(name, homes)
+    home = environment(name, homes=homes)
     examples = re.findall(r"^```python$(.*?)^```$", readme(homes[name]), re.MULTILINE | re.DOTALL)
     shown = home / "README.py"
     shown.write_text("\n".join(examples[:1]), encoding="utf-8")

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import math
-import re
 import sys
-import textwrap
 import types
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pacsklearn.plugins import registry
+from tests.docs.blocks import agree, blocks, run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -25,36 +20,6 @@ PAGES = [
 # Figures of attacks, plugins and descent change with every run, or fill a screen.
 SHOWN_IN_PART = {"attacks", "audits", "choosing_models", "diffprivlib", "exporting"}
 SHOWN_IN_PART |= {"extending", "responses", "srpp", "srpp_sgd"}
-BLOCK = re.compile(
-    r"^(?P<indent>[ ]*)```python[ ]*\n(?P<code>.*?)^(?P=indent)```[ ]*$"
-    r"(\n\n?(?P=indent)```output\n(?P<shown>.*?)^(?P=indent)```[ ]*$)?",
-    re.MULTILINE | re.DOTALL,
-)
-NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
-# Noise is drawn afresh in every run; so are the figures that depend on it.
-CLOSE = {"rel_tol": 0.15, "abs_tol": 0.1}
-
-
-def blocks(page: Path) -> Iterator[tuple[int, str, str | None]]:
-    """Line number and code of each block, and the output that the page shows below it."""
-    text = page.read_text(encoding="utf-8")
-    for match in BLOCK.finditer(text):
-        line = text[: match.start("code")].count("\n")
-        yield line, textwrap.dedent(match["code"]), match["shown"]
-
-
-def agree(shown: str, printed: str) -> bool:
-    """Whether a page shows what was printed: "..." stands for any words, decimals are close."""
-    pattern = "".join(
-        ".*?" if part == "..." else r"(-?\d+\.\d+(?:e-?\d+)?)" if NUMBER.fullmatch(part)
-        else r"\s+" if part.isspace() else re.escape(part)
-        for part in re.split(r"(\.\.\.|\s+|-?\d+\.\d+(?:e-?\d+)?)", shown.strip())
-    )  # fmt: skip
-    found = re.fullmatch(pattern, printed.strip(), re.DOTALL)
-    return found is not None and all(
-        math.isclose(float(said), float(number), **CLOSE)
-        for said, number in zip(NUMBER.findall(shown), found.groups(), strict=True)
-    )
 
 
 @pytest.fixture
@@ -89,14 +54,7 @@ LONG = ("attacks", "audits", "responses", "srpp")
 def test_a_page_runs(page, namespace, monkeypatch, request):
     if any("pacsklearn.datasets" in code for _, code, _ in blocks(page)):
         monkeypatch.setenv("PACSKLEARN_DATA", str(request.getfixturevalue("shared_data")))
-    for line, code, shown in blocks(page):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            # Blank lines put the page's own line numbers into a traceback.
-            exec(compile("\n" * line + code, str(page), "exec"), namespace)  # noqa: S102 - our pages
-        if shown is not None:
-            told = printed.getvalue()
-            assert agree(shown, told), f"{page.name}:{line} shows something else than\n{told}"
+    run(page, namespace)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
