@@ -28,10 +28,18 @@ def schema(
     given = {"target": columns.target, "groups": columns.groups, "id": columns.identifier}
     roles = {role: name for role, name in given.items() if name is not None}
     write_document(output, draft.to_table_schema() | ({"pacsklearn": roles} if roles else {}))
+    ignored = [column.name for column in draft if column.kind == "ignored"]
+    left_out = (
+        f" Ignored: {', '.join(ignored)}. To use one, write another kind; texts of dates must read "
+        "2024-02-29."
+        if ignored
+        else ""
+    )
     note(
         f"{len(draft.open_columns)} of {len(draft)} columns have facts that were looked up in the "
         "rows ('looked_up'). Replace them by what a codebook says and take the mark away, or add "
         '"confirmed": true beside it. Until then the draft is private and no release takes it.'
+        f"{left_out}"
     )
     facts = {"schema": str(output), "columns": len(draft), "open": len(draft.open_columns)}
     say(facts, f"schema  {output}", as_json=as_json)

@@ -72,3 +72,8 @@ def test_files_that_are_no_keys(tmp_path, keys):
     place.chmod(0o600)
     with pytest.raises(BundleError, match="Ed25519"):
         private_key(place)
+
+
+def test_a_key_that_is_not_there_says_how_to_make_it(tmp_path):
+    with pytest.raises(BundleError, match=r"`pacsklearn key mine\.key` makes one"):
+        private_key(tmp_path / "mine.key")

@@ -55,12 +55,14 @@ def private_key(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     BundleError
-        When the file holds no Ed25519 key without a passphrase, or others can read it.
+        When there is no file, it holds no Ed25519 key without a passphrase, or others can read it.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     place = Path(path).expanduser()
+    if not place.exists():
+        raise BundleError(f"There is no key {place.name}; `pacsklearn key {place.name}` makes one.")
     with place.open("rb") as file:
         # Of the open file: a path could lead to another one between check and reading.
         mode = os.fstat(file.fileno()).st_mode
