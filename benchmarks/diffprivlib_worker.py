@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 from diffprivlib import models
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import roc_auc_score
 
 
 def main() -> None:
@@ -57,7 +58,7 @@ def main() -> None:
                 if name == "linear regression":
                     constant = np.sum((y_test - sum(ends) / 2) ** 2)
                     wrong = np.sum((y_test - model.predict(X_test.copy())) ** 2)
-                    found.append(float(1 - wrong / constant))
+                    found.append([float(1 - wrong / constant)])
                 elif name == "PCA":
                     restored = model.inverse_transform(model.transform(X_test.copy()))
                     size = np.linalg.norm(X_test - X.mean(axis=0))
@@ -67,6 +68,13 @@ def main() -> None:
                     np.add.at(table, (model.predict(X.copy()), y), 1)
                     names = linear_sum_assignment(-table)[1]
                     found.append(float(np.mean(names[model.predict(X_test.copy())] == y_test)))
+                elif task.get("probabilities"):
+                    proba = np.clip(model.predict_proba(X_test.copy()), 1e-6, None)
+                    proba /= proba.sum(axis=1, keepdims=True)
+                    area = roc_auc_score(y_test, proba[:, 1]) if k == 2 else np.nan
+                    loss = -np.log(proba[np.arange(len(y_test)), y_test]).mean()
+                    right = float(np.mean(proba.argmax(axis=1) == y_test))
+                    found.append([right, float(area), float(loss)])
                 else:
                     found.append(float(model.score(X_test.copy(), y_test)))
             scores.setdefault(name, []).append(found)

@@ -11,6 +11,9 @@ import warnings
 import numpy as np
 import pandas as pd
 from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from sklearn.metrics import log_loss, roc_auc_score
+
+LEAST = 1e-6
 
 
 def main() -> None:
@@ -53,9 +56,16 @@ def main() -> None:
                 predicted = model.predict(test)
                 if ends:
                     constant = np.sum((y_test - sum(ends) / 2) ** 2)
-                    made.append(float(1 - np.sum((y_test - predicted) ** 2) / constant))
+                    made.append([float(1 - np.sum((y_test - predicted) ** 2) / constant)])
                 else:
-                    made.append(float(np.mean(predicted == y_test)))
+                    share = np.clip(model.predict_proba(test)[:, 1], LEAST, 1 - LEAST)
+                    made.append(
+                        [
+                            float(np.mean(predicted == y_test)),
+                            float(roc_auc_score(y_test == model.classes_[1], share)),
+                            float(log_loss(y_test == model.classes_[1], share)),
+                        ]
+                    )
             scores[name].append(made)
     json.dump(scores, sys.stdout)
 

@@ -11,7 +11,8 @@ prints what is there and runs nothing. A cell that takes longer than ``--seconds
 Families, penalties and defaults were fixed while looking at the tables of ``FIXED_ON``; the others
 had no part in that, and are what the figures stand for.
 
-Accuracy (numbers: 1 - SSE / SSE of a constant) on rows nobody fits on; means, standard errors.
+Accuracy (numbers: 1 - SSE / SSE of a constant), AUC and log loss (natural logarithm, probabilities
+of at least 1e-6) on rows nobody fits on; means, standard errors, and paired differences to rivals.
 Rows of the table printed: releases that pass rule 4 (auto, direct), then what holds what all
 candidates agree on (students, answers) *counted apart*, then differential privacy with all rows.
 Ours: m = 128, rate 1/2, families and penalties as shipped, none chosen here. Differential privacy
@@ -37,6 +38,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -64,6 +66,11 @@ DELTA = 1e-5
 N_PUBLIC = 200
 FIXED_ON = ("adult", "breast cancer", "rice", "cleveland", "student")
 STEPS, RATE_OF_DESCENT, CLIP = 60, 1.0, 1.0
+LEAST = 1e-6
+SCORES = ("accuracy", "AUC", "log loss")
+RIVALS = ("DP-EBM", "best of diffprivlib", "DP gradient descent", "constant")
+# At each bound, the scores of a method.
+Bounds = list[list[float]]
 HERE = Path(__file__).parent
 
 
@@ -113,7 +120,7 @@ class Kept:
 
     def __init__(self, folder: Path | None, name: str, n_rows: int | None) -> None:
         self.n_rows, self.path = n_rows, None
-        self.scores: dict[str, dict[str, list[float] | None]] = {}
+        self.scores: dict[str, dict[str, Bounds | None]] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             self.path = folder / f"{name.replace(' ', '_')}.json"
@@ -123,7 +130,7 @@ class Kept:
                 raise SystemExit(f"{self.path} holds samples of {read['rows']} rows; move it away.")
             self.n_rows, self.scores = read["rows"], read["scores"]
 
-    def cell(self, seed: int, method: str, run: Callable[[], list[float]], seconds: int) -> None:
+    def cell(self, seed: int, method: str, run: Callable[[], Bounds], seconds: int) -> None:
         """Run one method on one split, unless that was done."""
         split = self.scores.setdefault(str(seed), {})
         if method in split:
@@ -143,13 +150,13 @@ class Kept:
             beside.write_text(json.dumps({"rows": self.n_rows, "scores": self.scores}, indent=1))
             beside.replace(self.path)
 
-    def by_method(self) -> dict[str, list[list[float]]]:
-        """Scores of the splits that each method was run on."""
-        found: dict[str, list[list[float]]] = {}
-        for split in self.scores.values():
+    def by_method(self) -> dict[str, dict[str, Bounds]]:
+        """Scores of the splits that each method was run on, by split."""
+        found: dict[str, dict[str, Bounds]] = {}
+        for seed, split in self.scores.items():
             for method, row in split.items():
                 if row is not None:
-                    found.setdefault(method, []).append(row)
+                    found.setdefault(method, {})[seed] = row
         return found
 
 
@@ -171,18 +178,20 @@ def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
     own, rows_asked = SchemaQueries(table.schema, "private"), f"{N_PUBLIC} public rows"
     nats = dict
 
-    def student(of: Any, queries: Any, promise: Any) -> Callable[[float], float]:
+    def student(of: Any, queries: Any, promise: Any) -> Callable[[float], list[float]]:
         asked = partial(PACPrivate, of(table), release=Student(queries=queries))
         return lambda budget: scored(asked(**promise(budget=budget)))
 
-    methods: dict[str, Callable[[float], float]] = {
+    methods: dict[str, Callable[[float], list[float]]] = {
         "auto, nats": lambda budget: auto(table, data, budget=budget),
         "auto, cap": lambda budget: auto(table, data, **cap(budget)),
         f"direct, nats ({type(direct(table)[-1]).__name__}())": lambda budget: scored(
             PACPrivate(
                 direct(table),
                 budget=budget,
-                release=Parameters(certify=False, prior=Expected(table.constant)),
+                release=Parameters(
+                    certify=False, prior=Expected(table.constant) if table.ends else None
+                ),
             )
         ),
         "DP gradient descent": lambda budget: descended(table, data, budget, seed),
@@ -196,10 +205,10 @@ def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
             PACPrivate(boosted(table), release=Answers(len(data[3])), budget=budget)
         ),
     }
-    values, counts = np.unique(y, return_counts=True)
-    constant = table.constant if table.ends else values[counts.argmax()]
-    same: dict[str, Callable[[], float]] = {
-        "constant": lambda: table.score(data[3], constant),
+    values = np.unique(y)
+    dummy = DummyRegressor(strategy="constant", constant=table.constant)
+    same: dict[str, Callable[[], list[float]]] = {
+        "constant": lambda: scored(dummy if table.ends else DummyClassifier()),
         f"not private: {'linear' if table.ends else 'logistic'}": lambda: scored(direct(table)),
         "not private: boosted": lambda: scored(boosted(table)),
         "not private: SVM": lambda: scored(smooth(table)),
@@ -257,32 +266,45 @@ def boosted(table: Table) -> Any:
     return teacher(table.schema, n_classes=2 if table.ends is None else None)
 
 
-def score(model: Any, data: Any, table: Table) -> float:
-    """Accuracy, or what stands for it, on rows that nobody fitted on."""
+def score(model: Any, data: Any, table: Table) -> list[float]:
+    """Scores on rows that nobody fitted on."""
     X, y, X_test, y_test = data
-    return table.score(y_test, model.fit(X, y).predict(X_test))
+    model.fit(X, y)
+    predicted = model.predict(X_test)
+    if table.ends:
+        return [table.score(y_test, predicted)]
+    proba = model.predict_proba(X_test) if hasattr(model, "predict_proba") else None
+    return figures(y_test, predicted, proba, model.classes_)
 
 
-def auto(table: Table, data: Any, **promise: Any) -> float:
-    """Accuracy of the best of our list; what it is, its AUC and its price go to standard error."""
+def figures(y_test: Any, predicted: Any, proba: Any, classes: Any) -> list[float]:
+    """Accuracy, AUC of two classes, log loss; nan where a model gives no probabilities."""
+    accuracy = float(np.mean(predicted == y_test))
+    if proba is None:
+        return [accuracy, np.nan, np.nan]
+    shares = np.clip(proba, LEAST, None)
+    shares /= shares.sum(axis=1, keepdims=True)
+    held = np.searchsorted(classes, y_test)
+    area = roc_auc_score(held, shares[:, 1]) if len(classes) == 2 else np.nan
+    return [accuracy, float(area), float(-np.log(shares[np.arange(len(held)), held]).mean())]
+
+
+def auto(table: Table, data: Any, **promise: Any) -> list[float]:
+    """Scores of the best of our list; what it is and its price go to standard error."""
     if table.ends:
         model = AutoPrivateRegressor(schema=table.schema, prior=Expected(table.constant), **promise)
     else:
-        model = AutoPrivateClassifier(schema=table.schema, scoring="accuracy", **promise)
+        model = AutoPrivateClassifier(schema=table.schema, **promise)
     start = time.process_time()
-    accuracy = score(model, data, table)
+    scores = score(model, data, table)
     took, kind = time.process_time() - start, model.best_estimator_
-    area = "-"
-    if kind is not None and not table.ends and model.classes_.size == 2:
-        scores = model.released_estimator_.decision_function(data[2])
-        area = f"{roc_auc_score(data[3] == model.classes_[1], scores):.3f}"
     print(
-        f"    {promise}: {accuracy:.4f}, AUC {area}, {took:.1f} CPU s, "
+        f"    {promise}: {', '.join(f'{each:.4f}' for each in scores)}, {took:.1f} CPU s, "
         f"{'a constant' if kind is None else kind[-1] if hasattr(kind, 'steps') else kind!r}",
         file=sys.stderr,
         flush=True,
     )
-    return accuracy
+    return scores
 
 
 def encoded(table: Table, data: Any) -> tuple[Any, ...]:
@@ -305,7 +327,7 @@ def descent_scale(budget: float) -> float:
     return float(CLIP * np.sqrt(STEPS) / mu)
 
 
-def descended(table: Table, data: Any, budget: float, seed: int) -> float:
+def descended(table: Table, data: Any, budget: float, seed: int) -> list[float]:
     """Logistic regression by noisy gradients of all rows, at the same membership success."""
     X, y, X_test, y_test = encoded(table, data)
     generator = np.random.default_rng([seed, 7])
@@ -320,10 +342,12 @@ def descended(table: Table, data: Any, budget: float, seed: int) -> float:
         clipped = wrong / np.maximum(1, np.linalg.norm(wrong, axis=1)[:, None] * sizes / CLIP)
         noise = scale * generator.normal(size=weights.shape)
         weights -= RATE_OF_DESCENT * (X.T @ clipped + noise) / len(X)
-    return float(np.mean((X_test @ weights).argmax(axis=1) == y_test))
+    shares = expit(X_test @ weights)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    return figures(y_test, shares.argmax(axis=1), shares, np.arange(n_classes))
 
 
-def ebm(python: str, table: Table, data: Any) -> dict[str, list[float]]:
+def ebm(python: str, table: Table, data: Any) -> dict[str, Bounds]:
     """DP-EBM by its defaults and with a larger learning rate; means of three fits."""
     X, y, X_test, y_test = data
     columns = [column for column in table.schema if column.kind != "ignored"]
@@ -348,11 +372,14 @@ def ebm(python: str, table: Table, data: Any) -> dict[str, list[float]]:
             "fits": 3,
         }
         found = worked(python, "ebm_worker.py", task)
-    return {name: [float(np.mean(fits)) for fits in by_bound] for name, by_bound in found.items()}
+    return {
+        name: [np.mean(fits, axis=0).tolist() for fits in by_bound]
+        for name, by_bound in found.items()
+    }
 
 
-def diffprivlib(python: str, table: Table, data: Any) -> list[float]:
-    """Best of diffprivlib's classifiers at each bound, by its mean of three fits."""
+def diffprivlib(python: str, table: Table, data: Any) -> Bounds:
+    """Best of diffprivlib's classifiers at each bound, by its mean accuracy of three fits."""
     names = ("X", "y", "X_test", "y_test")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.npz"
@@ -363,12 +390,15 @@ def diffprivlib(python: str, table: Table, data: Any) -> list[float]:
             "epsilons": epsilons,
             "seeds": 3,
             "models": ["logistic regression", "Gaussian NB", "random forest"],
+            "probabilities": True,
             "ends": table.ends,
         }
         if table.ends:
             task["models"] = ["linear regression"]
         found = worked(python, "diffprivlib_worker.py", task)
-    return np.max([np.mean(found[name], axis=1) for name in task["models"]], axis=0).tolist()
+    means = np.array([np.mean(found[name], axis=1) for name in task["models"]])
+    best: Bounds = means[means[:, :, 0].argmax(axis=0), np.arange(len(BUDGETS))].tolist()
+    return best
 
 
 def worked(python: str, worker: str, task: dict[str, Any]) -> dict[str, Any]:
@@ -386,19 +416,35 @@ def worked(python: str, worker: str, task: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def shown(name: str, table: Table, scores: dict[str, list[list[float]]], n_rows: int) -> None:
-    """Print means and standard errors over splits."""
+def shown(name: str, table: Table, scores: dict[str, dict[str, Bounds]], n_rows: int) -> None:
+    """Print means and standard errors over splits, and Auto's differences to its rivals."""
     looked_at = "; defaults were fixed on this table" if name in FIXED_ON else ""
     print(f"\n{name}: {min(n_rows, len(table.y)):,} of {len(table.y):,} rows{looked_at}")
     bounds = "".join(f"{posterior_success(budget):>16.1%}" for budget in BUDGETS)
     print(f"{'membership at most':<38}{bounds}")
-    for method, rows in scores.items():
-        means, n_splits = np.mean(rows, axis=0), len(rows)
-        errors = (
-            np.std(rows, axis=0, ddof=1) / np.sqrt(n_splits) if n_splits > 1 else means * np.nan
-        )
-        cells = "".join(f"{m:>9.3f} ±{e:.3f}" for m, e in zip(means, errors, strict=True))
-        print(f"{method:<38}{cells}  {n_splits} splits", flush=True)
+    for number, title in enumerate(SCORES[:1] if table.ends else SCORES):
+        print("R2 of a constant" if table.ends else title)
+        for method, by_split in scores.items():
+            print_cells(method, [[row[number] for row in each] for each in by_split.values()])
+        for ours in ("auto, nats", "auto, cap"):
+            own = scores.get(ours, {})
+            for rival, theirs in scores.items():
+                both = own.keys() & theirs.keys()
+                if rival.startswith(RIVALS) and both:
+                    apart = np.subtract(
+                        *([each[split] for split in both] for each in (own, theirs))
+                    )
+                    print_cells(f"{ours} less {rival}", apart[:, :, number].tolist())
+
+
+def print_cells(title: str, rows: list[list[float]]) -> None:
+    """Print means of splits at each bound, with their standard errors."""
+    means, n_splits = np.mean(rows, axis=0), len(rows)
+    if np.isnan(means).all():
+        return
+    errors = np.std(rows, axis=0, ddof=1) / np.sqrt(n_splits) if n_splits > 1 else means * np.nan
+    cells = "".join(f"{m:>+9.3f} ±{e:.3f}" for m, e in zip(means, errors, strict=True))
+    print(f"  {title:<42}{cells}  {n_splits} splits", flush=True)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,8 @@ def _space_from(facts: dict[str, Any]) -> SecretSpace | CandidateSpace:
         return CandidateSpace(**facts)
     packed, units = facts["packed"], facts["unit_of_row"]
     _check(packed, np.uint8, (len(packed), -(-m // 8)))
-    _demand(type(facts["is_listed"]) is bool)
+    _demand(type(facts["is_listed"]) is bool and type(facts["dealt"]) is str)
+    _demand(len(facts["dealt"]) < 100 and facts["dealt"].isprintable())
     if units is not None:
         _check_numbers(units, len(packed))
     space = SecretSpace(**facts)

@@ -33,11 +33,12 @@ class Subsets(BaseEstimator):
     stratify : "auto" or bool, default="auto"
         Give every subset the same share of each class; "auto" does so for classifiers, and in a
         session where ``y`` holds classes.
-    blocks : int, optional
+    blocks : int or None, default=8
         Cut every class into blocks of so many similar rows, at least 4, of which every subset
-        holds its share (8 is a good number): subsets resemble each other, and less noise is
-        needed. Similarity is that of a public map of rows and targets; rows that are equal there
-        share no block, and one row in 16 is in none. None deals all rows of a class alike.
+        holds its share: subsets resemble each other, and less noise is needed. Similarity is that
+        of a public map of rows and targets; rows that are equal there share no block, and one row
+        in 16 is in none. None deals all rows of a class alike, as a table that is read in passes
+        always is.
     balance : "moments" or None, default="moments"
         Within blocks, lean the coins so that subsets have equal moments of the columns as well;
         None deals by fair coins.
@@ -57,7 +58,7 @@ class Subsets(BaseEstimator):
     _: KW_ONLY
     rate: float = 0.5
     stratify: Any = "auto"
-    blocks: int | None = None
+    blocks: int | None = 8
     balance: str | None = "moments"
     seed: int | SubsetSeed | None = None
 

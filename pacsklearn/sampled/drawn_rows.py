@@ -53,7 +53,7 @@ class DrawnRows(RowsSecret):
         "The adversary sees everything that was released, and may know some rows' membership.",
         (
             "Hidden is which subset was drawn, once, by the operating system's generator, from all "
-            "that hold the stated share of every class."
+            "that hold the stated share of every class; it is drawn without blocks of similar rows."
         ),
     )
     limits = (

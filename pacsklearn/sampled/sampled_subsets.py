@@ -28,8 +28,8 @@ class SampledSubsets(BaseEstimator):
     the bound is a confidence statement about trials that are drawn independently of the secret.
     It costs more fits and more noise, and is for released parameters and functions: one release,
     or several that are planned together (``PrivacySession.release_planned``).
-    ``SampledSubsets(500, 5000)`` has less noise for more fits. A value as scikit-learn's kernels
-    are.
+    ``SampledSubsets(500, 5000)`` has less noise for more fits. Rows of a class are drawn alike,
+    without the blocks of :class:`~pacsklearn.Subsets`. A value as scikit-learn's kernels are.
 
     Parameters
     ----------

@@ -111,7 +111,10 @@ class Design:
             deal=self._deal(X, y if strata is None else None),
             seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
         )
-        return replace(space, is_listed=not hidden)
+        dealt = ""
+        if self.blocks is not None:
+            dealt = f"dealt in blocks of at least {self.blocks} similar {space.unit}s"
+        return replace(space, is_listed=not hidden, dealt=dealt)
 
     def candidates(
         self, estimator: Any, X: Any, y: Any = None, options: FitOptions | None = None

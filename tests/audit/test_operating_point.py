@@ -49,7 +49,8 @@ def test_a_sound_test_is_hardly_ever_refuted_and_a_leak_is():
 
 
 def test_an_audit_states_them_and_they_can_refute_it():
-    model = PACPrivate(Ridge(), budget=1 / 16, noise=TooQuiet(), secret=Subsets(16)).fit(X, y)
+    quiet = {"budget": 1 / 16, "noise": TooQuiet(), "secret": Subsets(16, blocks=None)}
+    model = PACPrivate(Ridge(), **quiet).fit(X, y)
     audit = run_audit(model, X, y, attacks=["lira"], n_trials=300)
     assert [point.rate for point in audit.points] == [0.001, 0.01]
     assert audit.violated_points

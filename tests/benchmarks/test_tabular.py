@@ -39,8 +39,8 @@ def data(tabular: Any, n: int = 400) -> tuple[Any, Any]:
 
 def test_descent_learns_with_a_large_budget_and_not_with_none(tabular: Any) -> None:
     table, split = data(tabular)
-    good = tabular.descended(table, split, 0.68, 0)
-    poor = np.mean([tabular.descended(table, split, 1e-9, seed) for seed in range(20)])
+    good = tabular.descended(table, split, 0.68, 0)[0]
+    poor = np.mean([tabular.descended(table, split, 1e-9, seed)[0] for seed in range(20)])
     assert good > 0.8
     assert abs(poor - 0.5) < 0.15
 
@@ -62,17 +62,17 @@ def test_the_best_test_of_all_steps_is_right_as_often_as_the_bound(
 def test_results_are_kept_and_continued(tabular: Any, tmp_path: Path) -> None:
     calls: list[int] = []
 
-    def run() -> list[float]:
+    def run() -> list[list[float]]:
         calls.append(1)
-        return [0.5, 0.6, 0.7]
+        return [[0.5], [0.6]]
 
     for _ in range(2):
         kept = tabular.Kept(tmp_path, "white wine", 100)
         kept.cell(0, "auto", run, 0)
-    kept.cell(1, "auto", lambda: [0.7, 0.6, 0.5], 0)
+    kept.cell(1, "auto", lambda: [[0.7], [0.6]], 0)
     assert len(calls) == 1
     again = tabular.Kept(tmp_path, "white wine", None)
-    assert again.by_method() == {"auto": [[0.5, 0.6, 0.7], [0.7, 0.6, 0.5]]}
+    assert again.by_method() == {"auto": {"0": [[0.5], [0.6]], "1": [[0.7], [0.6]]}}
     assert again.n_rows == 100
     with pytest.raises(SystemExit, match="holds"):
         tabular.Kept(tmp_path, "white wine", 200)
@@ -88,7 +88,34 @@ def test_a_cell_that_takes_too_long_stays_empty(tabular: Any, tmp_path: Path) ->
 
         kept = tabular.Kept(tmp_path, "rice", None)
         kept.cell(0, "auto", endless, 1)
-        kept.cell(0, "direct", lambda: [0.1] * 3, 1)
+        kept.cell(0, "direct", lambda: [[0.1]] * 3, 1)
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert tabular.Kept(tmp_path, "rice", None).by_method() == {"direct": [[0.1] * 3]}
+    assert tabular.Kept(tmp_path, "rice", None).by_method() == {"direct": {"0": [[0.1]] * 3}}
+
+
+def test_differences_to_rivals_are_taken_split_by_split(
+    tabular: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, _ = data(tabular)
+    wide, gap = [0.2, 0.5, 0.8], 0.01
+    scores = {
+        name: {
+            str(split): [[level + more, level, 1 - level]] * 3 for split, level in enumerate(wide)
+        }
+        for name, more in (("auto, cap", gap), ("DP-EBM, default", 0.0))
+    }
+    tabular.shown("made", table, scores, 100)
+    printed = capsys.readouterr().out
+    assert "auto, cap less DP-EBM, default" in printed
+    assert "+0.010 ±0.000" in printed  # beside errors of 0.17 of each
+    assert "log loss" in printed
+
+
+def test_probabilities_are_scored_and_labels_alone_are_not(tabular: Any) -> None:
+    truth, classes = np.array(["a", "b", "b"]), np.array(["a", "b"])
+    shares = np.array([[0.9, 0.1], [0.4, 0.6], [1.0, 0.0]])
+    right, area, loss = tabular.figures(truth, classes[shares.argmax(axis=1)], shares, classes)
+    assert (right, area) == (pytest.approx(2 / 3), 0.5)
+    assert loss == pytest.approx(-np.log([0.9, 0.6, 1e-6]).mean(), rel=1e-5)
+    assert np.isnan(tabular.figures(truth, truth, None, classes)[1:]).all()

@@ -61,7 +61,7 @@ def test_the_alternative_is_better_or_is_not_there(plan: Any, cancer: Any) -> No
 
 
 def test_a_plan_shows_what_blocks_save_and_tell(cancer: Any) -> None:
-    stated = PACPrivate(LOGISTIC, secret=Subsets(64, blocks=8, seed=0))
+    stated = PACPrivate(LOGISTIC, secret=Subsets(64, seed=0))
     plan = stated.plan(*cancer, n_releases=4)
     names = [each.utility.name for each in plan.lists]
     assert names == [
@@ -75,7 +75,8 @@ def test_a_plan_shows_what_blocks_save_and_tell(cancer: Any) -> None:
     assert as_stated.noise == plan.noise < unblocked.noise
     assert unblocked.known < in_fours.known < 1
     assert str(unblocked) in " ".join(str(plan).split())
-    unblocked_plan = PACPrivate(LOGISTIC, secret=Subsets(64, seed=0)).plan(*cancer, n_releases=4)
+    without = PACPrivate(LOGISTIC, secret=Subsets(64, blocks=None, seed=0))
+    unblocked_plan = without.plan(*cancer, n_releases=4)
     assert unblocked_plan.noise == pytest.approx(unblocked.noise)
     assert stated.plan(*cancer, n_releases=2, alternatives=False).lists == ()
 

@@ -36,7 +36,7 @@ class WeightRecorder(LinearRegression):
 
 
 def private(model: Any, **params: Any) -> PACPrivate:
-    return PACPrivate(model, **{"secret": Subsets(M), "budget": NO_NOISE, **params})
+    return PACPrivate(model, **{"secret": Subsets(M, blocks=None), "budget": NO_NOISE, **params})
 
 
 def candidate_sums(weights: Any, groups: Any = None) -> Any:

@@ -91,7 +91,7 @@ def test_scores_without_noise_are_those_of_models_fitted_by_hand(iris: Any) -> N
         X_test=X[test],
         y_test=y[test],
         budgets=[100],
-        **SMALL | {"secret": Subsets(16, seed=0)},
+        **SMALL | {"secret": Subsets(16, blocks=None, seed=0)},
     )
     space = balanced_space(100, n_subsets=16, strata=y[train])
     by_hand = []

@@ -33,7 +33,6 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.priors import Range
-from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.design import candidates_over
 from tests.inside import answers_of
 from tests.kernel.ledger.raw_database import raw
@@ -198,7 +197,7 @@ def test_nothing_secret_leaves(rows: Any) -> None:
     fitted.predict(X[:50])
     leaving = pickle.dumps(fitted) + fitted._repr_html_().encode() + repr(fitted).encode()
     leaving += str(fitted.guarantee_).encode() + repr(vars(fitted)).encode()
-    space = balanced_space(len(y), n_subsets=M, strata=y)
+    space = Subsets(M).design().space(X, y, classifies=True)
     models = candidate_models(candidates_over(model, X, y, space)).models
     known = [*X, space.packed, *(m[0].mean_ for m in models), *(m[1].support_ for m in models)]
     known += [m[1].dual_coef_ for m in models]

@@ -104,7 +104,7 @@ def own_numbers(model: Any, X: Any, y: Any, space: SecretSpace) -> Iterator[Any]
 @pytest.mark.parametrize("model", MODELS, ids=name)
 def test_nothing_secret_is_in_what_leaves(model: Any, universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(model, budget=1 / 4, secret=Subsets(M)).fit(X, y)
+    estimator = PACPrivate(model, budget=1 / 4, secret=Subsets(M, blocks=None)).fit(X, y)
     space, outputs = refitted(model, X, y)
     assert estimator.guarantee_.spent <= 1 / 4
     leaving = {
@@ -127,7 +127,7 @@ def test_nothing_secret_is_in_what_leaves(model: Any, universe: Any) -> None:
 @pytest.mark.parametrize("model", MODELS, ids=name)
 def test_nothing_secret_is_reachable_from_the_estimator(model: Any, universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(model, budget=1 / 4, secret=Subsets(M)).fit(X, y)
+    estimator = PACPrivate(model, budget=1 / 4, secret=Subsets(M, blocks=None)).fit(X, y)
     space, outputs = refitted(model, X, y)
     secrets = [X, *outputs.vectors, space.packed, *(space.rows(i) for i in range(M))]
     for item in reachable(vars(estimator)):
@@ -141,7 +141,7 @@ def test_nothing_secret_is_reachable_from_the_estimator(model: Any, universe: An
 
 def test_the_scan_would_see_a_leak(universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(LinearSVC(), budget=1 / 4, secret=Subsets(M)).fit(X, y)
+    estimator = PACPrivate(LinearSVC(), budget=1 / 4, secret=Subsets(M, blocks=None)).fit(X, y)
     space, outputs = refitted(LinearSVC(), X, y)
     for leak, known in [
         (X[3:5], X),
@@ -175,7 +175,7 @@ def test_what_knows_the_secret_is_gone_after_a_fit(
     watch(Secret, "__init__")
     watch(Support, "__post_init__")
     watch(NoiseLaw, "observe")
-    estimator = PACPrivate(LinearSVC(), secret=Subsets(M)).fit(*universe)
+    estimator = PACPrivate(LinearSVC(), secret=Subsets(M, blocks=None)).fit(*universe)
     gc.collect()
     assert len(made) >= 4
     assert [held() for held in made if held() is not None] == []
@@ -185,7 +185,7 @@ def test_what_knows_the_secret_is_gone_after_a_fit(
 @pytest.mark.parametrize("model", MODELS, ids=name)
 def test_what_is_published_works_elsewhere(model: Any, universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(model, secret=Subsets(M)).fit(X, y)
+    estimator = PACPrivate(model, secret=Subsets(M, blocks=None)).fit(X, y)
     for original in (estimator, estimator.released_estimator_):
         read = pickle.loads(pickle.dumps(original))
         method = "predict" if hasattr(original, "predict") else "transform"
@@ -197,14 +197,16 @@ def test_what_is_published_works_elsewhere(model: Any, universe: Any) -> None:
 def test_a_frame_is_not_kept(universe: Any) -> None:
     X, y = universe
     frame = pd.DataFrame(X, columns=list("abcd"))
-    estimator = PACPrivate(LinearSVC(), secret=Subsets(M)).fit(frame, y)
+    estimator = PACPrivate(LinearSVC(), secret=Subsets(M, blocks=None)).fit(frame, y)
     assert not found(pickle.dumps(estimator), X, "frame")
     assert not any(isinstance(item, pd.DataFrame) for item in reachable(vars(estimator)))
 
 
 def test_a_black_box_that_stores_rows_is_not_carried_along(universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(SVC(), release=Answers(), secret=Subsets(M), budget=1 / 4).fit(X, y)
+    estimator = PACPrivate(
+        SVC(), release=Answers(), secret=Subsets(M, blocks=None), budget=1 / 4
+    ).fit(X, y)
     space = balanced_space(X.shape[0], n_subsets=M, strata=y)
     estimator.predict(X[:10] + 1.0)
     for haystack in (
@@ -236,9 +238,9 @@ def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
 
 def test_a_noiseless_release_is_one_candidates_model_and_says_so(universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(LinearSVC(), budget=Nats(50.0, allow_exact=True), secret=Subsets(M)).fit(
-        X, y
-    )
+    estimator = PACPrivate(
+        LinearSVC(), budget=Nats(50.0, allow_exact=True), secret=Subsets(M, blocks=None)
+    ).fit(X, y)
     vectors = refitted(LinearSVC(), X, y)[1].vectors
     model = estimator.released_estimator_
     released = np.append(model.coef_, model.intercept_)

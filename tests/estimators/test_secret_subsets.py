@@ -79,7 +79,7 @@ def test_the_list_cannot_be_drawn_again_from_what_is_public(
         for _ in range(12):
             model = private(release=Parameters(certify=False), **params).fit(X, Y)
             truth = np.isin(np.arange(N), drawn[-1].rows(indices[-1]))
-            public = Design(seed=0).space(np.zeros((N, 1)), Y, classifies=True)
+            public = Subsets(seed=0).design().space(X, Y, classifies=True)
             told.append(looked_up(model, truth, public))
         success[name] = np.mean(told)
     assert success["stated"] > 0.75

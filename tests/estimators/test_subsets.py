@@ -67,10 +67,12 @@ def test_blocks_and_balance_reach_the_design() -> None:
     X = np.random.default_rng(0).normal(size=(120, 3))
     plain, fair, leaning = (
         Subsets(16, seed=3, **given).design().space(X).packed.tobytes()
-        for given in ({}, {"blocks": 8, "balance": None}, {"blocks": 8})
+        for given in ({"blocks": None}, {"balance": None}, {"blocks": 8})
     )
     assert len({plain, fair, leaning}) == 3
-    assert Subsets(16, seed=3, balance=None).design().space(X).packed.tobytes() == plain
+    assert Subsets(16, seed=3).design().space(X).packed.tobytes() == leaning
+    unblocked = Subsets(16, seed=3, blocks=None, balance=None)
+    assert unblocked.design().space(X).packed.tobytes() == plain
 
 
 @pytest.mark.parametrize(

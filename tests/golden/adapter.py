@@ -284,7 +284,8 @@ def _secret(params: dict[str, Any]) -> Any:
     if drawn is not None:
         sizes = {"sampled": (), "sampled-large": (500, 5000)}[drawn]
         return ps.SampledSubsets(*sizes, seed=seed)
-    return ps.Subsets(params.pop("n_subsets", 32), seed=seed, **_taken(params, "rate", "stratify"))
+    given = {"blocks": None, **_taken(params, "rate", "stratify", "blocks", "balance")}
+    return ps.Subsets(params.pop("n_subsets", 32), seed=seed, **given)
 
 
 def _prior(params: dict[str, Any]) -> Any:
@@ -304,7 +305,11 @@ def _session(
 ) -> Figures:
     X, y = _table(table)
     with ps.PrivacySession(
-        X, y, budget=_budget(budget, criterion), secret=ps.Subsets(32, seed=0), **SEEDED
+        X,
+        y,
+        budget=_budget(budget, criterion),
+        secret=ps.Subsets(32, blocks=None, seed=0),
+        **SEEDED,
     ) as session:
         for number, step in enumerate(script):
             for name, value in _step(session, X, step):
@@ -347,7 +352,7 @@ def _answers(model: str, table: str, **params: Any) -> Figures:
         **_taken(params, "query_budget", "stabilize"),
     )
     private = ps.PACPrivate(
-        MODELS[model](), release=release, secret=ps.Subsets(32, seed=0), **SEEDED, **params
+        MODELS[model](), release=release, secret=_secret(params), **SEEDED, **params
     ).fit(X[:150], y[:150])
     rows = X[100:]
     answers = (
@@ -460,7 +465,10 @@ def _batches(model: str, budget: float) -> Figures:
     rows = np.column_stack([X, y])
     table = Table(lambda: iter(np.array_split(rows, 3)), target=X.shape[1])
     private = ps.PACPrivate(
-        MODELS[model](), budget=_budget(budget), secret=ps.Subsets(32, seed=0), **SEEDED
+        MODELS[model](),
+        budget=_budget(budget),
+        secret=ps.Subsets(32, blocks=None, seed=0),
+        **SEEDED,
     ).fit(table)
     yield from _promise(private.guarantee_)
     yield from _array("noise_variances", private.noise_variances_)
@@ -476,7 +484,7 @@ def _codebook(model: str, budget: float) -> Figures:
     private = ps.PACPrivate(
         CODEBOOK_MODELS[model](tabular.Schema(columns)),
         budget=_budget(budget),
-        secret=ps.Subsets(32, seed=0),
+        secret=ps.Subsets(32, blocks=None, seed=0),
         **SEEDED,
     ).fit(frame, y)
     yield from _promise(private.guarantee_)
@@ -496,7 +504,7 @@ def _automatic(table: str, budget: float, expected: Any) -> Figures:
         families=[MODELS[each]() for each in models],
         budget=_budget(budget),
         prior=prior,
-        secret=ps.Subsets(16, seed=0),
+        secret=ps.Subsets(16, blocks=None, seed=0),
         **SEEDED,
     ).fit(X, y)
     yield from _promise(private.guarantee_)
@@ -513,7 +521,7 @@ def _student(queries: str, budget: float) -> Figures:
             student=LogisticRegression(C=0.1),
             queries=X[150:] if queries == "public" else tabular.Schema(columns),
         ),
-        secret=ps.Subsets(16, seed=0),
+        secret=ps.Subsets(16, blocks=None, seed=0),
         budget=_budget(budget),
         **SEEDED,
     ).fit(X[:150], y[:150])
@@ -524,7 +532,9 @@ def _student(queries: str, budget: float) -> Figures:
 def _bundle(model: str, table: str) -> Figures:
     # Nothing that was seeded is published: statements are those of any noise.
     X, y = _table(table)
-    private = ps.PACPrivate(MODELS[model](), budget=0.25, secret=ps.Subsets(32, seed=0)).fit(X, y)
+    private = ps.PACPrivate(
+        MODELS[model](), budget=0.25, secret=ps.Subsets(32, blocks=None, seed=0)
+    ).fit(X, y)
     with tempfile.TemporaryDirectory() as folder:
         path = publish(private, Path(folder) / "model.pac", onnx="none")
         bundle = load_bundle(path, key=None)

@@ -88,6 +88,7 @@ def _models() -> Iterator[Call]:
         yield _model("lda", "binary", budget=nats, noise=backend)
         yield _model("ridge", "numbers", budget=nats, noise=backend)
     yield from _caps()
+    yield from _blocks()
     for metric in ("auto", None):
         yield _model("pca", "classes", budget=0.25, metric=metric)
         yield _model("ridge", "numbers", budget=0.25, metric=metric)
@@ -109,6 +110,22 @@ def _caps() -> Iterator[Call]:
             yield _model(model, table, 1e-6, budget=cap, criterion=criterion)
     for model, table, k in (("lda", "binary", 90), ("ridge", "numbers", 75)):
         yield _model(model, table, 1e-6, budget=0.75, criterion=f"{k}_of_n")
+
+
+def _blocks() -> Iterator[Call]:
+    """Lists as they are dealt unless a call says otherwise: all others deal without blocks."""
+    for model, table in {**CLOSED_FORM, "scaler_logistic": "binary", "imputed": "gaps"}.items():
+        yield _model(model, table, 1e-5, budget=1 / 16, blocks=8)
+    for more in ({"balance": None}, {"groups": "households"}, {"n_subsets": 64, "rate": 0.25}):
+        yield _model("lda", "binary", budget=0.25, blocks=8, **more)
+    yield _model("lda", "binary", 1e-6, budget=0.55, criterion="membership", blocks=8)
+    yield _model("ridge", "doubled", budget=1e-9, blocks=8)
+    yield Call(
+        "answers of svc on binary, in blocks",
+        "answers",
+        {"model": "svc", "table": "binary", "budget": 1 / 16, "max_answers": 200, "blocks": 8},
+        1e-6,
+    )
 
 
 def _spaces() -> Iterator[Call]:

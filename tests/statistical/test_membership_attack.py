@@ -23,7 +23,7 @@ from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, 
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import SecretSpace
 from pacsklearn.universe.design import candidates_over
 
 pytestmark = pytest.mark.statistical
@@ -75,7 +75,7 @@ def attacked(request: pytest.FixtureRequest) -> Victim:
         X, y = load_breast_cancer(return_X_y=True)
         model = make_pipeline(StandardScaler(), LinearSVC(C=0.01))
     X = scale(X)
-    space = balanced_space(len(y), n_subsets=M, strata=y)
+    space = Subsets(M).design().space(X, y, classifies=True)
     canonicalizer = registry().canonicalizer_for(model)
     outputs = candidates_over(model, X, y, space).outputs(canonicalizer)
     metric = outputs.metric()

@@ -109,6 +109,9 @@ class SecretRows(RowsSecret):
         Standard errors of the first of these, where they are estimates.
     is_listed : bool
         Whether the list of subsets is public. No figure depends on it.
+    dealt : str
+        How units were put into the subsets, in words; no figure depends on it. Nothing where all
+        of a class were dealt alike.
     """
 
     n_candidates: int
@@ -122,6 +125,7 @@ class SecretRows(RowsSecret):
     known: tuple[tuple[float, float], ...] = ()
     known_errors: tuple[float, ...] = ()
     is_listed: bool = True
+    dealt: str = ""
 
     name = "rows"
     threats = (
@@ -176,6 +180,6 @@ class SecretRows(RowsSecret):
         lines = [
             ("secret", f"1 of {self.n_candidates} subsets ({self.entropy:.4g} nats); {inclusion}"),
             ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
-            ("list of subsets", listed),
+            ("list of subsets", f"{self.dealt}; {listed}" if self.dealt else listed),
         ]
         return [*lines, *self._knowledge(bounds.information)]

@@ -44,6 +44,8 @@ class SecretSpace(RowSpace):
         Unit of privacy each row belongs to; None when every row is its own.
     is_listed : bool, default=True
         Whether the subsets are public. No figure depends on it.
+    dealt : str, default=""
+        How units were put into the subsets, in words for the guarantee.
     """
 
     packed: NDArray[np.uint8] = field(repr=False)
@@ -51,6 +53,7 @@ class SecretSpace(RowSpace):
     weights: NDArray[np.float64] = field(repr=False)
     unit_of_row: NDArray[np.int64] | None = field(default=None, repr=False)
     is_listed: bool = True
+    dealt: str = field(default="", repr=False)
 
     has_members: ClassVar[bool] = True
 

@@ -142,9 +142,12 @@ class RowSpace(Space):
     ----------
     is_listed : bool
         Whether the subsets are public. No figure depends on it.
+    dealt : str
+        How units were put into the subsets, in words for the guarantee.
     """
 
     is_listed: bool
+    dealt: str
 
     @property
     @abstractmethod
@@ -198,6 +201,7 @@ class RowSpace(Space):
             known=known,
             known_errors=errors,
             is_listed=self.is_listed,
+            dealt=self.dealt,
         )
 
 

@@ -25,7 +25,9 @@ y[list(OUTLIERS)] = [-40.0, 40.0, 60.0]
 
 @pytest.fixture(scope="module")
 def fitted():
-    return PACPrivate(LinearRegression(), budget=1 / 4, secret=Subsets(64, seed=3)).fit(X, y)
+    return PACPrivate(
+        LinearRegression(), budget=1 / 4, secret=Subsets(64, blocks=None, seed=3)
+    ).fit(X, y)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.space import RowSpace, TableSpace, Work
 from pacsklearn.universe.design import Design
@@ -41,6 +42,7 @@ class HashedSpace(RowSpace, TableSpace):
     weights: NDArray[np.float64] = field(init=False, repr=False)
 
     name: ClassVar[str] = "table"
+    dealt: ClassVar[str] = "every unit picks its subsets by itself, without blocks"  # type: ignore[misc]
     description: ClassVar[str] = "subsets of a table's units, each picked by a keyed function"
     estimators: ClassVar[tuple[str | type, ...]] = (Table,)
 
@@ -55,7 +57,7 @@ class HashedSpace(RowSpace, TableSpace):
         Raises
         ------
         DesignError
-            When groups or blocks are given, or classes are to be dealt evenly.
+            When groups or other blocks are given, or classes are to be dealt evenly.
         """
         if design.groups is not None:
             raise DesignError(
@@ -65,9 +67,10 @@ class HashedSpace(RowSpace, TableSpace):
             raise DesignError(
                 "stratify must be 'auto' or False for a Table, whose rows pass one by one."
             )
-        if design.blocks is not None:
+        if design.blocks not in (None, Subsets.blocks):
             raise DesignError(
-                f"blocks must be None for a Table, whose rows pass one by one, got {design.blocks}."
+                "blocks must be None or the default for a Table, whose rows pass one by one and "
+                f"are dealt without blocks, got {design.blocks}."
             )
         hashed = HashedDesign.of(design.seed, design.n_subsets, design.rate)
         return cls(hashed, X, not isinstance(design.seed, SubsetSeed))

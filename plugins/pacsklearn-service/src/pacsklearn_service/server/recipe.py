@@ -78,7 +78,7 @@ class StatedSubsets(_Part):
 
     n: Annotated[int, Field(ge=2, le=4096)] = 128
     rate: Annotated[float, Field(gt=0, lt=1)] = 0.5
-    blocks: Annotated[int, Field(ge=4)] | None = None
+    blocks: Annotated[int, Field(ge=4)] | None = 8
 
 
 class StatedAnswers(_Part):
