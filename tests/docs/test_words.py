@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.public import PUBLIC
 
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
@@ -20,9 +18,29 @@ FIRST = ("README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 PAGES = [ROOT / f"{name}.md" for name in FIRST] + sorted((ROOT / "docs").rglob("*.md"))
 PAGES += sorted((ROOT / "plugins").glob("*/README.md"))
 PAGES = [page for page in PAGES if not {"_build", "generated", "auto_examples"} & set(page.parts)]
-NO_VERB = re.compile(
-    r"(A|An|The|What|Which|How|Where|Whether|One|Some|Every|Each|Nothing|This|These|Explicit|Plain|"
-    r"Most|Exact|Private|Prior|Same|Data|[A-Z][a-z]+s)\b"
+# With which first lines begin; a verb that is missing here can be added.
+VERBS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    Add Advance Answer Append Apply Arrange Ask Attack Average Be Begin Bound Bring Calibrate
+    Call Certify Charge Check Choose Clip Clone Close Compare Compose Compute Confirm Convert
+    Copy Count Credit Cut Deal Debit Declare Decorate Decrypt Delete Divide Do Draft Draw
+    Duplicate Encode Encrypt End Estimate Evaluate Execute Fill Find Fit Fix Forget Found Give
+    Go Grow Halve Have Hold Host Import Insert Iterate Keep Kill Label Lay Learn Leave Let List
+    Listen Log Look Lower Make Measure Merge Minimise Multiply Note Number Open Plan Play
+    Position Predict Prepare Print Project Promise Propose Push Put Raise Read Recompute Record
+    Refuse Register Rehearse Release Remember Remove Replace Replay Reply Reserve Restore Return
+    Revoke Round Run Save Say Scale Score See Send Serve Set Share Show Sign Simulate Solve
+    Stack Start State Steady Stop Store Sum Take Tell Trade Train Transform Transpose Turn Undo
+    Update Use Validate Verify Wait Warn Wipe Withhold Write Yield
+    """,
+    )
+)
+# First lines that are not in the imperative yet; the number may only shrink.
+MOST_NOUNS = 150
+NOUN = re.compile(
+    r"(Answer|Bound|Copy|Count|Draft|Estimate|Plan|Release|Scale|Score|State|Sum) (of|that|on the) "
 )
 CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)\n]*\)|\$[^$\n]*\$", re.DOTALL)
 
@@ -60,18 +78,24 @@ def test_numbers_have_a_leading_zero(page: Path) -> None:
 
 
 def first_lines() -> Iterator[tuple[str, str]]:
-    """First line of the docstring of each public function and method of ours."""
-    for name, target in PUBLIC.items():
-        members = vars(target).items() if inspect.isclass(target) else [(name, target)]
-        for member, value in members:
-            written = inspect.getdoc(getattr(value, "__func__", value))
-            is_function = inspect.isroutine(getattr(value, "__func__", value))
-            if is_function and written and not member.startswith("_"):
-                yield f"{name}.{member}", written.split("\n")[0]
+    """Place and first line of the docstring of each function; properties are named as nouns are."""
+    for path in sorted([*ROOT.glob("pacsklearn/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                decorators = " ".join(ast.unparse(each) for each in node.decorator_list)
+                written = ast.get_docstring(node)
+                if written and "property" not in decorators:
+                    place = f"{path.relative_to(ROOT).as_posix()}:{node.lineno} {node.name}"
+                    yield place, written.split("\n")[0]
 
 
-def test_public_functions_say_what_they_do_in_the_imperative() -> None:
+def test_functions_say_what_they_do_in_the_imperative() -> None:
     lines = list(first_lines())
-    assert len(lines) > 100
-    told = [(name, line) for name, line in lines if NO_VERB.match(line)]
-    assert not told, "begin with a verb: Return, Draw, Read, Check, ..."
+    assert len(lines) > 2000
+    told = [
+        f"{place}: {line}"
+        for place, line in lines
+        if re.split(r"[ ,;:.]", line)[0] not in VERBS or NOUN.match(line)
+    ]
+    words = "begin with a verb: Return, Draw, Read, Check, ...\n" + "\n".join(told)
+    assert len(told) <= MOST_NOUNS, words

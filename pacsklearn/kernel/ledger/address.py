@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # whose messages print addresses
 
 
 def log_class(address: object) -> type[Log]:
-    """Kind of database that an address names.
+    """Return the kind of database that an address names.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def database_address(uri: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """Address of a database as it may be printed."""
+    """Return the address of a database as it may be printed."""
     # Up to the last @ before the path: a password may hold one, or a colon.
     hidden = re.sub(r"(://[^:/@?]*):[^/?]*@", r"\1:***@", address)
     hidden = re.sub(r"(://[^:/@?]*):.*@(?=[^@]*$)", r"\1:***@", hidden)
@@ -55,7 +55,7 @@ def without_password(address: str) -> str:
 
 
 def hide(text: str, address: str) -> str:
-    """Words of a driver without the passwords that an address holds."""
+    """Return the words of a driver without the passwords that an address holds."""
     secret = re.findall(
         r"://[^:/@?]*:(.*)@(?=[^@]*$)|[?&]\w*password=([^&]*)", address, re.IGNORECASE
     )

@@ -83,7 +83,7 @@ def certified_law(
     certificate: Certificate,
     information: Callable[[NDArray[np.int64], Floats, int], float] | None = None,
 ) -> NoiseLaw | None:
-    """Law of a shape, enlarged until what is certified on fresh draws meets the cap.
+    """Return the law of a shape, enlarged until what is certified on fresh draws meets the cap.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def certified_law(
 def estimated_law(
     support: Support, coordinates: Floats, axes: Floats, shape: NoiseShape, cap: float
 ) -> NoiseLaw:
-    """Law of a shape that is estimated to meet the cap: nothing is certified.
+    """Return the law of a shape that is estimated to meet the cap: nothing is certified.
 
     Releases are simulated by it. Its confidence is zero, so that the statement of a release by it
     would say "estimated" and could not be published.

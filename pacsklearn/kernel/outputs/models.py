@@ -37,7 +37,7 @@ _CHECKED_ROWS = 64
 
 
 def stack(models: tuple[Any, ...]) -> BatchPredictor | None:
-    """Whatever predicts with all models at once; None if nothing does."""
+    """Return whatever predicts with all models at once; None if nothing does."""
     made = (each.of(models) for each in registry().batch_predictors_for(models[0]))
     return next((predictor for predictor in made if predictor is not None), None)
 
@@ -57,19 +57,19 @@ class AnsweringModels(ABC):
 
     @abstractmethod
     def first(self, n_models: int) -> Self:
-        """The first so many of the candidates, or all where that takes no longer."""
+        """Return the first so many of the candidates, or all where that takes no longer."""
 
     @abstractmethod
     def checked(self, X: Any) -> Any:
-        """Queries as the models take them; errors quote none of them."""
+        """Return the queries as the models take them; errors quote none of them."""
 
     @abstractmethod
     def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
-        """Codes in ``classes`` of every candidate's label for every row; shape (n, m)."""
+        """Return codes in ``classes`` of every candidate's label for every row; shape (n, m)."""
 
     @abstractmethod
     def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
-        """What ``method`` of every candidate gives for every row; shape (n, m, width)."""
+        """Return what ``method`` of every candidate gives for every row; shape (n, m, width)."""
 
 
 @final
@@ -123,7 +123,7 @@ class CandidateModels(AnsweringModels):
         return codes
 
     def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
-        """What ``method`` of every candidate gives for every row; shape (n, m, width).
+        """Return what ``method`` of every candidate gives for every row; shape (n, m, width).
 
         With ``classes``, columns of a candidate that has not seen some class are put in place.
         """

@@ -120,21 +120,21 @@ class Run(ABC):
 
     @abstractmethod
     def place(self, index: int) -> str:
-        """What candidate ``index`` is called."""
+        """Return what candidate ``index`` is called."""
 
     @abstractmethod
     def counted(self, count: int, total: int) -> str:
-        """How often something happened."""
+        """Return how often something happened."""
 
     @abstractmethod
     def hint(self, failure: Failure, index: int) -> str:
-        """Where the words are, or the words themselves where they quote nothing."""
+        """Return where the words are, or the words themselves where they quote nothing."""
 
     @staticmethod
     def outcomes(
         tasks: Iterable[Any], n_jobs: int | None = None, verbose: int = 0
     ) -> list[Outcome]:
-        """Outcomes of joblib's tasks, one a candidate, in order."""
+        """Return the outcomes of joblib's tasks, one a candidate, in order."""
         # Workers that are threads change the process's filters and put them back in any order.
         with warnings.catch_warnings():
             known = list(tasks)
@@ -142,13 +142,13 @@ class Run(ABC):
                 return list(_Counted(at, n_jobs=n_jobs, verbose=verbose)(known))
 
     def values(self, outcomes: list[Outcome]) -> list[Any]:
-        """Values in order; the first failure as an error, and one warning for each kind."""
+        """Return values in order; the first failure as an error, and one warning for each kind."""
         values = [self.value(outcome, index) for index, outcome in enumerate(outcomes)]
         self.warn(outcomes)
         return values
 
     def value(self, outcome: Outcome, index: int = 0) -> Any:
-        """Value of an outcome, or its failure as an error."""
+        """Return the value of an outcome, or its failure as an error."""
         if outcome.failure is not None:
             raise self.error(outcome.failure, index)
         return outcome.value
@@ -164,7 +164,7 @@ class Run(ABC):
             )
 
     def error(self, failure: Failure, index: int) -> Exception:
-        """A failure in words that quote no data."""
+        """Return a failure in words that quote no data."""
         name, place = self.name, self.place(index)
         if failure.stage == "gauge":
             return GaugeError(
@@ -198,7 +198,7 @@ class Run(ABC):
 
     @staticmethod
     def failed(text: str, index: int) -> SubsetFitError:
-        """Error that knows which candidate it is about."""
+        """Return the error that knows which candidate it is about."""
         error = SubsetFitError(text)
         error.subset = index
         return error
@@ -248,7 +248,7 @@ class SubsetRun(Run):
 
 
 def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:
-    """Whether a message says no more than that a parameter the caller gave is a wrong one."""
+    """Return whether a message tells only that a parameter of the caller is wrong."""
     quoted = _WRONG_PARAMETER.match(failure.message)
     if failure.error != "InvalidParameterError" or quoted is None:
         return False

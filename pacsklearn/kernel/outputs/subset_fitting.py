@@ -43,7 +43,10 @@ def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: A
 
 
 def cut_params(params: Mapping[str, Any], rows: Any, n_rows: int) -> dict[str, Any]:
-    """Parameters of ``fit``; those with one value for each of ``n_rows`` rows cut to ``rows``."""
+    """Return the parameters of ``fit``.
+
+    Those with one value for each of ``n_rows`` rows cut to ``rows``.
+    """
     return {name: _cut(value, rows, n_rows) for name, value in params.items()}
 
 
@@ -54,7 +57,7 @@ def over_subsets(
     options: FitOptions,
     each: Sequence[Any],
 ) -> list[Outcome]:
-    """Outcomes of ``function(*args, space, index, one)`` for every candidate, in order.
+    """Return the outcomes of ``function(*args, space, index, one)`` for every candidate, in order.
 
     ``one`` is that candidate's entry of ``each``: fitted models, which do not leave the process,
     because joblib writes large arguments of its workers to files.
@@ -72,7 +75,7 @@ def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
 
 
 def seeded_clone(estimator: Any, seed: int = 0) -> Any:
-    """Unfitted clone that prints and caches nothing, each ``random_state`` an integer or ``seed``.
+    """Return a clone that prints and caches nothing, with integers as ``random_state``.
 
     The same public seed serves every subset: given the seeds, the model is a function of the
     subset alone.
@@ -144,14 +147,17 @@ def warn_of_one_model(
 
 
 def unfitted_copy(template: Any) -> Any:
-    """Clone of an unfitted estimator; one whose parameters are plain values need not be read."""
+    """Return a clone of an unfitted estimator.
+
+    One whose parameters are plain values need not be read.
+    """
     values = vars(template).values()
     plain = all(value is None or isinstance(value, (bool, int, float, str)) for value in values)
     return copy(template) if plain else clone(template)
 
 
 def same_behaviour(left: Any, right: Any) -> bool:
-    """Equal labels, or numbers equal up to rounding in the precision they are given in."""
+    """Return whether labels are equal, or numbers equal up to rounding in their precision."""
     left, right = _array(left), _array(right)
     if left.shape != right.shape:
         return False
@@ -194,7 +200,7 @@ def joint_models(
     *,
     fast_fit: bool,
 ) -> JointModels:
-    """Fitted model of each candidate, where a subset fitter knows how to fit all together.
+    """Return fitted model of each candidate, where a subset fitter knows how to fit all together.
 
     Parameters of ``fit`` (weights) are for ordinary fits. ``ordinary`` is that of candidate 0.
 
@@ -249,7 +255,7 @@ def check_repeated(estimator: Any, joint: JointModels, how: str, *, agree: bool)
 
 
 def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
-    """What is wrong when candidate 0, fitted both ways, is not one model."""
+    """Return what is wrong when candidate 0, fitted both ways, is not one model."""
     return NonDeterministicError(
         f"The joint fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, "
         "by more than its tolerance. Use config_context(fast_fit=False), and report it to whoever "

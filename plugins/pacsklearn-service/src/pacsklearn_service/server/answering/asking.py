@@ -48,14 +48,14 @@ class Asking:
         return None if caller is None else asdict(caller) | {"scopes": sorted(caller.scopes)}
 
     def asker_models(self, caller: Caller) -> list[str]:
-        """Names of the published models that the caller has a quota for."""
+        """Return the names of the published models that the caller has a quota for."""
         datasets = {model.name: model.dataset for model in self._coordinator.answering()}
         with self._coordinator.database.reading() as connection:
             own = Quotas.of_user(connection, caller.user)
         return sorted({versioned(key)[0] for key, dataset in datasets.items() if dataset in own})
 
     def asker_model(self, caller: Caller, model: str) -> Facts:
-        """Public facts of a published model, for who has a quota to ask it with."""
+        """Return the public facts of a published model, for who has a quota to ask it with."""
         hosted = self._coordinator.hosted(model)
         with self._coordinator.database.reading() as connection:
             Quotas(connection, hosted.dataset).check_open(caller.user, caller.project)
@@ -71,7 +71,10 @@ class Asking:
         }
 
     def asker_admit(self, caller: Caller, model: str) -> Facts:
-        """Facts of a model for who may ask it now: its rate is counted before a row is read."""
+        """Return the facts of a model for who may ask it now.
+
+        Its rate is counted before a row is read.
+        """
         self._requests.take(caller.user)
         return self.asker_model(caller, model)
 
@@ -84,7 +87,7 @@ class Asking:
         return self._coordinator.infer(caller, model, ask)
 
     def asker_budget(self, caller: Caller, model: str) -> Facts:
-        """What the caller has left, and the ceiling; nothing about others."""
+        """Return what the caller has left, and the ceiling; nothing about others."""
         hosted = self._coordinator.hosted(model)
         with self._quotas(caller, model) as quotas:
             own = quotas.standing(caller.user)
@@ -97,7 +100,7 @@ class Asking:
         }
 
     def asker_statement(self, caller: Caller, model: str) -> Facts:
-        """The model's guarantee at its ceiling, signed."""
+        """Return the model's guarantee at its ceiling, signed."""
         self.asker_model(caller, model)  # for who may ask it
         hosted, vault = self._coordinator.hosted(model), self._coordinator.vault
         statement = {
@@ -143,7 +146,7 @@ class Asking:
 
     @contextmanager
     def _quotas(self, caller: Caller, model: str, *, write: bool = False) -> Iterator[Quotas]:
-        """Accounts of a model's data set, for what the caller does with its own."""
+        """Open the accounts of a model's data set, for what the caller does with its own."""
         self._previews.take(caller.user)
         dataset, database = self._coordinator.hosted(model).dataset, self._coordinator.database
         with database.writing() if write else database.reading() as connection:

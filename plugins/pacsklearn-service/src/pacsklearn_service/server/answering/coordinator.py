@@ -118,7 +118,7 @@ class Coordinator:
         self._keeper.start()
 
     def wait_until_ready(self, seconds: float) -> bool:
-        """Whether it was ready within the time."""
+        """Return whether it was ready within the time."""
         return self._ready.wait(seconds)
 
     def stop(self) -> None:
@@ -138,7 +138,7 @@ class Coordinator:
         self.database.close()
 
     def infer(self, caller: Caller, name: str, ask: Ask) -> Future[dict[str, Any]]:
-        """Reply to a request for answers, when it is there."""
+        """Return the reply to a request for answers, when it is there."""
         caller.need("ask")
         began, desk = time.monotonic(), self._desk(name)
         future = desk.ask(ask)
@@ -146,20 +146,20 @@ class Coordinator:
         return future
 
     def ask(self, caller: Caller, name: str, content: bytes, **facts: Any) -> Ask:
-        """Request for answers of a model, from its packed columns."""
+        """Return a request for answers of a model, from its packed columns."""
         signature, most = self.hosted(name).signature, self.settings.most_rows
         columns = signature.checked(signature.unpacked(content), most=most)
         return Ask(caller, columns, **facts | {"body": bytes.fromhex(facts.get("body", ""))})
 
     def answering(self) -> list[Hosted]:
-        """Models that can be asked now."""
+        """Return the models that can be asked now."""
         self._check_ready()
         with self._lock:
             return [self._desks[name].model for name in sorted(self._desks)]
 
     @contextmanager
     def at_rest(self, dataset: str) -> Iterator[dict[str, tuple[float, float]]]:
-        """Charged and ceiling of all that the users of a data set are charged to, which rests."""
+        """Hold at rest a data set, and give what all its users were charged and their ceiling."""
         with ExitStack() as stack:
             # Of its models together: a debit on its way to the ledger would be in neither sum.
             budgets = {
@@ -209,7 +209,7 @@ class Coordinator:
             desk.close()
 
     def hosted(self, name: str) -> Hosted:
-        """Model that is answering: the version that is named, or else the newest."""
+        """Return the model that is answering: the version that is named, or else the newest."""
         return self._desk(name).model
 
     def _count(self, model: Hosted, ask: Ask, done: Future[dict[str, Any]], began: float) -> None:

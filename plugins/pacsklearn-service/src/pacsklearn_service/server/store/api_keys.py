@@ -83,7 +83,10 @@ class ApiKeys:
                 self._connection.delete("service_keys", id=each["id"])
 
     def find(self, key: str) -> tuple[Caller, float] | None:
-        """Caller whose valid key ``pac_<name>_<secret>`` is, and when it ends; None for others."""
+        """Return the caller whose valid key ``pac_<name>_<secret>`` is, and when it ends.
+
+        None for others.
+        """
         if not is_marked(key, self._vault.form_of_keys):
             return None
         name = key.split("_", 2)[1]
@@ -96,7 +99,7 @@ class ApiKeys:
         return Caller(facts["user"], facts["project"], scopes, name), facts["expires"]
 
     def all(self) -> list[dict[str, Any]]:
-        """Every key, without hashes."""
+        """Return every key, without hashes."""
         rows = self._connection.ask("SELECT id, facts FROM service_keys")
         keys = [{"id": row["id"], **self._opened(row["id"], row["facts"])} for row in rows]
         for each in keys:

@@ -52,7 +52,7 @@ class Authenticator:
         self._form: bytes | None = None
 
     async def caller(self, request: Request) -> Caller:
-        """Caller of a request, whose state keeps what was shown.
+        """Return the caller of a request, whose state keeps what was shown.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class Authenticator:
         return await self.caller_of(request, shown.strip())
 
     async def caller_of(self, request: Request, shown: str) -> Caller:
-        """Caller who has shown a key or a token.
+        """Return the caller who has shown a key or a token.
 
         Raises
         ------
@@ -104,7 +104,10 @@ class Authenticator:
 
 
 def address_of(request: Request, settings: Settings) -> str:
-    """Address that a request came from; a proxy's word is taken only where that is switched on."""
+    """Return the address that a request came from.
+
+    A proxy's word is taken only where that is switched on.
+    """
     forwarded = request.headers.get("x-forwarded-for", "") if settings.trust_proxy else ""
     # The last one is the proxy's own; those before it are whatever the client wrote.
     text = forwarded.rpartition(",")[2].strip() or (request.client.host if request.client else "")
