@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 from pacsklearn.kernel.bounds.arrays import Floats
 
@@ -34,7 +34,7 @@ class Loss(ABC):
 
     @abstractmethod
     def curvatures(self, scores: Floats) -> Floats:
-        """Return the second derivative by one model's scores, the mean over them; (n_rows,)."""
+        """Return the second derivative by each of one model's scores, others held; (n_rows, k)."""
 
     @abstractmethod
     def bend(self, state: Any, change: Floats) -> Floats:
@@ -55,7 +55,7 @@ class SquaredLoss(Loss):
         return scores - self.y, None
 
     def curvatures(self, scores: Floats) -> Floats:
-        return np.ones(scores.shape[0])
+        return np.ones(scores.shape[:2])
 
     def bend(self, state: Any, change: Floats) -> Floats:
         return change
@@ -78,8 +78,7 @@ class LogisticLoss(Loss):
         return p - self.y, p * (1 - p)
 
     def curvatures(self, scores: Floats) -> Floats:
-        p = expit(scores[:, 0, 0])
-        return np.asarray(p * (1 - p))
+        return np.asarray(self.slope(scores)[1][:, :, 0])
 
     def bend(self, state: Any, change: Floats) -> Floats:
         return np.asarray(state * change)
@@ -92,29 +91,42 @@ class SoftmaxLoss(Loss):
     curvature = 0.5
 
     def __init__(self, codes: NDArray[np.intp], n_classes: int) -> None:
-        self.n_scores = n_classes
-        self.y = np.eye(n_classes)[codes][:, :, None]
+        self.n_scores, self.codes = n_classes, codes
 
     def value(self, scores: Floats) -> Floats:
-        return np.asarray(logsumexp(scores, axis=1) - np.sum(self.y * scores, axis=1))
+        largest = scores.max(axis=1, keepdims=True)
+        total = np.exp(scores - largest).sum(axis=1)
+        return np.asarray(largest[:, 0] + np.log(total) - scores[self._own()])
 
     def slope(self, scores: Floats) -> tuple[Floats, Any]:
-        p = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
-        return p - self.y, p
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        slope = p.copy()
+        slope[self._own()] -= 1.0
+        return slope, p
 
     def curvatures(self, scores: Floats) -> Floats:
-        p = softmax(scores[:, :, 0], axis=1)
-        return np.asarray(np.mean(p * (1 - p), axis=1))
+        p = self.slope(scores)[1][:, :, 0]
+        return np.asarray(p * (1 - p))
 
     def bend(self, state: Any, change: Floats) -> Floats:
         moved = state * change
-        return np.asarray(moved - state * moved.sum(axis=1, keepdims=True))
+        moved -= state * moved.sum(axis=1, keepdims=True)
+        return np.asarray(moved)
+
+    def _own(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where each row's own class stands."""
+        return np.arange(self.codes.size), self.codes
 
 
 _MOST_STEPS = 60
 _MOST_PRODUCTS = 60
 # Newton's steps are exact to about their square: a step this small leaves nothing to be seen.
 _SMALLEST_STEP = 1e-8
+# Steps of this size change the curvature.
+_FAR = 0.05
+# What is left of a step's residual: more exact ones would not save as many steps as they cost.
+_LEFT = 1e-4
 _MOST_HALVINGS = 30
 
 
@@ -173,14 +185,12 @@ def minimise(problem: Problem, start: Floats | None = None) -> tuple[Floats, NDA
     solve = _preconditioner(problem, start)
     scores = problem.scores(w)
     value = _objective(problem, shares, scores, w)
-    done = np.zeros(m, dtype=bool)
+    done, size = np.zeros(m, dtype=bool), np.full(m, np.inf)
     for _ in range(_MOST_STEPS):
         slope, state = loss.slope(scores)
-        if m == 1:  # one model can afford a matrix of its own for every step
+        if m == 1 and size > _FAR:  # one model can afford a matrix of its own for every such step
             solve = _preconditioner(problem, w[:, :, 0])
-        gradient = problem.collect(shares * slope) + problem.penalise(w)
-        if loss.n_scores > 1:  # what all scores share changes nothing and is left at zero
-            gradient -= gradient.mean(axis=1, keepdims=True)
+        gradient = _apart(problem.collect(shares * slope) + problem.penalise(w))
         step = _newton_step(problem, shares, state, gradient, solve)
         # Relative to the weights: columns of any unit are solved equally far.
         size = np.abs(step).max(axis=(0, 1)) / (1e-300 + np.abs(w).max(axis=(0, 1)))
@@ -235,33 +245,41 @@ def _newton_step(
         # A model that is solved has no curve left; the others go on beside it.
         length = np.where(curve > 0, product / np.where(curve > 0, curve, 1.0), 0.0)
         step += length * direction
-        residual = residual - length * bent
+        residual = _apart(residual - length * bent)
         turned = solve(residual)
         following = np.sum(residual * turned, axis=(0, 1))
-        if np.all(following <= 1e-12 * first):
+        if np.all(following <= _LEFT * first):
             break
         ratio = np.where(product > 0, following / np.where(product > 0, product, 1.0), 0.0)
         direction, product = turned + ratio * direction, following
     return step
 
 
+def _apart(values: Floats) -> Floats:
+    """Leave at zero what all of several scores share, which changes nothing."""
+    return values - values.mean(axis=1, keepdims=True) if values.shape[1] > 1 else values
+
+
 def _preconditioner(problem: Problem, start: Floats | None) -> Any:
-    """Return one matrix for all models and scores: the rows' moments, bent as at ``start``."""
+    """Solve by the rows' moments, bent as at ``start`` for each score, alike for all models."""
     loss, design = problem.loss, problem.design
-    rows = problem.weights.mean(axis=1)
+    rows = problem.weights.mean(axis=1)[:, None]
     if start is not None:
         rows = rows * loss.curvatures(problem.scores(start[:, :, None]))
     else:
         rows = rows * loss.curvature
-    matrix = (design.T @ design.multiply(rows[:, None]).tocsr()).toarray()
-    matrix += problem.penalty
-    # A column that no row uses would leave it singular.
-    matrix[np.diag_indices_from(matrix)] += 1e-12 * np.trace(matrix) / matrix.shape[0] + 1e-300
-    factor = cho_factor(matrix)
+    factors = []
+    for own in rows.T:
+        matrix = (design.T @ design.multiply(own[:, None]).tocsr()).toarray()
+        matrix += problem.penalty
+        # A column that no row uses would leave it singular.
+        matrix[np.diag_indices_from(matrix)] += 1e-12 * np.trace(matrix) / matrix.shape[0] + 1e-300
+        factors.append(cho_factor(matrix))
 
     def solve(values: Floats) -> Floats:
-        return np.asarray(cho_solve(factor, values.reshape(values.shape[0], -1))).reshape(
-            values.shape
+        each = zip(
+            factors * (values.shape[1] // len(factors)), np.moveaxis(values, 1, 0), strict=True
         )
+        return _apart(np.stack([cho_solve(factor, own) for factor, own in each], axis=1))
 
     return solve

@@ -109,3 +109,25 @@ def test_the_minimum_is_one_for_a_general_optimiser_too(rows):
         return float(loss.value(scores).sum() + v @ penalty @ v / 2)
 
     assert value(w[:, 0, 0]) <= minimize(value, np.zeros(14), method="BFGS").fun + 1e-9
+
+
+def test_several_models_of_several_classes_take_few_products(monkeypatch):
+    """Each class is solved by its own curvature: a common one takes three times as many."""
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, 8, 600) for _ in range(4)]
+    scores = sum(np.eye(8)[each] @ rng.normal(size=(8, 6)) for each in codes)
+    labels = (scores + rng.gumbel(size=scores.shape) - 0.5 * np.arange(6)).argmax(axis=1)
+    design, loss = design_of(codes, [8] * 4), SoftmaxLoss(labels, 6)
+    penalty = np.diag([0.0] + [1.0] * 32)
+    everywhere, _ = minimise(Problem(design, loss, np.ones((600, 1)), penalty))
+    subsets = (rng.random((600, 4)) < 0.5).astype(float)
+    products, bend = [], SoftmaxLoss.bend
+    monkeypatch.setattr(
+        SoftmaxLoss, "bend", lambda self, *args: products.append(0) or bend(self, *args)
+    )
+    w, converged = minimise(Problem(design, loss, subsets, penalty), everywhere[:, :, 0])
+    assert converged.all()
+    slope, _ = loss.slope(np.asarray(design @ w.reshape(33, -1)).reshape(600, 6, 4))
+    pull = np.asarray(design.T @ (subsets[:, None] * slope).reshape(600, -1)).reshape(w.shape)
+    np.testing.assert_allclose(pull + np.tensordot(penalty, w, axes=1), 0, atol=1e-6)
+    assert len(products) < 40, len(products)
