@@ -230,7 +230,7 @@ def _replayed(
         raise ValueError("X is missing: an audit replays the fit, so give the rows it was on.")
     if isinstance(source, PACPrivate):
         game: Game = replay_fit(source, X, y, groups=groups, queries=queries, **fitting)
-        released = "parameters" if hasattr(source, "released_estimator_") else "answers"
+        released = "answers" if source.release_.name == "responses" else "parameters"
         return game, f"{title_of(source.estimator)} ({released}, {source.guarantee_.noise} noise)"
     if isinstance(source, SRPPPrivate):
         replayed = replay_sliced(source, X, y, secret=secret, **fitting)

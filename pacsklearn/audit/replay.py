@@ -71,7 +71,7 @@ def replay_fit(
         raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
     guarantee, kind = model.guarantee_, model.release_
     estimator = getattr(model, "best_estimator_", model.estimator)
-    if kind.is_black_box and hasattr(model, "released_estimator_"):
+    if kind.name == "student":
         raise ValueError(
             "estimator must release parameters or answers for an audit, got "
             f"{type(kind).__name__}: a student is no function of the secret alone that could be "
@@ -92,7 +92,7 @@ def replay_fit(
     options = FitOptions(fit_params or {}, jobs)
     candidates = _design(model, groups).candidates(estimator, X, y, options)
     space = candidates.space
-    if not hasattr(model, "released_estimator_"):
+    if kind.name == "responses":
         if canaries and probe is None:
             raise ValueError(
                 "Rows can be put in to be found in released models only; leave 'canaries' and "

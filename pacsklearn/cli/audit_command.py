@@ -14,10 +14,9 @@ from pacsklearn.cli.options import (
     Force,
     Jobs,
     Json,
-    Share,
+    Limit,
     checked_output,
     checked_picture,
-    number,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def audit(
         Path | None, typer.Option(help="Where the output check goes (HTML or JSON).")
     ] = None,
     purpose: Annotated[str, typer.Option(help="Why it is published, for the output check.")] = "",
-    membership: Share = None,
+    limit: Limit,
     jobs: Jobs = None,
     force: Force = False,
     as_json: Json = False,
@@ -54,7 +53,13 @@ def audit(
     """
     from pacsklearn.audit.auditor import run_audit
     from pacsklearn.audit.near_duplicates import near_duplicates
-    from pacsklearn.cli.recipe import model_of, read_statement, table_of
+    from pacsklearn.cli.recipe import (
+        budget_of,
+        fit_options,
+        model_of,
+        read_statement,
+        table_of,
+    )
     from pacsklearn.kernel.guarantee.guarantee import Guarantee
     from pacsklearn.plots.output_checklist import output_checklist
 
@@ -68,7 +73,7 @@ def audit(
     if not isinstance(recipe, dict):
         raise ValueError(f"{statement.name} has no recipe; only what was released here has one.")
     table = table_of(recipe, data)
-    given = {} if table.groups is None else {"groups": table.groups}
+    given = fit_options(recipe, table)
     model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
     stated = Guarantee.from_dict(document["guarantee"])
     _same_promise(stated, model.guarantee_)
@@ -82,7 +87,7 @@ def audit(
         attacks=named,
         n_trials=trials,
         level=level,
-        groups=table.groups,
+        **given,
         random_state=seed,
         n_jobs=jobs,
     )
@@ -100,7 +105,7 @@ def audit(
         title=document["title"],
         audit=report,
         purpose=purpose,
-        largest_success=None if membership is None else number(membership, "membership"),
+        limits=[budget_of({"budget": each}) for each in limit.listed],
     )
     if checklist is not None:
         check.save(checklist)

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import Json, number
+from pacsklearn.cli.options import Json, Limit, number
 
 
 @guarded
 def budget(
     *,
-    nats: Annotated[str | None, typer.Option(help="Mutual information, such as 1/16.")] = None,
-    membership: Annotated[
-        str | None, typer.Option(help="Most that an adversary's success may be, such as 60%.")
-    ] = None,
+    limit: Limit,
     epsilon: Annotated[
         str | None, typer.Option(help="Epsilon of DP with the same membership bound.")
     ] = None,
-    delta: Annotated[str, typer.Option(help="Delta of that DP.")] = "0",
-    prior: Annotated[str, typer.Option(help="Success of guessing blindly.")] = "1/2",
+    delta: Annotated[
+        str | None, typer.Option(help="Delta of that DP: 0, or 1e-5 with --renyi.")
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(help="Success of guessing blindly: 1/2, or 1/128 with --identification."),
+    ] = None,
     answers: Annotated[
         int | None, typer.Option(help="Share the nats among so many contested answers.")
     ] = None,
@@ -39,22 +41,19 @@ def budget(
         posterior_success,
     )
 
-    given = {"nats": nats, "membership": membership, "epsilon": epsilon}
-    stated = [name for name, value in given.items() if value is not None]
-    if len(stated) != 1:
-        raise ValueError("Give exactly one of --nats, --membership and --epsilon.")
-    blind, doubt = number(prior, "prior"), number(delta, "delta")
-    if nats is not None:
-        information = number(nats, "nats")
-        bound = posterior_success(information, blind)
-    else:
+    stated = limit.given
+    if (stated is None) == (epsilon is None):
+        raise ValueError("Give exactly one budget, or --epsilon.")
+    if stated is not None and stated["name"] == "renyi":
+        _renyi(stated, number(delta or "1e-5", "--delta"), as_json=as_json)
+        return
+    blind, doubt = number(prior or _blind(stated), "--prior"), number(delta or "0", "--delta")
+    if stated is None:
         # An epsilon is compared at even odds or worse; its own prior is part of the question.
-        bound = (
-            number(membership, "membership")
-            if membership is not None
-            else dp_success(number(epsilon, "epsilon"), doubt, blind)
-        )
-        information = mutual_information_for_success(bound, blind)
+        bound = dp_success(number(epsilon, "--epsilon"), doubt, blind)
+    else:
+        bound = stated.get("cap") or posterior_success(stated["nats"], blind)
+    information = (stated or {}).get("nats") or mutual_information_for_success(bound, blind)
     even = posterior_success(information, 0.5)
     same = dp_epsilon(even, doubt)
     facts = {
@@ -77,8 +76,32 @@ def budget(
         facts["answers"], facts["nats_per_answer"] = answers, information / answers
         lines.append(f"each of {answers:,} answers  {information / answers:.6g} nats")
     if per_answer is not None:
-        each = number(per_answer, "per-answer")
+        each = number(per_answer, "--per-answer")
         count = answers_until(bound, each, blind)
         facts["nats_per_answer"], facts["answers"] = each, count
         lines.append(f"answers at {each:.6g}   {count:,} contested ones")
     say(facts, "\n".join(lines), as_json=as_json)
+
+
+def _blind(stated: dict[str, Any] | None) -> str:
+    """Success of guessing blindly where it is not given."""
+    name = "nats" if stated is None else stated["name"]
+    if name not in ("nats", "membership", "identification"):
+        raise ValueError(
+            f"How often guessing blindly meets {name} depends on the rows: give it by --prior."
+        )
+    return "1/128" if name == "identification" else "1/2"
+
+
+def _renyi(stated: dict[str, Any], delta: float, *, as_json: bool) -> None:
+    """Say a Renyi divergence as epsilon and delta."""
+    from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order
+
+    epsilon = epsilon_at_order(stated["epsilon"], stated["order"], delta)
+    say(
+        {"renyi": stated["epsilon"], "order": stated["order"], "delta": delta, "epsilon": epsilon},
+        f"Renyi divergence      {stated['epsilon']:.6g} nats of order {stated['order']:g}\n"
+        f"between two secrets   epsilon {epsilon:.4g} at delta {delta:g}, of what is bounded: "
+        "slices, or the whole release",
+        as_json=as_json,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,13 +19,7 @@ def curve(
     estimator: options.EstimatorName,
     columns: options.Columns,
     params: options.Params = None,
-    nats: Annotated[
-        str | None,
-        typer.Option(help="Budgets, separated by commas; 1/64,1/16,1/4,1 when none is given."),
-    ] = None,
-    membership: Annotated[
-        str | None, typer.Option(help="Caps on membership, separated by commas, such as 55%,60%.")
-    ] = None,
+    limit: options.Limit,
     noise: Annotated[str, typer.Option(help="Backends, separated by commas.")] = "logdet",
     releases: Annotated[int, typer.Option(help="Simulated releases a point.")] = 100,
     scoring: Annotated[str | None, typer.Option(help="Scorer of scikit-learn.")] = None,
@@ -40,17 +34,14 @@ def curve(
     """Score released models at several budgets; for the curator's eyes."""
     from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
+    from pacsklearn.cli.recipe import budget_of
     from pacsklearn.estimators.subsets import Subsets
-    from pacsklearn.kernel.budget.caps import Membership
     from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 
     if output is not None:
         options.checked_output(output, force=force)
     options.checked_picture(plot, force=force)
-    if nats is None and membership is None:
-        nats = "1/64,1/16,1/4,1"
-    grid: list[Any] = [options.number(text, "nats") for text in options.listed(nats)]
-    grid += [Membership(options.number(text, "membership")) for text in options.listed(membership)]
+    grid = limit.listed or options.Limit(nats="1/64,1/16,1/4,1").listed
     book = options.codebook(columns)
     model = named_estimator(estimator, params, book)
     table = options.rows_of(data, columns)
@@ -60,7 +51,7 @@ def curve(
         model,
         table.X,
         table.y,
-        budgets=grid,
+        budgets=[budget_of({"budget": each}) for each in grid],
         noise=[name.strip() for name in noise.split(",")],
         n_releases=releases,
         scoring=scoring,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -25,9 +25,6 @@ Jobs: TypeAlias = Annotated[int | None, typer.Option(help="Worker processes.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
-]
-Share: TypeAlias = Annotated[
-    str | None, typer.Option(help="Cap on telling whether a row was used, such as 60%.")
 ]
 
 
@@ -73,27 +70,31 @@ class Design:
 
 @dataclass(frozen=True)
 class Limit:
-    """One budget, in its own words."""
+    """A budget in its own words; several, separated by commas, where a command takes a list."""
 
     nats: Annotated[
-        str | None,
-        typer.Option(
-            help="Nats that everything released may reveal, such as 1/4; 1/16 by default."
-        ),
+        str | None, typer.Option(help="Mutual information with the secret, such as 1/16.")
     ] = None
-    membership: Share = None
+    membership: Annotated[
+        str | None, typer.Option(help="Cap on telling whether a row was used, such as 60%.")
+    ] = None
     identification: Annotated[
-        str | None, typer.Option(help="Instead: cap on naming the subset, such as 20%.")
+        str | None, typer.Option(help="Cap on naming the subset, such as 20%.")
     ] = None
     k_of_n: Annotated[
         str | None,
+        typer.Option(help="Cap on naming as many rows as a subset holds, k of them right; 35:20%."),
+    ] = None
+    renyi: Annotated[
+        str | None,
         typer.Option(
-            help="Instead: cap on naming as many rows as a subset holds, k of them right; 35:20%."
+            help="Renyi divergence between what two properties of the table would release, "
+            "and its order: 1@4."
         ),
     ] = None
     budget: Annotated[
         str | None,
-        typer.Option(help="Instead: a budget of a plugin as JSON, by its name and parameters."),
+        typer.Option(help="A budget of a plugin as JSON, by its name and parameters."),
     ] = None
     allow_exact: Annotated[
         bool,
@@ -101,31 +102,39 @@ class Limit:
     ] = False
 
     @property
-    def stated(self) -> dict[str, Any]:
-        """Budget as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
+    def listed(self) -> list[dict[str, Any]]:
+        """Budgets that are given, each as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
+
+        Raises
+        ------
+        ValueError
+            When one cannot be read.
+        """
+        return [
+            read_budget(name, text) | ({"allow_exact": True} if self.allow_exact else {})
+            for name, texts in vars(self).items()
+            if isinstance(texts, str)
+            for text in ([texts] if name == "budget" else listed(texts))
+        ]
+
+    @property
+    def given(self) -> dict[str, Any] | None:
+        """The one budget that is given; None where none is.
 
         Raises
         ------
         ValueError
             When several are given, or one that cannot be read.
         """
-        given = {name: text for name, text in vars(self).items() if isinstance(text, str)}
-        if len(given) > 1:
-            raise ValueError(f"Give one of {', '.join(map(_option, given))}.")
-        ((name, text),) = given.items() or {"nats": "1/16"}.items()
-        if name == "budget":
-            made = json_object(text, "budget")
-            if not isinstance(made.get("name"), str):
-                raise ValueError("budget must name a registered budget: '{\"name\": ...}'.")
-            return made | ({"allow_exact": True} if self.allow_exact else {})
-        if name == "nats":
-            return {"name": name, "nats": number(text, name), "allow_exact": self.allow_exact}
-        k, split, share = text.rpartition(":")
-        if bool(split) != (name == "k_of_n") or (split and not k.isdecimal()):
-            wanted = "35:20%, k and the cap" if name == "k_of_n" else "60%"
-            raise ValueError(f"{_option(name)} must be such as {wanted}, got {text!r}.")
-        fewest = {"k": int(k)} if split else {}
-        return {"name": name, **fewest, "cap": number(share, name), "allow_exact": self.allow_exact}
+        if len(budgets := self.listed) > 1:
+            names = [_option(name) for name, text in vars(self).items() if isinstance(text, str)]
+            raise ValueError(f"Give one budget: one of {', '.join(names)}, with one value.")
+        return budgets[0] if budgets else None
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The one budget that is given; 1/16 nats where none is."""
+        return self.given or replace(self, nats="1/16").listed[0]
 
 
 @dataclass(frozen=True)
@@ -191,6 +200,43 @@ def number(text: Any, name: str) -> float:
         raise ValueError(
             f"{name} must be a number such as 0.25, 1/4, 25% or 2^-8, got {written!r}."
         ) from None
+
+
+# Parameters of a budget in the order of its text, what parts them, and an example.
+_WRITTEN: Final = {
+    "nats": (("nats",), None, "1/16"),
+    "membership": (("cap",), None, "60%"),
+    "identification": (("cap",), None, "20%"),
+    "k_of_n": (("k", "cap"), ":", "35:20%"),
+    "renyi": (("epsilon", "order"), "@", "1@4"),
+}
+
+
+def read_budget(name: str, text: str) -> dict[str, Any]:
+    """Budget of an option's text, as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
+
+    Parameters
+    ----------
+    name : str
+        Of a budget, or ``"budget"`` for one of a plugin, as JSON.
+    text : str
+        Such as ``60%``, ``35:20%`` for k and the cap, or ``1@4`` for epsilon and its order.
+
+    Raises
+    ------
+    ValueError
+    """
+    if name == "budget":
+        made = json_object(text, name)
+        if not isinstance(made.get("name"), str):
+            raise ValueError("budget must name a registered budget: '{\"name\": ...}'.")
+        return made
+    names, sign, example = _WRITTEN[name]
+    parts = text.split(sign) if sign else [text]
+    if len(parts) != len(names) or (name == "k_of_n" and not parts[0].isdecimal()):
+        raise ValueError(f"{_option(name)} must be such as {example}, got {text!r}.")
+    values = {each: number(part, _option(name)) for each, part in zip(names, parts, strict=True)}
+    return {"name": name, **values, **({"k": int(parts[0])} if name == "k_of_n" else {})}
 
 
 def _option(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
@@ -18,34 +18,45 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.privacy_statement import SCHEMA
 from pacsklearn.priors import Expected
+from pacsklearn.srpp.srpp_private import SRPPPrivate
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
 from pacsklearn.tabular.schema.schema import Schema, read_document
 
 _ROLES = frozenset({"target", "groups", "id"})
 _RELEASES: Mapping[str, Any] = {"auto": "auto", "parameters": Parameters()}
+SLICED: Final = "sliced"
+"""Release of a recipe whose secret is a property of the table."""
 
 
-def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
+def model_of(recipe: dict[str, Any], **options: Any) -> Any:
     """Return an unfitted estimator of a recipe.
 
     ``options`` add what is no part of the mechanism.
     """
     try:
+        estimator = named_estimator(
+            recipe["estimator"], recipe["params"], schema_of(recipe), recipe.get("columns")
+        )
+        budget, noise = budget_of(recipe), recipe["noise"]
+        if recipe["release"] == SLICED:
+            shape = {} if noise == "auto" else {"noise": noise}
+            return SRPPPrivate(estimator, budget, **shape, **options)
         return PACPrivate(
-            named_estimator(
-                recipe["estimator"],
-                recipe["params"],
-                schema_of(recipe),
-                recipe.get("columns"),
-            ),
-            budget=budget_of(recipe),
+            estimator,
+            budget=budget,
             release=_RELEASES[recipe["release"]],
             secret=Subsets(**recipe["secret"]),
-            noise=recipe["noise"],
+            noise=noise,
             **options,
         )
     except KeyError as error:
         raise ValueError(f"The statement's recipe has no {error}; it was altered.") from None
+
+
+def fit_options(recipe: dict[str, Any], table: Table) -> dict[str, Any]:
+    """What ``fit`` of a recipe's model takes beside rows and targets."""
+    given = {"groups": table.groups, "secret": recipe.get("about")}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def auto_model(

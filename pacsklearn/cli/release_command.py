@@ -27,6 +27,12 @@ def release(
     files: options.Files,
     columns: options.Columns,
     limit: options.Limit,
+    secret: Annotated[
+        str | None,
+        typer.Option(
+            help="With --renyi: column whose share in the table is hidden; the target by default."
+        ),
+    ] = None,
     noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
     design: options.Design,
     charge: options.Charge,
@@ -37,9 +43,11 @@ def release(
     from joblib import parallel_config
 
     from pacsklearn.cli.recipe import (
+        SLICED,
         auto_model,
         chosen_recipe,
         codebook_of,
+        fit_options,
         model_of,
         table_of,
         with_codebook,
@@ -52,20 +60,24 @@ def release(
     chooses = estimator is None
     modelled = params is not None or noise != "auto" or limit.allow_exact
     _check_choice(chooses=chooses, modelled=modelled, regression=regression, constant=constant)
+    budget = limit.stated
+    sliced = budget["name"] == "renyi"
+    _check_secret(columns, sliced=sliced, chooses=chooses, secret=secret, design=design)
     codebook, roles = codebook_of(columns.schema)
     target = columns.target or roles.get("target")
     recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
-        "budget": limit.stated,
+        "budget": budget,
         "noise": noise,
-        "release": "parameters",
+        "release": SLICED if sliced else "parameters",
         "secret": design.stated,
         "target": target,
         "groups": columns.groups or roles.get("groups"),
         "id": columns.identifier or roles.get("id"),
         "drop": options.listed(columns.drop),
         "schema": codebook,
+        **({"about": secret} if sliced else {}),
     }
     account = charged_ledger(charge)
     if not chooses:
@@ -84,15 +96,16 @@ def release(
         model = model_of(recipe, ledger=account)
         if words := words_of_columns(recipe):
             note(words)
-    given = {} if table.groups is None else {"groups": table.groups}
+    if sliced and account is not None:
+        model.set_params(secret_name=f"{charge.dataset or 'default'}: {secret or target}")
     with (
         publication(files) as place,
         rehearsed(place.content),
     ):
-        if charge.ledger is None:
+        if charge.ledger is None and not sliced:  # charges of another unit add up to nothing
             model.set_params(ledger=ledger_beside(data, files.output))
         with parallel_config(n_jobs=jobs):
-            model.fit(table.X, table.y, **given)
+            model.fit(table.X, table.y, **fit_options(recipe, table))
         document = {
             **privacy_report(model).statement,
             "recipe": chosen_recipe(recipe, model) if chooses else recipe,
@@ -127,4 +140,30 @@ def _check_choice(
         raise ValueError(
             "Without --estimator the model is chosen: leave --params, --noise and --allow-exact "
             "out."
+        )
+
+
+def _check_secret(
+    columns: options.Columns,
+    *,
+    sliced: bool,
+    chooses: bool,
+    secret: str | None,
+    design: options.Design,
+) -> None:
+    """Refuse options of subsets where a property is the secret, and the other way round.
+
+    Raises
+    ------
+    ValueError
+    """
+    if secret is not None and not sliced:
+        raise ValueError(
+            "--secret names a property of the table, which --renyi hides; other budgets hide "
+            "which rows were used."
+        )
+    if sliced and (chooses or columns.groups is not None or design != options.Design()):
+        raise ValueError(
+            "--renyi hides a property of the table, not which rows were used: name an --estimator, "
+            "and leave --groups, --subsets, --rate and --subset-seed out."
         )

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
-from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.plots.privacy_statement import guarantee_of
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
-
-_NOT_DP = (
-    "Not differential privacy. The promise bounds what a release reveals about which rows of a "
-    "known table were used; the comparison is of membership bounds alone."
-)
 
 
 def deployment_record(
@@ -58,21 +50,8 @@ def deployment_record(
         "unit": guarantee.unit,
         "confidence": guarantee.confidence,
     }
-    if isinstance(guarantee, PACGuarantee):
-        epsilon = dp_epsilon(guarantee.posterior_membership, delta)
-        compared = "no finite epsilon" if epsilon == float("inf") else f"epsilon {epsilon:.4g}"
-        text = f"{_NOT_DP} A mechanism of the same membership bound has {compared}."
-        unit = guarantee.secret.unit
-    else:
-        assert isinstance(guarantee, PufferfishGuarantee), guarantee.name
-        costs = guarantee.costs
-        parameters |= {"renyi_order": costs.order, "epsilon": costs.full_epsilon}
-        parameters["delta"] = costs.delta
-        text = (
-            "Pufferfish privacy of the stated secret: epsilon and delta are about any two of its "
-            "protected values, not about single rows."
-        )
-        unit = "secret"
+    further, text = guarantee.beside_dp(delta)
+    parameters |= further
     return {
         "status": "Draft",
         "deployment": {
@@ -88,7 +67,7 @@ def deployment_record(
                 "unprotected_quantities": "; ".join(guarantee.public) or "none",
             },
             "privacy_loss": {
-                "privacy_unit": unit,
+                "privacy_unit": guarantee.secret.unit,
                 "privacy_unit_description": guarantee.promise,
                 "privacy_parameters": parameters,
                 "privacy_parameters_description": text,

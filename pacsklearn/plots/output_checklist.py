@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, final
 
 from pacsklearn.audit.audit_record import Audit
+from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.plots.page import Page, filled
 from pacsklearn.plots.privacy_statement import guarantee_of
@@ -103,7 +103,7 @@ def output_checklist(
     title: str,
     audit: Audit | None = None,
     purpose: str = "",
-    largest_success: float | None = None,
+    limits: Iterable[Budget] = (),
 ) -> OutputChecklist:
     """Return the checklist of a release, from its guarantee and its audit.
 
@@ -116,9 +116,9 @@ def output_checklist(
         Of the same release; without one the line on attacks is open.
     purpose : str, default=""
         Why it is published; without one the line on the project is open.
-    largest_success : float, optional
-        Most that an adversary's success at membership may be, by the rules of the house; without
-        it the line is open. Only where membership is the secret.
+    limits : iterable of Budget, default=()
+        Most that a release may reveal by the rules of the house, such as ``[Membership(0.85)]``;
+        without any the line is open.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def output_checklist(
     Raises
     ------
     ValueError
-        When ``largest_success`` is given where membership is not the secret.
+        When the guarantee states nothing of what a limit bounds.
     """
     guarantee = guarantee_of(source)
     return OutputChecklist(
@@ -177,7 +177,7 @@ def output_checklist(
                 guarantee.spent <= guarantee.budget * (1 + 1e-9),
                 f"{guarantee.spent:.6g} of {guarantee.budget:.6g} spent",
             ),
-            _success(guarantee, largest_success),
+            *_success(guarantee, tuple(limits)),
             _attacks(audit),
             _line("outputs", "Is what is not covered acceptable?", None, _limits(guarantee)),
         ),
@@ -190,32 +190,28 @@ def _line(safe: str, question: str, met: bool | None, finding: str) -> CheckLine
 
 
 def _protected(guarantee: Guarantee) -> CheckLine:
-    bare = getattr(guarantee.secret, "n_unprotected", 0)
-    unit = getattr(guarantee.secret, "unit", "secret")
-    return _line(
-        "data",
-        "Is every unit of privacy protected?",
-        bare == 0,
-        f"unit: {unit}; {bare:,} whose membership is public",
-    )
+    secret = guarantee.secret
+    finding = f"unit: {secret.unit}. {secret.exceptions or 'All are.'}"
+    return _line("data", "Is every unit of privacy protected?", not secret.exceptions, finding)
 
 
-def _success(guarantee: Guarantee, largest: float | None) -> CheckLine:
+def _success(guarantee: Guarantee, limits: tuple[Budget, ...]) -> list[CheckLine]:
     question = "Is the success that an adversary may have acceptable?"
-    if not isinstance(guarantee, PACGuarantee):
-        if largest is not None:
+    headline = guarantee.figures[0]
+    if not limits:
+        finding = f"{headline.name} {headline}; no limit was given"
+        return [_line("outputs", question, None, finding)]
+    lines = []
+    for limit in limits:
+        reached = guarantee.reached(limit)
+        if reached is None:
             raise ValueError(
-                "largest_success is about membership, and the secret of this release is another "
-                "one; leave it out."
+                f"limits: {limit!r} bounds {limit.description}, of which this guarantee states "
+                f"nothing; leave it out. It states {headline.name} {headline}."
             )
-        return _line("outputs", question, None, guarantee.promise)
-    reached = guarantee.posterior_membership
-    if guarantee.certified_membership is not None:
-        reached = min(reached, guarantee.certified_membership)
-    finding = f"at most {percent_up(reached)} %"
-    if largest is None:
-        return _line("outputs", question, None, f"{finding}; no limit was given")
-    return _line("outputs", question, reached <= largest, f"{finding}; limit {100 * largest:g} %")
+        met = reached <= limit.amount
+        lines.append(_line("outputs", question, met, f"{reached:.6g} reached; limit {limit!r}"))
+    return lines
 
 
 def _attacks(audit: Audit | None) -> CheckLine:

@@ -9,7 +9,7 @@ from typing import Any, final
 
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.html_table import html_table
-from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
+from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.plots.display import Display
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum
 from pacsklearn.plots.page import Page, filled
@@ -194,7 +194,7 @@ def _figures(
     from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
 
     wanted: list[tuple[str, str, Display]] = []
-    if isinstance(guarantee, PACGuarantee) and guarantee.information > 0:
+    if guarantee.reached(Nats(1)):
         caption = "Bound on membership inference against the budget, and this guarantee"
         wanted.append(("promise", caption, display_of(guarantee)))
     if curve is not None:

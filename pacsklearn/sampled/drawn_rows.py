@@ -87,6 +87,11 @@ class DrawnRows(RowsSecret):
         return max(self.rate, 1 - self.rate)
 
     @property
+    def shares(self) -> float:
+        """Share of the candidates that a unit is in."""
+        return self.rate
+
+    @property
     def prior_identification(self) -> float:  # type: ignore[override]
         """Success of naming the subset blindly."""
         return math.exp(-self.least_log)

@@ -124,6 +124,9 @@ def test_a_report_is_one_page(call, released, folder):
         (("--epsilon", "1"), "success", 0.73106),
         (("--nats", "1/4", "--answers", "100"), "nats_per_answer", 0.0025),
         (("--epsilon", "1", "--delta", "1e-5", "--per-answer", "2^-8"), "answers", 28),
+        (("--identification", "20%"), "nats", 0.4697),
+        (("--k-of-n", "35:14.56%", "--prior", "1/100"), "nats", 0.2605),
+        (("--renyi", "1@8"), "epsilon", 2.2143),
     ],
 )
 def test_budgets_are_converted(call, words, name, value):
@@ -134,7 +137,8 @@ def test_budgets_are_converted(call, words, name, value):
 
 def test_a_budget_is_given_once(call):
     assert "exactly one" in call("budget", code=2).stderr
-    assert "exactly one" in call("budget", "--nats", "1", "--membership", "60%", code=2).stderr
+    assert "Give one" in call("budget", "--nats", "1", "--membership", "60%", code=2).stderr
+    assert "--prior" in call("budget", "--k-of-n", "35:20%", code=2).stderr
     assert "must be a number" in call("budget", "--nats", "1/0", code=2).stderr
     assert call("budget", "--nats", "4", "--json").stdout.count("null") == 1
 

@@ -96,7 +96,7 @@ BASE = ("release", "rows.csv", "--output", "m.joblib", "--subsets", "16")
         (("--target", "kind", "--estimator", "Ridge", "--membership", "60"), "60 % is 0.60"),
         (
             ("--target", "kind", "--estimator", "Ridge", "--membership", "60%", "--nats", "1/4"),
-            "Give one of --nats, --membership",
+            "Give one budget: one of --nats, --membership",
         ),
         (("--target", "kind", "--estimator", "Ridge", "--nats", "0"), "positive"),
         (("--target", "kind", "--estimator", "Ridge", "--noise", "loud"), "No noise backend"),
@@ -229,10 +229,18 @@ def test_a_cap_on_many_rows_is_stated_in_the_recipe(call, words):
     ("words", "expected"),
     [
         (("--k-of-n", "60%"), "--k-of-n must be such as 35:20%"),
-        (("--membership", "35:20%"), "--membership must be such as 60%"),
+        (("--membership", "35:20%"), "--membership must be a number such as"),
         (("--budget", "[]"), "budget must be a JSON object"),
         (("--budget", "{}"), "budget must name"),
-        (("--budget", "{}", "--k-of-n", "35:20%"), "Give one of --k-of-n, --budget"),
+        (("--renyi", "1"), "--renyi must be such as 1@4"),
+        (("--membership", "60%,70%"), "Give one budget"),
+        (("--secret", "kind"), "--secret names a property"),
+        (("--renyi", "1@4", "--subsets", "16"), "--renyi hides a property"),
+        (("--renyi", "0@4"), "epsilon must be a number"),
+        (
+            ("--budget", '{"name": "nats", "nats": 1}', "--k-of-n", "35:20%"),
+            "Give one budget: one of --k-of-n, --budget",
+        ),
     ],
 )
 def test_a_budget_that_cannot_be_read_is_refused(call, words, expected):
@@ -283,3 +291,18 @@ def test_columns_of_one_name_are_refused_as_in_python(call, folder):
     assert "several columns of one name (a)" in call("release", "twice.csv", *words, code=2).stderr
     (folder / "none.csv").write_text("Smith,Smith,7\nJones,2,0\n")
     assert "Smith" not in call("release", "none.csv", *words, code=2).stderr
+
+
+def test_a_property_of_the_table_is_hidden_and_the_release_audited(call, folder):
+    call(
+        "release", "rows.csv", "--target", "a", "--estimator", "Ridge", "--renyi", "2@8",
+        "--secret", "kind", "--output", "m.joblib",
+    )  # fmt: skip
+    stated = json.loads((folder / "m.statement.json").read_text())
+    assert stated["recipe"]["budget"] == {"name": "renyi", "epsilon": 2.0, "order": 8.0}
+    assert stated["guarantee"]["framework"] == "Sliced Renyi Pufferfish"
+    assert stated["guarantee"]["spent"] <= 2
+    audit = ("audit", "rows.csv", "m.statement.json", "--trials", 100)
+    assert "VIOLATED" not in call(*audit, "--renyi", "100@8").stdout
+    assert "VIOLATED" in call(*audit, "--renyi", "1e-3@2", code=1).stdout
+    assert "membership" in call(*audit, "--membership", "60%", code=2).stderr

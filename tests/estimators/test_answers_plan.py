@@ -179,3 +179,11 @@ def test_a_good_student_does_not_warn(cancer: Any) -> None:
     teacher = DecisionTreeClassifier(min_samples_leaf=20)
     good = PACPrivate(teacher, release=Student(queries=cancer[0]), secret=Subsets(16))
     assert warned(good, *cancer) == []
+
+
+def test_a_model_without_an_answer_says_what_would_give_one():
+    X = np.linspace(0, 1, 60)[:, None]
+    release = Answers(100, prior=Range(-3, 3))
+    private = PACPrivate(IsotonicRegression(), secret=Subsets(8), release=release)
+    with pytest.raises(ValueError, match="out_of_bounds"):
+        private.fit(X, X[:, 0]).predict([[-50.0]])

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Subsets
+from pacsklearn import Identification, Membership, Subsets
 from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.exceptions import BudgetError, NoCanonicalizerError, UnknownNameError
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
@@ -230,3 +230,17 @@ def test_criterion_is_compared_at_an_equal_promise() -> None:
     assert capped[0].noise_power < gaussian[0].noise_power
     assert capped[0].spent > gaussian[0].spent
     assert capped[1].noise_power == 0
+
+
+def test_each_budget_of_a_mixed_list_meets_the_backend_that_keeps_it(iris: Any) -> None:
+    budgets = [Membership(0.7), 1 / 16, Identification(0.3)]
+    curve = privacy_utility_curve(RidgeClassifier(), *iris, budgets=budgets, **SMALL)
+    assert [(point.noise, point.stated) for point in curve.points] == [
+        ("criterion", "Membership(0.7)"),
+        ("criterion", "Identification(0.3)"),
+        ("logdet", "1/16"),
+    ]
+    capped = curve.points[0]
+    assert capped.posterior_membership <= 0.7
+    assert "Membership(0.7)" in str(curve)
+    assert PrivacyUtilityCurve.from_json(curve.to_json()) == curve

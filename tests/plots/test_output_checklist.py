@@ -9,12 +9,13 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn import PACPrivate, SRPPPrivate, Subsets
+from pacsklearn import Membership, PACPrivate, SRPPPrivate, Subsets
 from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.plots.deployment_record import deployment_record
 from pacsklearn.plots.output_checklist import output_checklist
 from pacsklearn.plots.published_schema import check_document
+from pacsklearn.srpp import Renyi
 
 X, y = load_iris(return_X_y=True)
 
@@ -67,7 +68,7 @@ def test_each_fault_violates_its_line_and_no_other(guarantee, change, question):
 def test_unprotected_units_a_refuted_promise_and_the_rule_of_the_house(guarantee):
     secret = replace(guarantee.secret, n_unprotected=2)
     check = output_checklist(
-        replace(guarantee, secret=secret), title="x", audit=audit(990), largest_success=0.5
+        replace(guarantee, secret=secret), title="x", audit=audit(990), limits=[Membership(0.5)]
     )
     assert [line.question for line in check.violations] == [
         "Is every unit of privacy protected?",
@@ -77,8 +78,8 @@ def test_unprotected_units_a_refuted_promise_and_the_rule_of_the_house(guarantee
     assert "refuted by lira" in str(check)
     # The certified figure counts where it is the smaller one.
     reached = min(guarantee.posterior_membership, guarantee.certified_membership)
-    assert output_checklist(guarantee, title="x", largest_success=reached).passed
-    assert not output_checklist(guarantee, title="x", largest_success=reached - 1e-6).passed
+    assert output_checklist(guarantee, title="x", limits=[Membership(reached)]).passed
+    assert not output_checklist(guarantee, title="x", limits=[Membership(reached - 1e-6)]).passed
 
 
 def test_pages_and_data_are_saved(guarantee, tmp_path):
@@ -94,8 +95,14 @@ def test_pages_and_data_are_saved(guarantee, tmp_path):
 def test_a_limit_on_membership_needs_membership_to_be_the_secret():
     model = SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
     assert output_checklist(model, title="x").passed
-    with pytest.raises(ValueError, match="secret"):
-        output_checklist(model, title="x", largest_success=0.9)
+    with pytest.raises(ValueError, match="limits"):
+        output_checklist(model, title="x", limits=[Membership(0.9)])
+    (line,) = (
+        line
+        for line in output_checklist(model, title="x", limits=[Renyi(0.5, order=2)]).lines
+        if "acceptable" in line.question and "success" in line.question
+    )
+    assert line.verdict == "violated"
 
 
 def test_the_registry_is_told_that_it_is_not_differential_privacy(guarantee):

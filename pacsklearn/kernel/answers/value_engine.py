@@ -288,7 +288,11 @@ class ValueEngine(Engine):
         if table.ndim != 3 or table.shape[1] == 0:
             raise ValueError(f"values must have shape (n, m, d) with m >= 1, got {table.shape}.")
         if not np.all(np.abs(table) <= _LARGEST_VALUE):
-            raise ValueError("values must hold finite numbers, clipped to a public range.")
+            raise ValueError(
+                "values must hold finite numbers, clipped to a public range. A model that has no "
+                "answer to rows beyond its own, and says nan, must be told another: for instance "
+                "IsotonicRegression(out_of_bounds='clip')."
+            )
         return table
 
     def fill(self, table: NDArray[Any], step: tuple[Any, ...], answered: Answered) -> Any:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.guarantee.figure import Figure
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, as_html, as_text
 from pacsklearn.kernel.guarantee.status import Reliance, Status
 from pacsklearn.kernel.ledger.event import Provenance
@@ -112,6 +114,25 @@ class Guarantee(ABC):
     def scope(self) -> str:
         """What the promise is about: other releases about the same rows are not in it."""
         return "this release alone"
+
+    @property
+    @abstractmethod
+    def figures(self) -> tuple[Figure, ...]:
+        """Bounds and facts, each with its unit and what it means; the headline stands first."""
+
+    @abstractmethod
+    def reached(self, limit: Budget) -> float | None:
+        """Most that is reached of what a budget bounds; None where nothing is stated of it."""
+
+    @abstractmethod
+    def beside_dp(self, delta: float) -> tuple[dict[str, float], str]:
+        """Return parameters that differential privacy has too, and how the promise stands to it."""
+
+    @property
+    def summary(self) -> str:
+        """Promise and figures on one screen; ``str()`` has all that is stated."""
+        rows = [(figure.name, str(figure)) for figure in self.figures]
+        return as_text(self._title, self.promise, rows, ())
 
     @abstractmethod
     def _sentences(self) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
+from pacsklearn.kernel.guarantee.figure import Figure, confidence_figure
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
 from pacsklearn.kernel.secret.stated_secret import Bounds, KnownRows, PACSecret
+
+_IMPLIED: Final = (
+    "The same question, for any release of so many nats. Both bounds hold, so the smaller does."
+)
 
 
 @final
@@ -109,6 +116,89 @@ class PACGuarantee(Guarantee):
         """Most that any adversary's success at naming the secret subset can be."""
         return self._posterior(self.prior_identification, NAMING_AIM)
 
+    @property
+    def success(self) -> float:
+        """Smaller of the implied and the certified bound on success at membership; both hold."""
+        certified = self.certified_membership
+        implied = self.posterior_membership
+        return implied if certified is None else min(implied, certified)
+
+    def reached(self, limit: Budget) -> float | None:
+        """Most that is reached of what a budget bounds; None where nothing is stated of it."""
+        return {
+            "nats": self.information,
+            "membership": self.success,
+            "identification": self.posterior_identification,
+        }.get(limit.name)
+
+    def beside_dp(self, delta: float) -> tuple[dict[str, float], str]:
+        """Return no parameters, and the epsilon of the same membership bound in words."""
+        # pac-private-algorithms, equation 2. The notions protect different things: their bounds on
+        # membership are compared, and nothing is differentially private for it.
+        epsilon = dp_epsilon(self.posterior_membership, delta)
+        compared = "no finite epsilon" if epsilon == math.inf else f"epsilon {epsilon:.4g}"
+        return {}, (
+            "Not differential privacy. The promise bounds what a release reveals about which rows "
+            "of a known table were used; the comparison is of membership bounds alone. A mechanism "
+            f"of the same membership bound has {compared}."
+        )
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Bounds and facts, each with its unit and what it means; the headline stands first."""
+        secret, implied = self.secret, self.posterior_membership
+        why = "it follows from the nats, for any release of so many"
+        if self.capped == MEMBERSHIP_AIM:
+            why = "this is the cap"
+        own = self.success < implied
+        if own:
+            why = (
+                "computed for this release's own noise, at the unit for which the best attack does "
+                f"best, at confidence {self.certified_confidence:.8g}"
+            )
+        epsilon = dp_epsilon(implied)
+        finite = epsilon < math.inf
+        return (
+            Figure(
+                "success",
+                self.success,
+                "share",
+                f"{secret.question}: no adversary is right more often, on average over the secret "
+                f"draw and the noise; {why}.",
+                secret.prior_membership,
+            ),
+            *(
+                [Figure("success, implied", implied, "share", _IMPLIED, secret.prior_membership)]
+                if own
+                else []
+            ),
+            Figure(
+                "information",
+                self.information,
+                "nats",
+                f"Most that is told about which {secret.noun} was used; it bounds every other "
+                "question about it.",
+            ),
+            Figure(
+                f"naming the {secret.noun}",
+                self.posterior_identification,
+                "share",
+                f"No adversary names the {secret.noun} that was used more often.",
+                secret.prior_identification,
+            ),
+            Figure(
+                "epsilon of equal success",
+                epsilon if finite else None,
+                "epsilon",
+                "A differentially private mechanism with this epsilon has the same implied bound. "
+                "A comparison: this release is not differentially private."
+                if finite
+                else "No differentially private mechanism has a bound that weak.",
+            ),
+            *secret.figures,
+            confidence_figure(self.confidence),
+        )
+
     def _posterior(self, blind: float, aim: str) -> float:
         # Equation 3: by data processing the divergence between the adversary's success and the
         # blind one, as coins, is at most I(S; Y). It is solved for the success, rounded up.
@@ -202,11 +292,11 @@ class PACGuarantee(Guarantee):
             seen = "all that this session may release"
         if self.n_releases > 1:
             seen = f"all {self.n_releases} releases of this session so far"
-        certified, figure = "", self.certified_membership
+        certified = ""
         # Its margin may put it above what is proved anyway; then the sentence would say less.
-        if figure is not None and figure < self.posterior_membership:
+        if self.success < self.posterior_membership:
             these = "this very release" if self.n_releases == 1 else "these very releases together"
-            certified = f"Certified for {these}: at most {percent_up(figure)} %."
+            certified = f"Certified for {these}: at most {percent_up(self.success)} %."
         sentences = (self.secret.promise(seen, self._bounds), certified, self.secret.exceptions)
         return " ".join(filter(None, sentences))
 
@@ -215,10 +305,8 @@ class PACGuarantee(Guarantee):
         return Bounds(self.information, self.posterior_membership, self.posterior_identification)
 
     def _figures(self) -> Rows:
-        # pac-private-algorithms, equation 2. The notions protect different things: their membership
-        # bounds are compared, and nothing is differentially private for it.
         epsilon = dp_epsilon(self.posterior_membership)
-        same = "no finite epsilon" if epsilon == float("inf") else f"{rounded_up(epsilon)}-DP"
+        same = "no finite epsilon" if epsilon == math.inf else f"{rounded_up(epsilon)}-DP"
         return [
             *self._spending(),
             *self.details,
@@ -259,6 +347,9 @@ class PACGuarantee(Guarantee):
         if certified < implied:
             figure = f"certified at most {percent_up(certified)} % {sure}"
             return [("membership", f"{figure}; implied by {by} {percent_up(implied)} %")]
+        if self.capped == MEMBERSHIP_AIM:
+            # The cap was certified when the noise was made; a second look has a larger margin.
+            return []
         # Both hold: the smaller is promised, the other has a margin that the smaller has not.
         second = f"computed again from draws, with their margin, at most {percent_up(certified)} %"
         return [("membership", f"at most {percent_up(implied)} %, by {by}; {second} {sure}")]

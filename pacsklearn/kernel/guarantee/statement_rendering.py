@@ -22,8 +22,9 @@ def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) ->
             subsequent_indent=" " * 25,
             break_on_hyphens=False,
         )
-    lines.append("  not covered")
-    for sentence in not_covered:
+    limits = list(not_covered)
+    lines += ["  not covered"] * bool(limits)
+    for sentence in limits:
         lines += textwrap.wrap(sentence, 88, initial_indent="    - ", subsequent_indent=" " * 6)
     return "\n".join(lines)
 

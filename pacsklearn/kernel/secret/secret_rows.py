@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
+from pacsklearn.kernel.guarantee.figure import Figure
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
 from pacsklearn.kernel.secret.stated_secret import (
     PREPARATION,
@@ -47,6 +48,24 @@ class RowsSecret(PACSecret):
             f"{self.n_rows:,} rows, can tell whether any one {self._unit} was used with a success "
             f"of at most {percent_up(bounds.membership)} %; guessing blindly has "
             f"{percent_up(self.prior_membership)} %."
+        )
+
+    @property
+    def question(self) -> str:
+        return f"Telling whether one {self.unit} was used"
+
+    @property
+    def shares(self) -> float | str:
+        """Share of the candidates that a unit is in, or the two that it may be."""
+        prior = self.prior_membership
+        return prior if abs(prior - 0.5) < 1e-12 else f"{1 - prior:.3g} or {prior:.3g}"
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return (
+            *super().figures,
+            Figure("rate", self.shares, "", f"Share of the candidates that a {self.unit} is in."),
+            Figure("records", self.n_rows, "count", "Rows of the table; the adversary knows them."),
         )
 
     def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple, final
 
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.guarantee.figure import Figure
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
 
 PREPARATION: Final = (
@@ -28,11 +29,24 @@ class StatedSecret(ABC):
         What the adversary can do and knows, a sentence each.
     limits : tuple of str
         What no promise about such a secret says.
+    unit : str
+        Unit of privacy.
     """
 
     name: ClassVar[str]
     threats: ClassVar[tuple[str, ...]]
     limits: ClassVar[tuple[str, ...]] = ()
+    unit: str
+
+    @property
+    def exceptions(self) -> str:
+        """A sentence on what the promise does not hold for, or nothing."""
+        return ""
+
+    @property
+    @abstractmethod
+    def figures(self) -> tuple[Figure, ...]:
+        """Facts about the secret, each with what it means."""
 
 
 @final
@@ -102,8 +116,6 @@ class PACSecret(StatedSecret):
     ----------
     noun : str
         What was drawn.
-    unit : str
-        Unit of privacy.
     even : str
         What a comparison at ``prior_membership`` is called.
     prior_membership : float
@@ -124,7 +136,6 @@ class PACSecret(StatedSecret):
 
     noun: ClassVar[str]
     even: ClassVar[str] = "same at even odds"
-    unit: str
     prior_membership: float
     prior_identification: float
     entropy: float | None
@@ -171,9 +182,22 @@ class PACSecret(StatedSecret):
         """Return the attacks whose success the promise bounds."""
 
     @property
-    def exceptions(self) -> str:
-        """A sentence on what the promise does not hold for, or nothing."""
-        return ""
+    def question(self) -> str:
+        """What is answered with a success of ``prior_membership`` blindly."""
+        return "A question at even odds"
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        drawn = " from these." if self.n_candidates else "; they are too many to list."
+        return (
+            Figure("unit of privacy", self.unit, "", "What is in or out together."),
+            Figure(
+                "candidates",
+                self.n_candidates,
+                "count",
+                f"One {self.noun} was drawn in secret{drawn}",
+            ),
+        )
 
     @abstractmethod
     def rows(self, bounds: Bounds) -> Rows:

@@ -120,7 +120,7 @@ class LinearSGD(LinearParameters):
         classes: Any = None,
     ) -> Any:
         names = getattr(X, "columns", None)
-        first = not hasattr(self, "_descent")
+        first = "_descent" not in vars(self)
         given = y
         X, y = validate_data(
             self,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
+from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.guarantee.figure import Figure, confidence_figure
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
@@ -16,6 +18,11 @@ from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches, SecretWorld
 _SENSES = {
     "average": "averaged over the slices",
     "joint": "for a slice drawn at random",
+    "full": "for the whole release",
+}
+_VIEWS: Final = {
+    "average": "on average over the slices",
+    "joint": "for one slice drawn at random",
     "full": "for the whole release",
 }
 _OF_THESE = "not a bound for other tables of that law"
@@ -92,6 +99,58 @@ class PufferfishGuarantee(Guarantee):
     def needs_consent(self) -> bool:
         """Whether the best attack tells a pair of secrets apart in 99.99 % of cases or more."""
         return self.success is not None and self.success.pair >= EMPTY_SUCCESS
+
+    def reached(self, limit: Budget) -> float | None:
+        """Cost of the whole release, where a budget bounds a divergence of at most its order."""
+        # A Renyi divergence does not fall with the order.
+        comparable = limit.name == "renyi" and limit.get_params()["order"] <= self.costs.order
+        return self.costs.full if comparable else None
+
+    def beside_dp(self, delta: float) -> tuple[dict[str, float], str]:
+        """Return order, epsilon and delta, which are about the secret."""
+        del delta  # the budget states its own
+        costs = self.costs
+        return {"renyi_order": costs.order, "epsilon": costs.full_epsilon, "delta": costs.delta}, (
+            "Pufferfish privacy of the stated secret: epsilon and delta are about any two of its "
+            "protected values, not about single rows."
+        )
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Bounds and facts, each with its unit and what it means; the headline stands first."""
+        costs, success = self.costs, self.success
+        pair = named = "Not computed for a run of many steps."
+        if success is not None:
+            pair = (
+                "Telling the worst pair of secrets apart, each as likely, from the whole release, "
+                f"over the listed data sets, at confidence {success.confidence:.8g}."
+            )
+            named = "No adversary names the true secret more often."
+        return (
+            Figure(
+                "Renyi divergence",
+                self.spent,
+                "nats",
+                f"Of order {costs.order:g}, {_VIEWS[self.aggregation]}, between what any two of "
+                "the secrets would release.",
+            ),
+            Figure("success", success and success.pair, "share", pair, 0.5),
+            Figure(
+                "naming the secret",
+                success and success.secret,
+                "share",
+                named,
+                success and success.secret_blind,
+            ),
+            Figure(
+                "epsilon of the whole release",
+                costs.full_epsilon,
+                "epsilon",
+                f"At delta {costs.delta:g}, between the same secrets.",
+            ),
+            *self.secret.figures,
+            confidence_figure(self.confidence),
+        )
 
     def _reliance(self) -> Status:
         if self.noiseless:

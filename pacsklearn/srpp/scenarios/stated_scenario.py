@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from pacsklearn.kernel.guarantee.figure import Figure
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, rounded_up
 from pacsklearn.kernel.secret.stated_secret import PREPARATION, StatedSecret
 
@@ -37,6 +38,7 @@ class SecretWorlds(StatedSecret):
     averaged_over: str = ""
 
     name = "worlds"
+    unit = "secret"
     threats = (
         "The adversary has unlimited computing power.",
         (
@@ -63,6 +65,14 @@ class SecretWorlds(StatedSecret):
             "charges on one ledger add up for releases that are fixed beforehand."
         ),
     )
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        pairs = f"Secrets; {self.n_pairs} pairs kept apart."
+        return (
+            Figure("unit of privacy", self.protects, "", "What is secret."),
+            Figure("candidates", self.n_secrets, "count", pairs),
+        )
 
     def rows(self) -> Rows:
         """Return the rows of the text about the secret."""

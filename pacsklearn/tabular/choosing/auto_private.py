@@ -138,7 +138,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         return self.released_estimator_.predict(X)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "released_estimator_")
+        return "released_estimator_" in vars(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "families": unfitted(self.families)}
@@ -216,7 +216,7 @@ def _check_numbers(X: Any) -> None:
 
 
 def _offers(method: str) -> Callable[[Any], bool]:
-    return lambda self: hasattr(getattr(self, "released_estimator_", None), method)
+    return lambda self: hasattr(vars(self).get("released_estimator_"), method)
 
 
 @final

@@ -21,9 +21,11 @@ from pacsklearn.estimators.subsets import Subsets, listed_design
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.budget.caps import Membership
+from pacsklearn.kernel.budget.cap import Cap
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.budget.nats import Nats, as_budget
+from pacsklearn.kernel.noise.cap_backend import CapBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import FitOptions
@@ -33,6 +35,7 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.choosing.privacy_utility_curve import (
     PrivacyUtilityCurve,
     PrivacyUtilityPoint,
+    budget_label,
 )
 from pacsklearn.tabular.choosing.simulated_releases import (
     HeldOut,
@@ -82,11 +85,12 @@ def privacy_utility_curve(
     X, y : array-likes
         All rows, or the training rows when ``X_test`` is given.
     budgets : iterable of float or Budget
-        Nats, by default the powers of two from 1/64 to 4, and caps on membership, such as
+        Nats, by default the powers of two from 1/64 to 4, and caps on an attack, such as
         ``Membership(0.55)``. A cap stands in the curve at the nats that imply the same success.
     noise : str or NoiseBackend, or a list of them, default="logdet"
-        Noise backends to compare. ``"criterion"`` caps membership at what each budget promises
-        about it, so that it is compared at an equal promise.
+        Noise backends to compare. Nats are simulated with each of them; ``"criterion"``, where it
+        is named, caps membership at what the nats promise about it, so that it is compared at an
+        equal promise. Caps are simulated with those that can keep one, or with ``"criterion"``.
     metric, canonicalizer
         As for :class:`~pacsklearn.estimators.Parameters`.
     n_releases : int, default=100
@@ -149,11 +153,7 @@ def privacy_utility_curve(
     """
     grid = _check_budgets(budgets)
     check_integer(name="n_releases", value=n_releases, minimum=2)
-    backends = _check_backends(noise)
-    if not all(budget.adds for budget in grid) and not any(
-        isinstance(backend, CriterionBackend) for _, backend in backends
-    ):
-        backends.append((CriterionBackend.name, CriterionBackend()))
+    wanted = _pairs(_check_backends(noise), grid)
     chosen = registry().canonicalizer(canonicalizer, estimator)
     scorer = released_scorer(scoring, estimator, chosen, y)
     owner = PACPrivate(estimator)
@@ -192,31 +192,29 @@ def privacy_utility_curve(
     # Through the same form: what the form itself loses is not a price of privacy.
     on_all_rows = chosen.decode(vector, layout, clone(outputs.template))
     prior, _ = space.membership_prior()
-    points = []
-    wanted = [
-        (name, backend, budget)
-        for name, backend in backends
-        for budget in grid
-        if budget.adds or isinstance(backend, CriterionBackend)
-    ]
+    names, points = list(dict.fromkeys(name for name, *_ in wanted)), []
     with bar("points", len(wanted)) as at:
         for name, backend, budget in wanted:
-            nats = budget.equivalent(space)
-            target = _target(backend, nats, space, prior)
+            target = _target(backend, budget, space, prior)
             law = backend.calibrate(support, target, cost)
-            scores = tuple(simulated.at(law).tolist())
-            spent, membership = law.bound, posterior_success(law.bound, prior)
-            if target.criterion is not None:
-                assert law.information is not None
-                spent, membership = law.information, law.bound
+            spent = law.bound if law.information is None else law.information
+            capped = target.criterion is not None and target.criterion.aim == MEMBERSHIP_AIM
             points.append(
-                PrivacyUtilityPoint(name, nats, spent, membership, law.noise_power, scores)
+                PrivacyUtilityPoint(
+                    name,
+                    budget.equivalent(space),
+                    budget_label(budget.amount) if budget.adds else repr(budget),
+                    spent,
+                    law.bound if capped else posterior_success(spent, prior),
+                    law.noise_power,
+                    tuple(simulated.at(law).tolist()),
+                )
             )
             at(len(points))
     return PrivacyUtilityCurve(
         estimator=title_of(estimator),
         scoring=scoring_name(scoring, everything),
-        points=tuple(points),
+        points=tuple(sorted(points, key=lambda point: (names.index(point.noise), point.budget))),
         noiseless_score=float(
             np.mean([simulated.score(vector, i) for i, vector in enumerate(outputs.vectors)])
         ),
@@ -232,24 +230,23 @@ def privacy_utility_curve(
 def _check_budgets(budgets: Any) -> list[Budget]:
     if isinstance(budgets, (str, bytes, Mapping)) or not isinstance(budgets, Iterable):
         raise ValueError(f"budgets must be a list of budgets, got {budgets!r}.")
-    checked = set()
+    checked: dict[Budget, None] = {}
     for i, value in enumerate(budgets):
         try:
             budget = as_budget(value, warn=False)
         except BudgetError as error:
             raise BudgetError(f"budgets[{i}]: {error}") from None
-        if not isinstance(budget, (Nats, Membership)):
+        if not isinstance(budget, (Nats, Cap)):
             raise BudgetError(
-                f"budgets[{i}] must be nats or a cap on membership, which a curve is drawn over, "
-                f"got {budget!r}."
+                f"budgets[{i}] must be nats or a cap, which a curve is drawn over, got {budget!r}."
             )
-        checked.add(budget)
+        checked[budget] = None
     if not checked:
         raise ValueError("budgets must hold at least one number of nats, for instance [1/16, 1].")
-    return sorted(checked, key=lambda budget: budget.amount)
+    return list(checked)
 
 
-def _check_backends(noise: Any) -> list[tuple[str, NoiseBackend]]:
+def _check_backends(noise: Any) -> dict[str, NoiseBackend]:
     values = list(noise) if isinstance(noise, (list, tuple)) else [noise]
     if not values:
         raise ValueError("noise must name at least one noise backend, got an empty list.")
@@ -259,13 +256,28 @@ def _check_backends(noise: Any) -> list[tuple[str, NoiseBackend]]:
         name = value if isinstance(value, str) else type(value).__name__
         # Instances of one class may differ in their parameters; both are kept.
         named[name if name not in named else f"{name} ({len(named) + 1})"] = backend
-    return list(named.items())
+    return named
 
 
-def _target(backend: NoiseBackend, budget: float, space: SecretSpace, prior: float) -> Target:
-    if not isinstance(backend, CriterionBackend):
-        return Target(budget)
-    return Target(posterior_success(budget, prior), MembershipCriterion(space))
+def _pairs(
+    backends: dict[str, NoiseBackend], budgets: list[Budget]
+) -> list[tuple[str, NoiseBackend, Budget]]:
+    """Pair each budget with the backends that keep it."""
+    keeping = {name: each for name, each in backends.items() if isinstance(each, CapBackend)}
+    keeping = keeping or {CriterionBackend.name: CriterionBackend()}
+    return [
+        (name, backend, budget)
+        for budget in budgets
+        for name, backend in (backends if budget.adds else keeping).items()
+    ]
+
+
+def _target(backend: NoiseBackend, budget: Budget, space: SecretSpace, prior: float) -> Target:
+    if not budget.adds:
+        return Target(budget.amount, budget.criterion(space))
+    if not isinstance(backend, CapBackend):
+        return Target(budget.amount)
+    return Target(posterior_success(budget.amount, prior), MembershipCriterion(space))
 
 
 def _split(

@@ -31,8 +31,12 @@ class PrivacyUtilityPoint:
     ----------
     noise : str
         Noise backend.
-    budget, spent : float
-        Nats allowed, and the bound on what such a release reveals.
+    budget : float
+        Nats allowed; of a cap, those that imply the same success.
+    stated : str
+        The budget as it was stated, in words.
+    spent : float
+        Bound on the nats that such a release reveals.
     posterior_membership : float
         Most that any adversary's success at one unit's membership can be after one such release.
     noise_power : float
@@ -43,6 +47,7 @@ class PrivacyUtilityPoint:
 
     noise: str
     budget: float
+    stated: str
     spent: float
     posterior_membership: float
     noise_power: float
@@ -81,6 +86,7 @@ class PrivacyUtilityPoint:
         return {
             "noise": self.noise,
             "budget": self.budget,
+            "stated": self.stated,
             "spent": self.spent,
             "posterior_membership": self.posterior_membership,
             "dp_epsilon": self.dp_epsilon,
@@ -179,9 +185,9 @@ class PrivacyUtilityCurve:
         lines.insert(1, "-" * len(lines[0]))
         notes = [
             (
-                "budget in nats; membership: bound on any adversary's success at telling whether "
-                f"one row was used, {self.prior_membership:.2%} by blind guessing; DP eps: same "
-                "bound, a comparison only"
+                "budget in nats, or a cap; membership: bound on any adversary's success at telling "
+                f"whether one row was used, {self.prior_membership:.2%} by blind guessing; DP "
+                "eps: same bound, a comparison only"
             ),
             CURATOR_ONLY,
         ]
@@ -231,7 +237,7 @@ def _cells(point: PrivacyUtilityPoint) -> tuple[str | float, ...]:
     epsilon = point.dp_epsilon
     return (
         point.noise,
-        budget_label(point.budget),
+        point.stated,
         f"{_up(100 * point.posterior_membership, 2):.2f} %",
         "-" if math.isinf(epsilon) else f"{_up(epsilon, 3):.3f}",
         point.mean,

@@ -83,7 +83,7 @@ class FixedForestFitter(SubsetFitter):
             if parts:
                 growth.grow(list(parts.values()))
             for i, part in parts.items():
-                models[i] = part.model if hasattr(part.model, "leaf_values_") else None
+                models[i] = part.model if "leaf_values_" in vars(part.model) else None
         return models
 
 

@@ -29,8 +29,8 @@ from pacsklearn.priors import Range
 
 NAMES = {
     "information",
+    "success",
     "success, implied",
-    "success, certified",
     "epsilon of equal success",
     "unit of privacy",
     "candidates",
@@ -79,7 +79,7 @@ def test_a_bundle_states_everything_once_and_shows_it_in_both_views(bundle, keys
     guarantee = private.guarantee_
     assert figures["information"] == guarantee.information
     assert figures["success, implied"] == guarantee.posterior_membership
-    assert figures["success, certified"] == guarantee.certified_membership
+    assert figures["success"] == guarantee.certified_membership
     assert (figures["candidates"], figures["rate"], figures["records"]) == (16, 0.5, 150)
     page = unescape(re.sub("<[^>]+>", " ", found.read("card.html").decode()))
     texts = [stated["promise"], stated["status"], stated["published"], stated["signer"]]
@@ -116,6 +116,9 @@ def test_cards_of_every_kind_of_promise_follow_the_schema(name):
     check_document(stated)
     markdown, page = model_card(stated)
     assert private.guarantee_.promise in markdown
+    if name == "cap":
+        (success,) = (each for each in stated["figures"] if each["name"].startswith("success"))
+        assert f"{percent_up(success['value'])} %" in stated["promise"]
     assert "None" not in re.sub(r"parameters.*", "", page)
     rate = [figure["value"] for figure in stated["figures"] if figure["name"] == "rate"]
     assert rate == {"quarter": ["0.25 or 0.75"], "property": []}.get(name, [0.5])

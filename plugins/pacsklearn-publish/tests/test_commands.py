@@ -33,6 +33,10 @@ def test_from_rows_to_a_verified_bundle(published, call, folder):
     told = call("verify", "m.pac", "--key", "curator.key.pub", "--ledger", "sqlite:///clinic.db")
     assert "signature, files, guarantee, model, ledger" in told.stdout
     assert "can tell whether any one row was used" in " ".join(told.stdout.split())
+    assert len(told.stdout.splitlines()) < 40
+    everything = call("verify", "m.pac", "--key", "curator.key.pub", "--all").stdout
+    assert "not covered" in everything
+    assert "not covered" not in told.stdout
     said = call("verify", "m.pac", "--key", "curator.key.pub", "--json")
     assert json.loads(said.stdout)["verified"] == ["signature", "files", "guarantee", "model"]
 

@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pacsklearn.kernel.guarantee.statement_rendering import percent_up, rounded_up
+from pacsklearn.kernel.guarantee.figure import Figure
 
 _UNSAID: Final = "The curator did not say."
 _MANY: Final = 12
@@ -76,7 +76,7 @@ def _origin(card: Mapping[str, Any]) -> str:
 
 def _sections(card: Mapping[str, Any]) -> list[_Section]:
     about, model, status = card["about"], card["model"], card["status"]
-    figures = [(each["name"], _shown(each), each["meaning"]) for each in card["figures"]]
+    figures = [(each["name"], str(Figure(**each)), each["meaning"]) for each in card["figures"]]
     facts = [(fact["name"], "", fact["text"]) for fact in card["facts"]]
     columns = model["columns"]
     more = f", and {len(columns) - _MANY} more" if len(columns) > _MANY else ""
@@ -124,22 +124,6 @@ _START: Final = (
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names) or "nothing"
-
-
-def _shown(figure: Mapping[str, Any]) -> str:
-    """Return the value of a figure with its unit, rounded so that no bound is stated too small."""
-    value, unit = figure["value"], figure["unit"]
-    if value is None:
-        return "none"
-    if unit == "share":
-        blind = figure.get("blind")
-        without = "" if blind is None else f" ({percent_up(blind)} % blindly)"
-        return f"at most {percent_up(value)} %{without}"
-    if unit in ("nats", "epsilon"):
-        return f"at most {rounded_up(value)} nats" if unit == "nats" else rounded_up(value)
-    return (
-        f"{value:,}" if unit == "count" else f"{value:.8g}" if isinstance(value, float) else value
-    )
 
 
 def _markdown(block: Any) -> list[str]:

@@ -6,13 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
-from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.plugins.kinds import public_path
-from pacsklearn.kernel.secret.secret_rows import RowsSecret
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 SCHEMA: Final = "pacsklearn-card/1"
 
@@ -31,11 +26,6 @@ ABOUT: Final = {
 
 # Of all that took part, listed in software.cdx.json, what a reader asks for first.
 _FIRST_SOFTWARE: Final = {"python", "pacsklearn", "scikit-learn", "numpy", "opendp"}
-_VIEWS: Final = {
-    "average": "on average over the slices",
-    "joint": "for one slice drawn at random",
-    "full": "for the whole release",
-}
 
 
 def checked_about(about: Mapping[str, Any] | None) -> dict[str, str]:
@@ -100,11 +90,6 @@ def card_record(
     """
     wanted = _FIRST_SOFTWARE | {entry.distribution for entry in guarantee.provenance}
     looked_up = [fact for fact in guarantee.public if fact.startswith("looked up")]
-    if isinstance(guarantee, PufferfishGuarantee):
-        figures = _pufferfish(guarantee)
-    else:
-        assert isinstance(guarantee, PACGuarantee), guarantee.name
-        figures = _pac(guarantee)
     return {
         "schema": SCHEMA,
         "title": about.get("title") or type(model).__name__,
@@ -114,7 +99,7 @@ def card_record(
         "framework": guarantee.name,
         "status": str(guarantee.status),
         "promise": guarantee.promise,
-        "figures": figures,
+        "figures": [figure.to_dict() for figure in guarantee.figures],
         "facts": [{"name": name, "text": text} for name, text in guarantee.details],
         "noise": guarantee.noise,
         "released": list(guarantee.released),
@@ -134,137 +119,3 @@ def card_record(
             if one["name"] in wanted
         ],
     }
-
-
-def _figure(
-    name: str,
-    value: float | str | None,
-    unit: str,
-    meaning: str,
-    *,
-    blind: float | None = None,
-) -> dict[str, Any]:
-    figure = {"name": name, "value": value, "unit": unit, "meaning": meaning}
-    return figure if blind is None else {**figure, "blind": blind}
-
-
-def _pac(guarantee: PACGuarantee) -> list[dict[str, Any]]:
-    secret = guarantee.secret
-    of_rows = isinstance(secret, RowsSecret)
-    question = (
-        f"Telling whether one {secret.unit} was used" if of_rows else "A question at even odds"
-    )
-    capped = guarantee.capped == MEMBERSHIP_AIM
-    why = "this is the cap" if capped else "it follows from the nats, for any release of so many"
-    certified = "Not computed for releases of this kind; the implied bound stands alone."
-    if guarantee.certified_membership is not None:
-        certified = (
-            "The same question, computed for this release's own noise, at the unit for which the "
-            f"best attack does best, at confidence {guarantee.certified_confidence:.8g}. It bounds "
-            "this question alone. The smaller of the two bounds holds."
-        )
-    epsilon = dp_epsilon(guarantee.posterior_membership)
-    finite = epsilon != float("inf")
-    figures = [
-        _figure(
-            "information",
-            guarantee.information,
-            "nats",
-            f"Most that is told about which {secret.noun} was used; it bounds every other question "
-            "about it.",
-        ),
-        _figure(
-            "success, implied",
-            guarantee.posterior_membership,
-            "share",
-            f"{question}: no adversary is right more often, on average over the secret draw and "
-            f"the noise; {why}.",
-            blind=secret.prior_membership,
-        ),
-        _figure(
-            "success, certified",
-            guarantee.certified_membership,
-            "share",
-            certified,
-        ),
-        _figure(
-            f"naming the {secret.noun}",
-            guarantee.posterior_identification,
-            "share",
-            f"No adversary names the {secret.noun} that was used more often.",
-            blind=secret.prior_identification,
-        ),
-        _figure(
-            "epsilon of equal success",
-            epsilon if finite else None,
-            "epsilon",
-            "A differentially private mechanism with this epsilon has the same implied bound. A "
-            "comparison: this release is not differentially private."
-            if finite
-            else "No differentially private mechanism has a bound that weak.",
-        ),
-        _figure("unit of privacy", secret.unit, "", "What is in or out together."),
-        _figure(
-            "candidates",
-            secret.n_candidates,
-            "count",
-            f"One {secret.noun} was drawn in secret"
-            + (" from these." if secret.n_candidates else "; they are too many to list."),
-        ),
-    ]
-    if isinstance(secret, RowsSecret):
-        prior = secret.prior_membership
-        rate = getattr(secret, "rate", prior)
-        known = abs(prior - 0.5) < 1e-12 or hasattr(secret, "rate")
-        shown = rate if known else f"{1 - prior:.3g} or {prior:.3g}"
-        figures += [
-            _figure("rate", shown, "", f"Share of the candidates that a {secret.unit} is in."),
-            _figure(
-                "records", secret.n_rows, "count", "Rows of the table; the adversary knows them."
-            ),
-        ]
-    return [*figures, _confidence(guarantee.confidence)]
-
-
-def _pufferfish(guarantee: PufferfishGuarantee) -> list[dict[str, Any]]:
-    secret, costs, success = guarantee.secret, guarantee.costs, guarantee.success
-    computed = "Not computed for a run of many steps."
-    pair = (
-        computed
-        if success is None
-        else "Telling the worst pair of secrets apart, each as likely, from the whole release, "
-        f"over the listed data sets, at confidence {success.confidence:.8g}."
-    )
-    return [
-        _figure(
-            "Renyi divergence",
-            guarantee.spent,
-            "nats",
-            f"Of order {costs.order:g}, {_VIEWS[guarantee.aggregation]}, between what any two of "
-            "the secrets would release.",
-        ),
-        _figure("success", None if success is None else success.pair, "share", pair, blind=0.5),
-        _figure(
-            "naming the secret",
-            None if success is None else success.secret,
-            "share",
-            computed if success is None else "No adversary names the true secret more often.",
-            blind=None if success is None else success.secret_blind,
-        ),
-        _figure(
-            "epsilon of the whole release",
-            costs.full_epsilon,
-            "epsilon",
-            f"At delta {costs.delta:g}, between the same secrets.",
-        ),
-        _figure("unit of privacy", secret.protects, "", "What is secret."),
-        _figure(
-            "candidates", secret.n_secrets, "count", f"Secrets; {secret.n_pairs} pairs kept apart."
-        ),
-        _confidence(guarantee.confidence),
-    ]
-
-
-def _confidence(confidence: float) -> dict[str, Any]:
-    certain = "The bounds are proved." if confidence == 1 else "Probability that the bounds hold."
-    return _figure("confidence", confidence, "", certain)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from pacsklearn.cli.options import number
+from pacsklearn.cli.options import number, read_budget
 
 if TYPE_CHECKING:  # the library is loaded where the secrets are, and by no web worker
     from pacsklearn.estimators.privacy_session import PrivacySession
@@ -25,6 +24,11 @@ def _read(value: Any) -> Any:
     return number(value, "a number") if isinstance(value, str) else value
 
 
+def _read_k_of_n(text: str) -> str:
+    read_budget("k_of_n", text)
+    return text
+
+
 Amount = Annotated[float, BeforeValidator(_read), Field(gt=0, allow_inf_nan=False)]
 """Number above 0, or a text such as 1/16, 60% or 2^-12."""
 
@@ -39,20 +43,13 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class KOfNCap(_Part):
-    """Cap on naming as many units as a subset holds, ``k`` of them right."""
-
-    k: Annotated[int, Field(ge=1)]
-    cap: Amount
-
-
 class StatedBudget(_Part):
-    """Nats, or the success of one attack that they may imply: exactly one of them."""
+    """Nats, or the success of one attack that they may imply, as the command line has them."""
 
     nats: Amount | None = None
     membership: Amount | None = None
     identification: Amount | None = None
-    k_of_n: KOfNCap | None = None
+    k_of_n: Annotated[str, AfterValidator(_read_k_of_n)] | None = None
 
     @model_validator(mode="after")
     def _check_one(self) -> StatedBudget:
@@ -62,15 +59,12 @@ class StatedBudget(_Part):
 
     def value(self) -> Budget:
         """The library's object."""
-        from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership
-        from pacsklearn.kernel.budget.nats import Nats
+        from pacsklearn.kernel.plugins.registry import registry
 
-        if self.k_of_n is not None:
-            return KOfN(self.k_of_n.k, self.k_of_n.cap)
-        kinds: dict[str, Callable[[float], Budget]]
-        kinds = {"nats": Nats, "membership": Membership, "identification": Identification}
         ((name, amount),) = self.model_dump(exclude_none=True).items()
-        return kinds[name](amount)
+        stated = read_budget(name, str(amount))
+        made: Budget = registry().load("budget", stated.pop("name"))(**stated)
+        return made
 
 
 class StatedSubsets(_Part):
