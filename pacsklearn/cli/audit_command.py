@@ -72,10 +72,12 @@ def audit(
     recipe = document.get("recipe")
     if not isinstance(recipe, dict):
         raise ValueError(f"{statement.name} has no recipe; only what was released here has one.")
+    stated = Guarantee.from_dict(document["guarantee"])
+    limits = [budget_of({"budget": each}) for each in limit.listed]
+    output_checklist(stated, title="", limits=limits)  # refuses what it states nothing of
     table = table_of(recipe, data)
     given = fit_options(recipe, table)
     model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
-    stated = Guarantee.from_dict(document["guarantee"])
     _same_promise(stated, model.guarantee_)
     named: Any = "auto"
     if attacks != "auto":
@@ -105,7 +107,7 @@ def audit(
         title=document["title"],
         audit=report,
         purpose=purpose,
-        limits=[budget_of({"budget": each}) for each in limit.listed],
+        limits=limits,
     )
     if checklist is not None:
         check.save(checklist)
