@@ -58,6 +58,9 @@ class Design:
 
     subsets: Annotated[int, typer.Option(help="Candidate subsets.")] = 128
     rate: Annotated[float, typer.Option(help="Share of the subsets each row is in.")] = 0.5
+    blocks: Annotated[
+        int, typer.Option(help="Similar rows in a block of the subsets; 0 deals without blocks.")
+    ] = 8
     subset_seed: Annotated[
         int | None, typer.Option(help="Public seed of the subsets; secret when not given.")
     ] = None
@@ -65,7 +68,12 @@ class Design:
     @property
     def stated(self) -> dict[str, Any]:
         """Arguments of :class:`~pacsklearn.Subsets`."""
-        return {"n": self.subsets, "rate": self.rate, "seed": self.subset_seed}
+        return {
+            "n": self.subsets,
+            "rate": self.rate,
+            "blocks": self.blocks or None,
+            "seed": self.subset_seed,
+        }
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,15 @@ def test_json_is_all_that_is_printed(call):
     assert json.loads(result.stdout)["guarantee"]["secret"]["n_candidates"] == 16
 
 
+@pytest.mark.parametrize(("words", "dealt"), [((), True), (("--blocks", 0), False)])
+def test_recipe_and_guarantee_say_how_subsets_were_dealt(call, words, dealt):
+    release = ("release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
+    done = call(*release, *words, "--subsets", 16, "--output", "m.joblib", "--json")
+    stated = json.loads(done.stdout)
+    assert stated["recipe"]["secret"]["blocks"] == (8 if dealt else None)
+    assert ("in blocks" in stated["guarantee"]["secret"]["dealt"]) == dealt
+
+
 def test_parquet_groups_and_a_ledger(call, folder, table):
     pytest.importorskip("pyarrow")
     table.assign(person=np.arange(150) // 2).to_parquet(folder / "rows.parquet")
@@ -222,7 +231,12 @@ def test_a_cap_on_many_rows_is_stated_in_the_recipe(call, words):
     stated = json.loads(done.stdout)
     budget = stated["recipe"]["budget"]
     assert (budget["name"], budget["k"], budget["cap"]) == ("k_of_n", 60, 0.6)
-    assert stated["recipe"]["secret"] == {"n": 16, "rate": 0.5, "seed": None}
+    assert stated["recipe"]["secret"] == {
+        "n": 16,
+        "rate": 0.5,
+        "blocks": 8,
+        "seed": None,
+    }
 
 
 @pytest.mark.parametrize(
