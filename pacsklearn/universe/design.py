@@ -30,7 +30,7 @@ _SMALLEST_BLOCK = 4
 
 
 def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
-    """Seed of a design from a user's arguments; to be called once, and its result shared.
+    """Return seed of a design from a user's arguments; to be called once, and its result shared.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Design:
     balance: str | None = "moments"
 
     def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> SecretSpace:
-        """Candidate subsets of the rows of a table.
+        """Return the candidate subsets of the rows of a table.
 
         Parameters
         ----------
@@ -127,7 +127,10 @@ class Design:
         return Candidates(estimator, X, y, space, chosen, RowRules.of)
 
     def _deal(self, X: Any, targets: Any) -> Deal:
-        """How units are put into the subsets: all of a stratum alike, or blocks of similar ones."""
+        """Return how units are put into the subsets.
+
+        All of a stratum alike, or blocks of similar ones.
+        """
         if self.balance not in ("moments", None):
             raise ValueError(f"balance must be 'moments' or None, got {self.balance!r}.")
         if self.blocks is None:
@@ -144,7 +147,7 @@ class Design:
         return deal
 
     def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
-        """Stratum of each row; None when all rows are one."""
+        """Return the stratum of each row; None when all rows are one."""
         if not (isinstance(self.stratify, (str, bool)) and self.stratify in ("auto", True, False)):
             raise ValueError(f"stratify must be 'auto', True or False, got {self.stratify!r}.")
         if y is not None and np.shape(y)[:1] != (n_rows,):
@@ -170,7 +173,7 @@ class Design:
         return np.asarray(codes).ravel().astype(np.float64)
 
     def _names_classes(self, labels: NDArray[Any]) -> bool:
-        """Whether every subset can see every class; counts of something are rarely so."""
+        """Return whether every subset can see every class; counts of something are rarely so."""
         with np.errstate(invalid="ignore"):  # it casts numbers beyond an integer's range
             kind = type_of_target(labels)
         if kind not in ("binary", "multiclass"):

@@ -14,7 +14,7 @@ from pacsklearn.kernel.bounds.rounding import OUTWARD
 
 
 def logdet_allocation(variances: Floats, budget: float) -> Floats:
-    """Return the ``e`` of least sum subject to ``1/2 sum ln(1 + v_i/e_i) = budget``.
+    """Choose the noise ``e`` of least sum with ``1/2 sum ln(1 + v_i/e_i) = budget``.
 
     Parameters
     ----------

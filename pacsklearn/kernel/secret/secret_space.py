@@ -208,7 +208,7 @@ class SecretSpace(RowSpace):
 
 
 def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
-    """Unit of privacy of each row (None when every row is its own), and how many there are."""
+    """Return each row's unit of privacy (None: every row is its own), and their number."""
     if groups is None:
         return None, n_rows
     labels = np.asarray(groups)

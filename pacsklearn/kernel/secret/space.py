@@ -31,14 +31,14 @@ class Work(ABC):
 
     @abstractmethod
     def of_rows(self, space: SecretSpace) -> Any:
-        """For subsets of rows in memory."""
+        """Return what the work needs for subsets of rows in memory."""
 
     def of_inputs(self, space: CandidateSpace) -> Any:
-        """For a list of arbitrary inputs."""
+        """Return what the work needs for a list of arbitrary inputs."""
         return space.row_subsets()
 
     def elsewhere(self, space: Space) -> Any:
-        """For a space that fits models, or evaluates functions, in a way of its own."""
+        """Return what the work needs for a space that fits or evaluates by itself."""
         return space.listed()
 
 
@@ -89,25 +89,25 @@ class Space(ABC):
 
     @abstractmethod
     def outputs(self, work: Work) -> Any:
-        """What ``work`` gives for the candidates."""
+        """Return what ``work`` gives for the candidates."""
 
     def fitted(self, fits: Any) -> Any:
-        """Models of ``fits``, where the space says how they are fitted."""
+        """Return the models of ``fits``, where the space says how they are fitted."""
         return self.listed()
 
     def evaluated(self, evaluations: Any) -> Any:
-        """Values of a function, where the space says how it is called."""
+        """Return the values of a function, where the space says how it is called."""
         return self.listed()
 
     def backend(self, n_planned: int) -> Any:
-        """The one noise backend with a bound for such a secret; None where any has one.
+        """Return the one noise backend with a bound for such a secret; None where any has one.
 
         Bounds of ``n_planned`` releases hold together.
         """
         return None
 
     def statement(self, laws: Sequence[Any], facts: dict[str, Any]) -> dict[str, Any]:
-        """Fields of a guarantee that differ from those about a list of candidates."""
+        """Return the fields of a guarantee that differ from those about a list of candidates."""
         return {}
 
     @abstractmethod
@@ -166,18 +166,18 @@ class RowSpace(Space):
 
     @abstractmethod
     def inclusion(self) -> NDArray[np.float64]:
-        """Prior probability that each unit, or each of a sample, is in the secret subset."""
+        """Return prior probability that each unit, or each of a sample, is in the secret subset."""
 
     @abstractmethod
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
-        """Which candidates hold each of those units; shape (n_chosen, m)."""
+        """Return which candidates hold each of those units; shape (n_chosen, m)."""
 
     @property
     def size(self) -> str:
         return f"n_rows={self.n_rows}, n_subsets={self.n_candidates}"
 
     def membership_prior(self) -> tuple[float, int]:
-        """Blind success at the least protected unit's membership, and how many have no secret."""
+        """Return the blind success at the least protected unit, and how many have no secret."""
         # Counted from the list itself, however it was dealt.
         inclusion = self.inclusion()
         # Units in all subsets or in none have no secret: their success of 1 would hide the others'.
@@ -223,7 +223,7 @@ class TableSpace(Space):
     @classmethod
     @abstractmethod
     def over(cls, X: Any, y: Any, design: Any) -> Self:
-        """Space of a table that the kind claims, by a :class:`Design`.
+        """Return the space of a table that the kind claims, by a :class:`Design`.
 
         Raises
         ------
@@ -239,7 +239,7 @@ _KNOWN: WeakKeyDictionary[RowSpace, _Known] = WeakKeyDictionary()
 
 
 def _known_rows(space: RowSpace) -> _Known:
-    """Blind success of those who know memberships of units that have a secret, and its errors."""
+    """Return the blind success of those who know memberships, and its errors."""
     if space not in _KNOWN:
         inclusion = space.inclusion()
         # Units without a secret are known to everybody: they are no knowledge and no targets.
@@ -255,7 +255,7 @@ def _known_rows(space: RowSpace) -> _Known:
 
 
 def _sampled(units: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Units of a large universe that the averages are taken over."""
+    """Return the units of a large universe that the averages are taken over."""
     if units.size <= _MOST_UNITS:
         return units
     # A fixed seed: a guarantee says the same whenever it is asked for.

@@ -52,7 +52,7 @@ class HashedSpace(RowSpace, TableSpace):
 
     @classmethod
     def over(cls, X: Table, y: Any, design: Design) -> Self:
-        """Space of a design, whose balanced subsets become each unit's own choice.
+        """Return the space of a design, whose balanced subsets become each unit's own choice.
 
         Raises
         ------
@@ -111,18 +111,21 @@ class HashedSpace(RowSpace, TableSpace):
         return self.design.members(self.table.profile.sample.names)
 
     def inclusion(self) -> NDArray[np.float64]:
-        """Prior probability that a sampled unit is in the secret subset: the same for all."""
+        """Return the prior probability that a sampled unit is in the secret subset.
+
+        The same for all.
+        """
         return np.full(len(self.sample.packed), self.design.included / self.n_subsets)
 
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
-        """Which candidates hold each of the sampled units; shape (n_chosen, m)."""
+        """Return which candidates hold each of the sampled units; shape (n_chosen, m)."""
         return self.sample.membership(units)
 
     def outputs(self, work: Work) -> Any:
         return work.elsewhere(self)
 
     def fitted(self, fits: Any) -> TableCandidates:
-        """Candidates that are fitted in passes."""
+        """Return the candidates that are fitted in passes."""
         return TableCandidates.prepare(fits.estimator, fits.y, self, fits.options)
 
     def listed(self) -> NoReturn:

@@ -10,7 +10,7 @@ _DIGITS: Final = 16
 
 
 def marked(key: str, form: bytes) -> str:
-    """A key with its mark.
+    """Return a key with its mark.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def marked(key: str, form: bytes) -> str:
 
 
 def is_marked(key: str, form: bytes) -> bool:
-    """Whether this service has issued a key; says nothing of whether it is valid now."""
+    """Return whether this service has issued a key; says nothing of whether it is valid now."""
     return hmac.compare_digest(_mark(key[:-_DIGITS], form).encode(), key[-_DIGITS:].encode())
 
 

@@ -41,7 +41,7 @@ class Asking:
         return self._coordinator.is_ready
 
     def anybody_form_of_keys(self, caller: Caller | None) -> str:
-        """For the web workers, which alone can ask: it lets them pass over guesses unasked."""
+        """Return the form of keys to web workers, so that they pass over guesses unasked."""
         return self._coordinator.vault.form_of_keys.hex()
 
     def anybody_who(self, caller: Caller | None) -> Facts | None:
