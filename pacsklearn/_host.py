@@ -1,10 +1,8 @@
-"""What this distribution does with what the kernel tells and asks: clock, bar, configuration."""
+"""What this distribution does with what the kernel tells and asks: clock, bar, installation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 from pacsklearn._config import get_config
 from pacsklearn._fit_report import note_fits, stage
@@ -12,22 +10,33 @@ from pacsklearn._optional import install_hint
 from pacsklearn._progress import bar
 from pacsklearn.kernel.host import Host
 
+if TYPE_CHECKING:  # found when the first plugin is asked for
+    from pacsklearn._discovery import Plugins
+
 
 @final
 class Surroundings(Host):
-    """Each thread's configuration and clock, one terminal, and what the repository holds."""
+    """Each thread's configuration and clock, one terminal, and what is installed."""
+
+    stage = staticmethod(stage)
+    progress = staticmethod(bar)
+    fitted = staticmethod(note_fits)
+    install_hint = staticmethod(install_hint)
 
     def fast_fit(self) -> bool:
         return get_config()["fast_fit"]
 
-    def stage(self, name: str) -> AbstractContextManager[None]:
-        return stage(name)
+    def plugins(self, find_entry_points: Any = None) -> Plugins:
+        from pacsklearn._discovery import Plugins
 
-    def progress(self, what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-        return bar(what, total)
+        return Plugins(find_entry_points)
 
-    def fitted(self, together: int, one_by_one: int, reason: str) -> None:
-        note_fits(together, one_by_one, reason)
+    def target(self, made: Any) -> str:
+        from pacsklearn._discovery import target_name
 
-    def install_hint(self, kind: str, name: object) -> str:
-        return install_hint(kind, name)
+        return target_name(made)
+
+    def distribution(self, target: str) -> tuple[str, str]:
+        from pacsklearn._discovery import distribution_of
+
+        return distribution_of(target)

@@ -6,6 +6,7 @@ Every built-in is here too, loaded when it is asked for: statements name it
 
 from typing import TYPE_CHECKING
 
+from pacsklearn._discovery import PluginFailure, built_ins
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.canonical.protecting_metric import ProtectingMetric
@@ -24,7 +25,6 @@ from pacsklearn.kernel.outputs.metric import OperatorMetric
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.outputs.unsupported import Unsupported
 from pacsklearn.kernel.plugins.catalogue import Registration
-from pacsklearn.kernel.plugins.discovery import PluginFailure, built_ins
 from pacsklearn.kernel.plugins.kinds import API, hookimpl, imported
 from pacsklearn.kernel.plugins.registry import Registry, register, registry, unregister
 from pacsklearn.srpp.scenarios.scenario import Scenario

@@ -87,12 +87,12 @@ def imports_of(text: str, known: dict[str, Path], *, inner: bool) -> set[str]:
 
 
 def closure(start: str, graph: dict[str, set[str]]) -> set[str]:
-    """Modules reached from ``start``; package ``__init__`` at the top is left out."""
+    """Modules reached from ``start``, and from the top, which is imported before it."""
     seen: set[str] = set()
-    waiting = [start]
+    waiting = [start, "pacsklearn"]
     while waiting:
         name = waiting.pop()
-        if name not in seen and name != "pacsklearn":
+        if name not in seen:
             seen.add(name)
             waiting += graph.get(name, ())
     return seen

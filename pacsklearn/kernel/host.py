@@ -1,42 +1,56 @@
 """What the kernel tells whoever runs it, and asks of it: no guarantee rests on the answers.
 
-Bars, clocks, configuration and ways to install stand outside; here they say and ask nothing.
+Bars, clocks, configuration, and what is installed in which version stand outside.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # this module loads next to nothing
+    from pacsklearn.kernel.plugins.catalogue import Source
 
 
-class Host:
-    """Who runs the kernel. It is told names and counts, never a row or a fitted number."""
+class Host(ABC):
+    """Who runs the kernel. It is told names and counts, never a row or what a candidate gives."""
 
+    @abstractmethod
     def fast_fit(self) -> bool:
         """Whether candidates may be fitted together where that gives the same models."""
-        return True
 
+    @abstractmethod
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Be told that a stage of the work begins and ends."""
-        return nullcontext()
 
+    @abstractmethod
     def progress(self, what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
         """Take a total, and what is to be told how much of it is done."""
-        return nullcontext(_unheard)
 
+    @abstractmethod
     def fitted(self, together: int, one_by_one: int, reason: str) -> None:
         """Be told how candidates were fitted, and why not together."""
 
+    @abstractmethod
+    def plugins(self, find_entry_points: Any = None) -> Source:
+        """Find the rings and the plugins that are installed, or those that are given."""
+
+    @abstractmethod
+    def target(self, made: Any) -> str:
+        """``"package:Object"`` of a class, by the name that users import."""
+
+    @abstractmethod
+    def distribution(self, target: str) -> tuple[str, str]:
+        """Name and version of the distribution that a target belongs to."""
+
+    @abstractmethod
     def install_hint(self, kind: str, name: object) -> str:
         """Sentence that says how to install what brings a plugin; empty when it is not known."""
-        return ""
 
 
-def _unheard(done: int) -> None:
-    """Take how much is done, for a host that shows nothing."""
-
-
-_host = Host()
+_host: Host
 
 
 def host() -> Host:

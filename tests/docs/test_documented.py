@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pacsklearn import exceptions, testing
-from pacsklearn.kernel.plugins.discovery import public_kinds
+from pacsklearn._discovery import public_kinds
 from pacsklearn.plugins import registry
 from tests.public import MODULES, PUBLIC
 

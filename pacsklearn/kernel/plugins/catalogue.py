@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module, metadata
-from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, Protocol, final
 
 from pacsklearn.exceptions import PluginClashError
+from pacsklearn.kernel.host import host
 from pacsklearn.kernel.ledger.event import Provenance
-from pacsklearn.kernel.plugins.kinds import (
-    Kind,
-    is_dotted_name,
-    public_name,
-    public_names,
-    public_path,
-)
+from pacsklearn.kernel.plugins.kinds import Kind, is_dotted_name, public_name, public_names
 
 
 @final
@@ -93,13 +84,13 @@ class Registration:
                     f"'sklearn.svm.LinearSVC', got {claim!r}"
                 )
         # By hand: the package that defines the class answers for it in every event.
-        source = distribution or distribution_of(target_name(made))
+        source = distribution or host().distribution(host().target(made))
         return cls(kind, name, description, estimators, made, *source)
 
     @property
     def provenance(self) -> Provenance:
         """What an event remembers."""
-        return Provenance(self.name, target_name(self.made), self.distribution, self.version)
+        return Provenance(self.name, host().target(self.made), self.distribution, self.version)
 
     @property
     def claims(self) -> tuple[str | type, ...]:
@@ -117,43 +108,9 @@ class Registration:
 
 
 def unregistered_provenance(instance: object) -> Provenance:
-    """Return the provenance of an object whose class is registered nowhere."""
-    target = target_name(type(instance))
-    return Provenance(type(instance).__qualname__, target, *distribution_of(target))
-
-
-def target_name(made: Any) -> str:
-    """Return ``"package:Object"`` of a class, by the name that users import."""
-    module, name = public_path(made)
-    # What comes with the package and has no shorter name is imported from pacsklearn.plugins.
-    if module.startswith("pacsklearn."):
-        room = import_module("pacsklearn.plugins")
-        if getattr(room, name, None) is made:
-            module = room.__name__
-    return f"{module}:{name}"
-
-
-def distribution_of(target: str) -> tuple[str, str]:
-    """Return name and version of the distribution that ``"package.module:Object"`` belongs to."""
-    package = target.partition(":")[0].split(".")[0]
-    try:
-        return package, metadata.version(package)
-    except metadata.PackageNotFoundError:
-        owners = _owners(_installed()).get(package, [])
-    return package, metadata.version(owners[0]) if owners else "unversioned"
-
-
-def _installed() -> tuple[tuple[str, int], ...]:
-    """Return folders that packages are found in, and when something was last installed there."""
-    folders = (Path(folder) for folder in sys.path)
-    return tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.is_dir())
-
-
-@lru_cache(maxsize=1)
-def _owners(_: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
-    # It reads the files of every distribution: every fit with a class of a notebook's own would
-    # wait for it.
-    return metadata.packages_distributions()
+    """Provenance of an object whose class is registered nowhere."""
+    target = host().target(type(instance))
+    return Provenance(type(instance).__qualname__, target, *host().distribution(target))
 
 
 _INTERACTIVE: Final = "__main__"
@@ -230,3 +187,30 @@ class Catalogue:
             claimer = next((self._by_claim[one] for one in claims if one in self._by_claim), None)
             if claimer is not None:
                 yield claimer
+
+
+class Source(Protocol):
+    """Where the classes of each kind come from: the rings, and whatever is installed.
+
+    Attributes
+    ----------
+    kinds : mapping of str to Kind
+        What the rings declare.
+    failures : sequence
+        Why plugins are not there, each printing as a sentence.
+    complaint : str
+        A sentence about these, to end an error with; empty without any.
+    """
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]: ...
+    @property
+    def failures(self) -> Sequence[Any]: ...
+    @property
+    def complaint(self) -> str: ...
+
+    def catalogue(self, kind: Kind) -> Catalogue:
+        """All classes of a kind; plugins are imported for the first one."""
+
+    def warn(self) -> None:
+        """Warn once for each distribution that was left out."""

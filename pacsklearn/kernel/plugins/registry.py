@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar, final
 
 from pacsklearn.exceptions import NoCanonicalizerError, PluginError, UnknownNameError
@@ -14,14 +13,11 @@ from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.plugins.catalogue import Catalogue, Registration, unregistered_provenance
-from pacsklearn.kernel.plugins.discovery import (
-    GROUP,
-    PluginFailure,
-    Plugins,
-    describe_failures,
-    kinds,
-    public_kinds,
+from pacsklearn.kernel.plugins.catalogue import (
+    Catalogue,
+    Registration,
+    Source,
+    unregistered_provenance,
 )
 from pacsklearn.kernel.plugins.kinds import Kind
 from pacsklearn.kernel.secret.space import TableSpace
@@ -50,23 +46,42 @@ class Registry:
         With ``PACSKLEARN_STRICT_PLUGINS=1``, when a plugin fails.
     """
 
-    def __init__(self, find_entry_points: Callable[[], Iterable[EntryPoint]] | None = None) -> None:
-        self._find_entry_points = find_entry_points or _installed
+    def __init__(self, find_entry_points: Callable[[], Iterable[Any]] | None = None) -> None:
+        self._source: Source = host().plugins(find_entry_points)
         self._lock = threading.RLock()
-        self._plugins: Plugins | None = None
         self._catalogues: dict[str, Catalogue] = {}
         self._loading = False
 
     @property
-    def failures(self) -> tuple[PluginFailure, ...]:
+    def failures(self) -> tuple[Any, ...]:
         """Plugins that were left out, and why; every kind is loaded for it."""
-        for kind in kinds():
+        for kind in self._source.kinds:
             self._catalogue(kind)
-        return self._failures
+        return tuple(self._source.failures)
 
     def kinds(self) -> tuple[str, ...]:
         """Kinds of plugins that anybody may add to."""
-        return tuple(public_kinds())
+        return tuple(self._public)
+
+    def _kind(self, name: object) -> Kind:
+        known = self._source.kinds
+        if not isinstance(name, str) or name not in known:
+            raise ValueError(f"kind must be one of {', '.join(self._public)}, got {name!r}.")
+        return known[name]
+
+    def _kind_of(self, made: object) -> Kind:
+        public = self._public.values()
+        for kind in public:
+            if kind.holds(made):
+                return kind
+        bases = ", ".join(f"{kind.noun} ({kind.base.__name__})" for kind in public)
+        raise TypeError(
+            f"Give a class of one of the kinds of plugins, {bases}. Got {_described(made)}."
+        )
+
+    @property
+    def _public(self) -> Mapping[str, Kind]:
+        return {name: kind for name, kind in self._source.kinds.items() if not kind.internal}
 
     def names(self, kind: str) -> tuple[str, ...]:
         """Registered names of a kind, sorted."""
@@ -85,7 +100,7 @@ class Registry:
         PluginClashError
             When its name, or an estimator, belongs to another class.
         """
-        kind = _kind_of(made)
+        kind = self._kind_of(made)
         with self._lock:
             self._catalogue(kind.name).add(Registration.of(kind, made))
         return made
@@ -98,7 +113,7 @@ class Registry:
         UnknownNameError
             When it is not registered.
         """
-        kind = _kind_of(made)
+        kind = self._kind_of(made)
         with self._lock:
             if not self._catalogue(kind.name).remove(made):
                 raise self._unknown(kind, getattr(made, "name", made.__name__))
@@ -123,7 +138,7 @@ class Registry:
         UnknownNameError
             When there is no such name, or ``value`` is neither.
         """
-        base = _kind(kind).base
+        base = self._kind(kind).base
         if isinstance(value, base):
             return value
         # By name alone: what the class is called with is the caller's, never a plugin's.
@@ -169,8 +184,7 @@ class Registry:
                 f"No canonicalizer supports {cls.__module__}.{cls.__qualname__}, so its "
                 f"parameters cannot be released privately{because}.{hint}",
                 f"{advice}Give canonicalizer=MyCanonicalizer(), or register one for "
-                "the class with pacsklearn.plugins.register(...)."
-                + describe_failures(self._failures),
+                "the class with pacsklearn.plugins.register(...)." + self._source.complaint,
             )
         return self._canonicalizer(registration, estimator)
 
@@ -215,32 +229,27 @@ class Registry:
         with self._lock:
             registration = self._catalogue(kind).get(name)
         if registration is None:
-            raise self._unknown(_kind(kind), name)
+            raise self._unknown(self._kind(kind), name)
         return registration
 
     def _unknown(self, kind: Kind, name: object) -> UnknownNameError:
         if isinstance(name, str):
             problem = f"No {kind.noun} is called {name!r}"
         else:
-            what = name.__qualname__ if isinstance(name, type) else type(name).__qualname__
-            given = "the class" if isinstance(name, type) else "an object of type"
             article = "An" if kind.noun[0] in "aeiou" else "A"
             problem = (
-                f"{article} {kind.noun} is given by its name or by an instance, got {given} {what}"
+                f"{article} {kind.noun} is given by its name or by an instance, got "
+                f"{_described(name)}"
             )
         return UnknownNameError(
             f"{problem}. Known names: {', '.join(self.names(kind.name)) or 'none'}."
             + host().install_hint(kind.name, name)
-            + describe_failures(self._failures)
+            + self._source.complaint
         )
-
-    @property
-    def _failures(self) -> tuple[PluginFailure, ...]:
-        return () if self._plugins is None else tuple(self._plugins.failures)
 
     def _catalogue(self, kind: str) -> Catalogue:
         """Classes of a kind, imported at the first question about it."""
-        wanted = _kind(kind)
+        wanted = self._kind(kind)
         with self._lock:
             if kind not in self._catalogues:
                 if self._loading:
@@ -250,14 +259,19 @@ class Registry:
                     )
                 self._loading = True
                 try:
-                    if self._plugins is None:
-                        self._plugins = Plugins(self._find_entry_points())
-                    self._catalogues[kind] = self._plugins.catalogue(wanted)
+                    self._catalogues[kind] = self._source.catalogue(wanted)
                 finally:
                     self._loading = False
                 # When all is loaded: a warning that is made an error must not leave half of it.
-                self._plugins.warn()
+                self._source.warn()
             return self._catalogues[kind]
+
+
+def _described(given: object) -> str:
+    """A class or an object by its class, for messages."""
+    if isinstance(given, type):
+        return f"the class {given.__qualname__}"
+    return f"an object of type {type(given).__qualname__}"
 
 
 def _wrong_type(registration: Registration, made: object) -> PluginError:
@@ -266,27 +280,6 @@ def _wrong_type(registration: Registration, made: object) -> PluginError:
         f"The {kind.noun} {registration.name!r} of the distribution {registration} gave an object "
         f"of type {type(made).__qualname__}, not a {kind.base.__name__}."
     )
-
-
-def _kind(name: object) -> Kind:
-    known = kinds()
-    if not isinstance(name, str) or name not in known:
-        raise ValueError(f"kind must be one of {', '.join(public_kinds())}, got {name!r}.")
-    return known[name]
-
-
-def _kind_of(made: object) -> Kind:
-    for kind in public_kinds().values():
-        if kind.holds(made):
-            return kind
-    bases = ", ".join(f"{kind.noun} ({kind.base.__name__})" for kind in public_kinds().values())
-    what = made.__qualname__ if isinstance(made, type) else type(made).__qualname__
-    given = "the class" if isinstance(made, type) else "an object of type"
-    raise TypeError(f"Give a class of one of the kinds of plugins, {bases}. Got {given} {what}.")
-
-
-def _installed() -> Iterable[EntryPoint]:
-    return entry_points(group=GROUP)
 
 
 _REGISTRY: Final = Registry()

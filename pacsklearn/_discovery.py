@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from importlib.metadata import EntryPoint
+from functools import cache, lru_cache
+from importlib import import_module, metadata
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Final, final
@@ -17,8 +18,8 @@ import pluggy
 
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import PluginError, PluginWarning
-from pacsklearn.kernel.plugins.catalogue import Catalogue, Registration, distribution_of
-from pacsklearn.kernel.plugins.kinds import API, Kind, imported, kinds_in
+from pacsklearn.kernel.plugins.catalogue import Catalogue, Registration
+from pacsklearn.kernel.plugins.kinds import API, Kind, imported, kinds_in, public_path
 
 GROUP: Final = "pacsklearn"
 
@@ -90,27 +91,44 @@ class Plugins:
 
     Parameters
     ----------
-    points : iterable of EntryPoint
-        What is installed.
-
-    Raises
-    ------
-    PluginError
-        With ``PACSKLEARN_STRICT_PLUGINS=1``, when a plugin fails.
+    find_entry_points : callable, optional
+        Returns what is to be loaded at the first question; by default what is installed.
     """
 
-    def __init__(self, points: Iterable[EntryPoint]) -> None:
+    def __init__(self, find_entry_points: Callable[[], Iterable[EntryPoint]] | None = None) -> None:
+        self._find = find_entry_points or _installed_points
         self.failures: list[PluginFailure] = []
         self._warned: set[str] = set()
+        self._manager = pluggy.PluginManager(GROUP)
+        self._sources: list[tuple[object, str, str]] = []
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """Kinds that the rings declare, by name."""
+        return kinds()
+
+    @property
+    def complaint(self) -> str:
+        """Sentence to append to an error message; empty when no plugin failed."""
+        return describe_failures(self.failures)
+
+    def _load(self) -> None:
+        """Import the rings' hooks and the plugins.
+
+        Raises
+        ------
+        PluginError
+            With ``PACSKLEARN_STRICT_PLUGINS=1``, when a plugin fails.
+        """
         self._manager = pluggy.PluginManager(GROUP)
         for ring in filter(kinds_in, rings()):
             self._manager.add_hookspecs(ring)
         own = distribution_of(GROUP)
         # The built-ins through the same door, and first: who claims a name of theirs is at fault.
-        self._sources: list[tuple[object, str, str]] = [(ring, *own) for ring in rings()]
+        sources: list[tuple[object, str, str]] = [(ring, *own) for ring in rings()]
         for ring in rings():
             self._manager.register(ring)
-        chosen, absent = _select(points)
+        chosen, absent = _select(self._find())
         for name in absent:
             self._leave_out(name, "", PluginError("named in PACSKLEARN_PLUGINS, not installed"))
         for point in chosen:
@@ -121,10 +139,13 @@ class Plugins:
             except (Exception, SystemExit) as error:  # noqa: BLE001 - kept in `failures`
                 self._leave_out(distribution, version, error)
                 continue
-            self._sources.append((plugin, distribution, version))
+            sources.append((plugin, distribution, version))
+        self._sources = sources
 
     def catalogue(self, kind: Kind) -> Catalogue:
-        """Return all classes of a kind; a plugin that fails to give one gives none of that kind."""
+        """All classes of a kind; a plugin that fails to give one gives none of that kind."""
+        if not self._sources:
+            self._load()
         catalogue = Catalogue()
         for plugin, distribution, version in self._sources:
             try:
@@ -237,3 +258,41 @@ def _names(point: EntryPoint) -> set[str]:
 
 def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
+
+
+def target_name(made: Any) -> str:
+    """``"package:Object"`` of a class, by the name that users import."""
+    module, name = public_path(made)
+    # What comes with the package and has no shorter name is imported from pacsklearn.plugins.
+    if module.startswith("pacsklearn."):
+        room = import_module("pacsklearn.plugins")
+        if getattr(room, name, None) is made:
+            module = room.__name__
+    return f"{module}:{name}"
+
+
+def distribution_of(target: str) -> tuple[str, str]:
+    """Name and version of the distribution that ``"package.module:Object"`` belongs to."""
+    package = target.partition(":")[0].split(".")[0]
+    try:
+        return package, metadata.version(package)
+    except metadata.PackageNotFoundError:
+        owners = _owners(_installed()).get(package, [])
+    return package, metadata.version(owners[0]) if owners else "unversioned"
+
+
+def _installed() -> tuple[tuple[str, int], ...]:
+    """Folders that packages are found in, and when something was last installed there."""
+    folders = (Path(folder) for folder in sys.path)
+    return tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.is_dir())
+
+
+@lru_cache(maxsize=1)
+def _owners(_: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
+    # It reads the files of every distribution: every fit with a class of a notebook's own would
+    # wait for it.
+    return metadata.packages_distributions()
+
+
+def _installed_points() -> Iterable[EntryPoint]:
+    return entry_points(group=GROUP)
