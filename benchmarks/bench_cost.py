@@ -30,9 +30,10 @@ from threadpoolctl import threadpool_limits
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
 from pacsklearn.universe.balanced_space import balanced_space
+from pacsklearn.universe.metrics import DiagonalMetric
 
 N_SUBSETS = 128
 WIDE = 100_000

@@ -172,7 +172,7 @@ def measure(case: Case) -> tuple[float, Scores, Scores]:
     draw = SeededSampler(np.random.default_rng(0))
 
     def score(vector: Any) -> float:
-        released = chosen.decode(vector, outputs.layout, clone(outputs.template))
+        released = chosen.decode(vector, outputs.layout, clone(outputs.form.template))
         return float(scorer(released, *data.test))
 
     def releases(law: NoiseLaw) -> Scores:

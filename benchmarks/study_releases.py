@@ -58,7 +58,7 @@ class Candidates:
         return cls(prepared.space, chosen, outputs, Support(outputs.vectors), cost)
 
     def decode(self, vector: np.ndarray) -> Any:
-        template = clone(self.outputs.template)
+        template = clone(self.outputs.form.template)
         return self.canonicalizer.decode(vector, self.outputs.layout, template)
 
     def released(self, noise: str, budget: float, n_releases: int) -> Any:

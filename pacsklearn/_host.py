@@ -12,6 +12,7 @@ from pacsklearn.kernel.host import Host
 
 if TYPE_CHECKING:  # found when the first plugin is asked for
     from pacsklearn._discovery import Plugins
+    from pacsklearn.kernel.guarantee.guarantee import Guarantee
 
 
 @final
@@ -25,6 +26,11 @@ class Surroundings(Host):
 
     def fast_fit(self) -> bool:
         return get_config()["fast_fit"]
+
+    def marked(self, value: Any, guarantee: Guarantee) -> Any:
+        from pacsklearn.estimators.model_digest import mark_released
+
+        return mark_released(value, guarantee)
 
     def plugins(self, find_entry_points: Any = None) -> Plugins:
         from pacsklearn._discovery import Plugins

@@ -21,13 +21,13 @@ from pacsklearn.kernel.ledger.row import Position, Row
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import OperatorMetric
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.outputs.unsupported import Unsupported
 from pacsklearn.kernel.plugins.catalogue import Registration
 from pacsklearn.kernel.plugins.kinds import API, hookimpl, imported
 from pacsklearn.kernel.plugins.registry import Registry, register, registry, unregister
 from pacsklearn.srpp.scenarios.scenario import Scenario
+from pacsklearn.universe.metrics import OperatorMetric
 
 __all__ = [
     "API",

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.public_prior import SPREADS_IN_A_RANGE, PublicPrior
+from pacsklearn.universe.public_prior import SPREADS_IN_A_RANGE, PublicPrior
 
 __all__ = ["Constant", "Expected", "Prior", "Range"]
 

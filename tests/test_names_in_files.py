@@ -21,7 +21,7 @@ from sklearn.svm import LinearSVC
 import pacsklearn
 from pacsklearn import Nats, PACPrivate, Parameters, PrivacySession, SRPPPrivate, Subsets
 from pacsklearn.audit import run_audit
-from pacsklearn.kernel.guarantee.model_digest import model_digest
+from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.plugins import Registry, registry

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.vector_distances import vector_distances
 from pacsklearn.srpp.divergence import renyi_calibration as renyi
 from pacsklearn.srpp.divergence.world_distances import full_distance, slice_distances
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget
 from pacsklearn.srpp.scenarios.scenario import Worlds
+from pacsklearn.universe.vector_distances import vector_distances
 
 __all__ = ["published_average_variance", "published_power", "worst_case_power"]
 

@@ -10,7 +10,8 @@ from pacsklearn._sklearn_compat import set_bins
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import DiagonalMetric
 
 
 @final

@@ -8,7 +8,8 @@ from typing import final
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.metric import Metric, check_length
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import check_length
 
 
 @final

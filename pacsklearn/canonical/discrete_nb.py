@@ -13,7 +13,8 @@ from pacsklearn.canonical.log_domain import log_simplex
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import DiagonalMetric
 
 # Beyond it a probability is one in double precision.
 _LARGEST_LOGIT = 30.0

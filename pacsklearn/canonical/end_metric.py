@@ -18,7 +18,8 @@ from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.canonical.power_transformer import PowerTransformerCanonicalizer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Layout
-from pacsklearn.kernel.outputs.metric import MatrixMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import MatrixMetric
 
 _MOST_ENTRIES = 2**18  # rows times numbers tried, a side of the Jacobian of one output
 _MOST_ROWS = 4096

@@ -11,8 +11,9 @@ from scipy import sparse
 
 from pacsklearn._sklearn_compat import set_classes
 from pacsklearn.kernel.outputs.canonicalizer import Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, MatrixMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.metrics import DiagonalMetric, MatrixMetric
 
 _BLOCK = 1024  # rows whose decisions by all candidates fit the cache
 # Beyond this many features a full second moment costs more than it gains.

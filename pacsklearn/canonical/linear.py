@@ -23,10 +23,10 @@ from pacsklearn.canonical.features import (
     set_facts,
 )
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.metrics import DiagonalMetric
 
 SCALE_WEIGHT = 0.01
 """Cost of a relative error of the scale: it changes how sure probabilities look, no decision."""

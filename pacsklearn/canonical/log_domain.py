@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, MatrixMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import DiagonalMetric, MatrixMetric
 
 # Its exponential, squares and sums of it are finite doubles.
 _LARGEST_LOG = 200.0

@@ -24,9 +24,8 @@ from pacsklearn.canonical.parts import (
 )
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
 
 
 @final

@@ -13,9 +13,8 @@ from sklearn.utils import Bunch
 from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import set_facts
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
 
 
 class Part(NamedTuple):

@@ -20,9 +20,8 @@ from pacsklearn.canonical.parts import (
 )
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 

@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import DiagonalMetric
 
 # Wide enough for what is fitted, narrow enough that noise overflows nowhere near the origin.
 _LARGEST_EXPONENT = 300.0

@@ -17,7 +17,8 @@ from pacsklearn.canonical.log_domain import (
 )
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import DiagonalMetric
 
 
 @final

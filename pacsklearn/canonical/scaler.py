@@ -12,7 +12,8 @@ from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.metrics import DiagonalMetric
 
 # The square of its exponential, ``var_``, is still a finite double.
 _LARGEST_LOG_SCALE = 300.0

@@ -22,9 +22,8 @@ from pacsklearn.canonical.parts import (
     metric_of_parts,
 )
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
 
 _BASES, _FINAL = "estimators", "final_estimator"
 

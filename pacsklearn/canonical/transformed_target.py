@@ -25,9 +25,8 @@ from pacsklearn.canonical.parts import Part, encode_parts, metric_of_parts
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
 
 _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 _STEP = 1e-6

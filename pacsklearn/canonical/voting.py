@@ -19,8 +19,7 @@ from pacsklearn.canonical.parts import (
     encode_parts,
 )
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.public_prior import Constant
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
 
 
 @final

@@ -16,6 +16,7 @@ from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_file import ledger_path
+from pacsklearn.upkeep.summary import ledger_summary
 
 ledger_app = typer.Typer(
     help="Found a ledger, look at it, verify it.",
@@ -57,7 +58,10 @@ def found(
         per_project=None if per_project is None else number(per_project, "per_project"),
         high_water="" if high_water is None else str(high_water),
     )
-    facts = ledger.summary() | {"per_user": ledger.per_user, "per_project": ledger.per_project}
+    facts = ledger_summary(ledger) | {
+        "per_user": ledger.per_user,
+        "per_project": ledger.per_project,
+    }
     text = f"founded {ledger.uri}, data set {dataset!r}: {ledger.ceiling:.6g} {ledger.unit}"
     say(facts, text, as_json=as_json)
 
@@ -71,8 +75,8 @@ def show(
     unit: AnyUnit = None,
     as_json: Json = False,
 ) -> None:
-    """Show the ceiling, what was charged, and every event."""
-    facts = _opened(address, dataset, unit).summary()
+    """Ceiling, what was charged, and every event."""
+    facts = ledger_summary(_opened(address, dataset, unit))
     lines = [
         f"{facts['address']}, data set {facts['dataset']!r}",
         (

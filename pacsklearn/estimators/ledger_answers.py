@@ -27,7 +27,6 @@ class LedgerAnswers(AnswerStore):
         Whose answers these are.
     """
 
-    is_durable = True
     keys = staticmethod(row_keys)
 
     def __init__(self, table: AnswerTable, responder: str) -> None:

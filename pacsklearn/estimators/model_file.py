@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from pacsklearn.estimators.archive import packed
+from pacsklearn.estimators.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.exceptions import BundleError
-from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
 
 _OURS: Final = (
     "AdditiveClassifier",

@@ -29,6 +29,7 @@ from pacsklearn.kernel.secret.space import Space
 from pacsklearn.priors import Prior
 from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Fits
+from pacsklearn.universe.metrics import metric_or_auto
 
 
 class OpenSession:
@@ -297,7 +298,8 @@ def _choices(
     ValueError
         When there is a prior and nothing that it says anything about.
     """
+    cost = metric_or_auto(metric)
     if prior is None:
-        return ReleaseChoices(noise, metric, canonicalizer)
+        return ReleaseChoices(noise, cost, canonicalizer)
     check_prior(estimator, prior)
-    return ReleaseChoices(noise, metric, canonicalizer, prior.normal())
+    return ReleaseChoices(noise, cost, canonicalizer, prior.normal())

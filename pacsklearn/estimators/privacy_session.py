@@ -14,7 +14,7 @@ from pacsklearn.estimators.open_fit import Opening
 from pacsklearn.estimators.released_answers import kind_of_answers
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession
-from pacsklearn.estimators.subsets import Subsets, design_of, listed_design
+from pacsklearn.estimators.subsets import Subsets, candidate_space, design_of, listed_design
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
@@ -24,7 +24,7 @@ from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace, candidate_space
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.priors import Prior

@@ -18,6 +18,7 @@ from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.priors import Prior
+from pacsklearn.universe.metrics import metric_or_auto
 
 
 @final
@@ -98,7 +99,7 @@ class Parameters(ReleaseKind):
     def choices(self, noise: Any) -> ReleaseChoices:
         """Return the arguments as a plan takes them."""
         prior = None if self.prior is None else self.prior.normal()
-        return ReleaseChoices(noise, self.metric, self.canonicalizer, prior)
+        return ReleaseChoices(noise, metric_or_auto(self.metric), self.canonicalizer, prior)
 
     def prepare(self, fit: OpenFit) -> ChosenPlan[Any]:
         """Plan the release."""

@@ -9,14 +9,22 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
 
 from pacsklearn._sklearn_compat import check_features
 from pacsklearn.exceptions import ForeignProcessError
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 _WHAT = "The secret behind these private answers"
+
+
+def answers_score(kind: AnswerKind, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+    """Accuracy of labels, or R^2 of numbers."""
+    measure = r2_score if kind.classes is None else accuracy_score
+    return float(measure(y, predicted, sample_weight=sample_weight))
 
 
 @final
@@ -53,8 +61,8 @@ class ResponseModel:
         return self.responder.answer_checked(self._queries(X)).values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, or R^2, of the private answers."""
-        return self.kind.score(y, self.predict(X), sample_weight)
+        """Accuracy, or R^2, of the private answers."""
+        return answers_score(self.kind, y, self.predict(X), sample_weight)
 
     def preview(self, X: Any) -> CostPreview:
         """Return the cost of answering ``X`` now."""

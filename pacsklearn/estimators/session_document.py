@@ -17,8 +17,7 @@ from pacsklearn.exceptions import SessionFileError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.caps import Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
-from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.row import Position
+from pacsklearn.kernel.ledger.row import Position, event_of
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
@@ -107,7 +106,7 @@ def document_state(document: Any, *, models: bool) -> SessionState:
         generator=_generator_from(document["generator"]),
         drawn=(index, log_belief),
         ceiling=ceiling,
-        events=tuple(Event.from_dict(event) for event in document["events"]),
+        events=tuple(event_of(event) for event in document["events"]),
         session=session,
         n_charged=n_charged,
         ledger=ledger,

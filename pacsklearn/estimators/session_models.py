@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.exceptions import BundleError
-from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.kernel.outputs.models import CandidateModels, stack
 from pacsklearn.universe.row_rules import RowRules
 

@@ -17,6 +17,7 @@ from pacsklearn.kernel.release.parameters import (
 from pacsklearn.kernel.release.plan import Plan, PlannedSet
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.padding.padded_plan import PaddedPlan, is_one_sided
+from pacsklearn.universe.metrics import as_metric
 
 
 class SessionReleases(OpenSession):
@@ -75,7 +76,9 @@ class SessionReleases(OpenSession):
         known = (function, self._space, self._X, self._y, target)
         padded = is_one_sided(noise)
         plan: Plan = (
-            PaddedPlan.of(*known, metric) if padded else FunctionPlan.of(*known, noise, metric)
+            PaddedPlan.of(*known, metric)
+            if padded
+            else FunctionPlan.of(*known, noise, as_metric(metric))
         )
         return self._procedure.release(plan, certify=certify)[0]
 

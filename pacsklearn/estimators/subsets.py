@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from pacsklearn._validation import check_integer
+from pacsklearn.exceptions import DesignError
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.universe.design import Design, subset_seed
 from pacsklearn.universe.subset_seed import SubsetSeed
@@ -112,3 +116,14 @@ def listed_design(secret: Any, groups: Any, random_state: Any, what: str) -> Des
     if not stated.is_listed:
         raise ValueError(f"secret must be Subsets() for {what}, got {stated!r}.")
     return stated.design(groups, random_state)
+
+
+def candidate_space(
+    candidates: Iterable[Any] | CandidateSpace, weights: ArrayLike | None
+) -> CandidateSpace:
+    """Space from a user's argument: one that is there, or a list of inputs."""
+    if not isinstance(candidates, CandidateSpace):
+        return CandidateSpace.of(candidates, weights)
+    if weights is not None:
+        raise DesignError("weights must be None when candidates is a CandidateSpace already.")
+    return candidates

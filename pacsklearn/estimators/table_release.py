@@ -65,7 +65,7 @@ def table_release(
         kind.choices(model.noise),
     )
     release = procedure.release(plan, certify=kind.certify)[0]
-    methods = plan.outputs.canonicalizer.methods
+    methods = plan.outputs.form.canonicalizer.methods
     return {
         **features_of(plan.outputs.X),
         "_subset_seed": design.seed,

@@ -59,12 +59,7 @@ def pacsklearn_noise_backends() -> Iterable[type | str]:
     -------
     iterable of subclasses of NoiseBackend, or of their names
     """
-    return (
-        "pacsklearn.kernel.noise.lattice:IsotropicBackend",
-        "pacsklearn.kernel.noise.diagonal:DiagonalBackend",
-        "pacsklearn.kernel.noise.lattice:EigenBackend",
-        "pacsklearn.kernel.noise.lattice:LogdetBackend",
-    )
+    return ("pacsklearn.kernel.noise.lattice:LogdetBackend",)
 
 
 @kind("budget", "pacsklearn.kernel.budget.budget:Budget")
@@ -119,6 +114,20 @@ def pacsklearn_guarantees() -> Iterable[type | str]:
     iterable of subclasses of Guarantee, or of their names
     """
     return ("pacsklearn.kernel.guarantee.pac_guarantee:PACGuarantee",)
+
+
+@kind("event", "pacsklearn.kernel.ledger.event:Event", internal=True)
+def pacsklearn_events() -> Iterable[type | str]:
+    """State what ledgers charge, with what prices it again, by whose name rows are read.
+
+    Returns
+    -------
+    iterable of subclasses of Event, or of their names
+    """
+    return tuple(
+        f"pacsklearn.kernel.ledger.event:{name}"
+        for name in ("LatticeNoise", "Bookkeeping", "QueryAnswers")
+    )
 
 
 @kind("unsupported", "pacsklearn.kernel.outputs.unsupported:Unsupported")

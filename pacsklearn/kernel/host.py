@@ -11,11 +11,15 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # this module loads next to nothing
+    from pacsklearn.kernel.guarantee.guarantee import Guarantee
     from pacsklearn.kernel.plugins.catalogue import Source
 
 
 class Host(ABC):
-    """Who runs the kernel. It is told names and counts, never a row or what a candidate gives."""
+    """Who runs the kernel.
+
+    It is told names, counts and what is released, never a row or what a candidate gives.
+    """
 
     @abstractmethod
     def fast_fit(self) -> bool:
@@ -32,6 +36,10 @@ class Host(ABC):
     @abstractmethod
     def fitted(self, together: int, one_by_one: int, reason: str) -> None:
         """Be told how candidates were fitted, and why not together."""
+
+    @abstractmethod
+    def marked(self, value: Any, guarantee: Guarantee) -> Any:
+        """Give what leaves, where it is a model, the promise about it; the same value."""
 
     @abstractmethod
     def plugins(self, find_entry_points: Any = None) -> Source:

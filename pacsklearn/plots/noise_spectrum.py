@@ -10,11 +10,12 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.metric import Metric, as_metric
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.display import pyplot
 from pacsklearn.plots.outputs_display import OutputsDisplay
 from pacsklearn.plots.palette import COLOURS, MARKERS, legend_below
+from pacsklearn.universe.metrics import as_metric
 
 _BACKENDS = ("logdet", "eigen", "diagonal", "isotropic")
 _MOST_DIRECTIONS = 60

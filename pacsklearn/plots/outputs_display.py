@@ -10,6 +10,7 @@ from pacsklearn.estimators.subsets import Subsets, listed_design
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.display import Display, pyplot
+from pacsklearn.universe.metrics import metric_or_auto
 
 
 class OutputsDisplay(Display):
@@ -54,4 +55,6 @@ class OutputsDisplay(Display):
         design = listed_design(secret, groups, None, "what candidates become")
         how = FitOptions(fit_params or {}, n_jobs)
         outputs = design.candidates(estimator, X, y, how).outputs(chosen)
-        return cls.from_outputs(outputs.vectors, metric=outputs.metric(metric), **options)
+        given = metric_or_auto(metric)
+        cost = outputs.metric() if given is None else given
+        return cls.from_outputs(outputs.vectors, metric=cost, **options)

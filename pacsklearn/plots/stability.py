@@ -10,11 +10,11 @@ import numpy as np
 
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.metric import as_metric
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.display import pyplot
 from pacsklearn.plots.outputs_display import OutputsDisplay
 from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
+from pacsklearn.universe.metrics import as_metric
 
 _LEAST = 8
 

@@ -20,6 +20,7 @@ from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.sampler_space import SamplerSpace
+from pacsklearn.universe.metrics import as_metric
 
 
 def release_sampled(
@@ -109,7 +110,7 @@ def release_sampled(
     secret = Secret(space, sampler_for(random_state))
     procedure = ReleaseProcedure(Terms(space), secret, account, nullcontext(), stated.allow_exact)
     target = procedure.check(stated.amount)
-    plan = FunctionPlan.of(function, space, None, None, target, metric=metric)
+    plan = FunctionPlan.of(function, space, None, None, target, metric=as_metric(metric))
     return procedure.release(plan)[0]
 
 

@@ -24,7 +24,6 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.kernel.outputs.outputs import (
     CHECKED_ROWS,
     CandidateOutputs,
-    CanonicalForm,
     Known,
     SubsetEncoder,
 )
@@ -133,9 +132,7 @@ class SubsetMap:
     def _encoder(self) -> SubsetEncoder:
         own, outputs = self.candidates, self.outputs
         params = dict(own.options.fit_params)
-        return SubsetEncoder(
-            outputs.template, outputs.canonicalizer, own.X, own.y, params, checked_every=0
-        )
+        return SubsetEncoder(outputs.form, own.X, own.y, params, checked_every=0)
 
     def _jointly(self, space: SecretSpace) -> list[Known] | None:
         """Return model and encoding of each candidate, where they are fitted together; else None.
@@ -145,7 +142,7 @@ class SubsetMap:
         one = self._encoder
         fast, ordinary = self.candidates.options.fast_fit, self.outputs.reference
 
-        work = (one.template, one.X, one.y, one.params, space, ordinary)
+        work = (one.form.template, one.X, one.y, one.params, space, ordinary)
         joint = attempt(partial(joint_models, *work, fast_fit=fast), fits=True).value
         if joint is None:
             return None
@@ -160,12 +157,11 @@ class SubsetMap:
 
     def _aligned(self, vector: Floats) -> Floats:
         outputs = self.outputs
-        if type(outputs.canonicalizer).align is Canonicalizer.align:
+        if type(outputs.form.canonicalizer).align is Canonicalizer.align:
             return vector
         rows = safe_indexing(self.candidates.X, np.arange(min(CHECKED_ROWS, self.drawn.n_rows)))
         together = np.stack([*[outputs.vectors[0]] * _COPIES, vector])
-        form = CanonicalForm(outputs.template, outputs.canonicalizer)
-        return form.align(together, outputs.layout, rows)[-1]
+        return outputs.form.align(together, outputs.layout, rows)[-1]
 
 
 def warn_of_trials(name: str, n_failed: int, n_trials: int) -> None:

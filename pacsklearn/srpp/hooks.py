@@ -32,6 +32,15 @@ def pacsklearn_budgets() -> Iterable[str]:
 
 
 @hookimpl
+def pacsklearn_events() -> Iterable[str]:
+    """Facts of sliced releases and of descents."""
+    return (
+        "pacsklearn.srpp.release.events:SlicedNoise",
+        "pacsklearn.srpp.release.events:GradientSteps",
+    )
+
+
+@hookimpl
 def pacsklearn_guarantees() -> Iterable[str]:
     """Return the guarantees of releases that are sliced."""
     return ("pacsklearn.srpp.release.pufferfish_guarantee:PufferfishGuarantee",)

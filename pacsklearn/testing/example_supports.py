@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pacsklearn.kernel.noise.noise_law import Support
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric, MatrixMetric, Metric
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.universe.metrics import DiagonalMetric, MatrixMetric
 
 
 class Example(NamedTuple):

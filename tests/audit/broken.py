@@ -9,10 +9,10 @@ import numpy as np
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.kernel.bounds.mixture import update_belief
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.shaping.closed_forms import EigenBackend
 
 
 class TooQuiet(NoiseBackend):

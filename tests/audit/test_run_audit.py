@@ -19,10 +19,10 @@ from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.auditor import run_audit
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.exceptions import AuditViolationError, UnknownNameError
-from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import register, unregister
+from pacsklearn.shaping.closed_forms import EigenBackend
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario
 from pacsklearn.testing import example_games
 from pacsklearn.universe.balanced_space import balanced_space

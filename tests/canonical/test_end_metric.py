@@ -29,8 +29,9 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.metric import MatrixMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.plugins import registry
+from pacsklearn.universe.metrics import MatrixMetric
 
 Floats = NDArray[np.float64]
 M = 8

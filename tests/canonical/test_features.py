@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 
 from pacsklearn.canonical.features import feature_facts, second_moment, set_facts
 from pacsklearn.kernel.outputs.canonicalizer import Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric
+from pacsklearn.universe.metrics import DiagonalMetric
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, pd.DataFrame])

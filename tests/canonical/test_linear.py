@@ -30,12 +30,12 @@ from sklearn.svm import LinearSVC, LinearSVR
 from pacsklearn.canonical.affine import AffineMap
 from pacsklearn.canonical.linear import LinearClassifierCanonicalizer, LinearRegressorCanonicalizer
 from pacsklearn.datasets import load_rice
-from pacsklearn.kernel.noise.diagonal import DiagonalBackend
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import balanced_space
+from pacsklearn.shaping.closed_forms import DiagonalBackend
 from pacsklearn.universe.design import candidates_over
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,8 @@ from pacsklearn_papers.residual import ResidualBackend
 
 from pacsklearn.canonical.protecting_metric import ProtectingMetric
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.universe.metrics import DiagonalMetric
 
 
 def test_cost_is_the_sum_of_both() -> None:

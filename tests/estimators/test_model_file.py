@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from pacsklearn import Nats, PACPrivate, Subsets
+from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.estimators.model_file import TRUSTED, from_file, to_file
 from pacsklearn.exceptions import BundleError
-from pacsklearn.kernel.guarantee.model_digest import model_digest
 from tests.canonical.cases import CASES
 
 
@@ -143,7 +143,7 @@ def test_models_that_need_code_are_refused():
 _READ = """
 import pickle, sys
 from pathlib import Path
-from pacsklearn.kernel.guarantee.model_digest import model_digest
+from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.estimators.model_file import from_file
 for content, digest in pickle.loads(Path(sys.argv[1]).read_bytes()):
     assert model_digest(from_file(content)) == digest

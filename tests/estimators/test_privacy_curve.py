@@ -20,7 +20,7 @@ from pacsklearn.capping.criterion import CriterionBackend
 from pacsklearn.exceptions import BudgetError, NoCanonicalizerError, UnknownNameError
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
-from pacsklearn.kernel.noise.diagonal import DiagonalBackend
+from pacsklearn.shaping.closed_forms import DiagonalBackend
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.universe.balanced_space import balanced_space

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pacsklearn.kernel.ledger.event import GradientSteps
 from pacsklearn.srpp import DiscrepancyCap
+from pacsklearn.srpp.release.events import GradientSteps
 
 _FIGURES = {
     "n_rows": 100, "batch_size": 10, "sampling": "without-replacement", "largest": 4,

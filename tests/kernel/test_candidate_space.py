@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pacsklearn import Nats, PrivacySession
+from pacsklearn.estimators.subsets import candidate_space
 from pacsklearn.exceptions import BudgetError, DesignError
-from pacsklearn.kernel.secret.candidate_space import candidate_space
 from pacsklearn.secrets import CandidateSpace
 from tests.inside import secret_of
 

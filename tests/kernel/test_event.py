@@ -13,16 +13,15 @@ import pytest
 
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.event import (
-    EVENTS,
     Bookkeeping,
     Event,
-    GradientSteps,
     LatticeNoise,
     Provenance,
     QueryAnswers,
-    SlicedNoise,
     ledger_text,
 )
+from pacsklearn.kernel.ledger.row import event_class, event_of
+from pacsklearn.srpp.release.events import GradientSteps, SlicedNoise
 
 
 def test_an_event_is_frozen_and_has_its_own_key(make_event: Callable[..., Event]) -> None:
@@ -35,7 +34,7 @@ def test_an_event_is_frozen_and_has_its_own_key(make_event: Callable[..., Event]
 
 def test_an_event_is_plain_json(make_event: Callable[..., Event]) -> None:
     event = make_event(provenance=(Provenance("eigen", "a.b:C", "pacsklearn", "0.1"),))
-    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+    assert event_of(json.loads(json.dumps(event.to_dict()))) == event
 
 
 CHARGED = {"charge": 0.5, "unit": "nats", "n_outputs": 5}
@@ -58,9 +57,9 @@ KINDS = [
 
 @pytest.mark.parametrize("event", KINDS, ids=lambda event: event.name)
 def test_every_kind_survives_json(event: Event) -> None:
-    found = Event.from_dict(json.loads(json.dumps(event.to_dict())))
+    found = event_of(json.loads(json.dumps(event.to_dict())))
     assert (found, type(found)) == (event, type(event))
-    assert EVENTS[event.name] is type(event)
+    assert event_class(event.name) is type(event)
 
 
 @pytest.mark.parametrize("step_budget", [math.nan, {1.0}, None])

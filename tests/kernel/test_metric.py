@@ -10,13 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn.canonical.block_metric import BlockMetric, ScaledMetric
-from pacsklearn.kernel.outputs.metric import (
-    DiagonalMetric,
-    IdentityMetric,
-    MatrixMetric,
-    Metric,
-    as_metric,
-)
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.universe.metrics import DiagonalMetric, MatrixMetric, as_metric
 
 Floats = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Guarantee, PACPrivate, Parameters, Subsets
-from pacsklearn.kernel.guarantee.model_digest import mark_released, model_digest
+from pacsklearn.estimators.model_digest import mark_released, model_digest
 
 DIGEST_OF_EVERY_KIND = "5bd648fd259d84797cb914d18c9450290ee7ded10889c29a826275ce8955fdae"
 

@@ -15,7 +15,8 @@ from scipy.special import logsumexp
 
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric, MatrixMetric, Metric
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.universe.metrics import DiagonalMetric, MatrixMetric
 
 
 def make_law(scale: int = LATTICE_SCALE, **changes: Any) -> NoiseLaw:

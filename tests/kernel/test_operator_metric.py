@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.metric import OperatorMetric, as_metric
+from pacsklearn.universe.metrics import OperatorMetric, as_metric
 
 L = np.random.default_rng(0).standard_normal((5, 3))
 ROWS = np.random.default_rng(1).standard_normal((8, 3))

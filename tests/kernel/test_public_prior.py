@@ -11,9 +11,11 @@ from pacsklearn.canonical.block_metric import ScaledMetric
 from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric, MatrixMetric
-from pacsklearn.kernel.outputs.public_prior import Constant, PublicPrior
+from pacsklearn.kernel.outputs.canonicalizer import Constant
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.priors import normal_prior
+from pacsklearn.universe.metrics import DiagonalMetric, MatrixMetric
+from pacsklearn.universe.public_prior import PublicPrior
 
 
 def test_what_a_user_states() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
-from pacsklearn.kernel.outputs.metric import DiagonalMetric
 from pacsklearn.sampled.sampled_law import SampledLaw
 from pacsklearn.trials.guarded_span import GuardedSpan
+from pacsklearn.universe.metrics import DiagonalMetric
 
 CENTRE = np.array([1.0, -2.0, 0.5])
 REFERENCE = np.array([0.5, 3.0])

@@ -7,9 +7,10 @@ from sklearn.linear_model import RidgeClassifier
 
 from pacsklearn import Subsets
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plots.noise_spectrum import NoiseSpectrum, NoiseSpectrumDisplay
 from pacsklearn.plugins import registry
+from pacsklearn.universe.metrics import DiagonalMetric
 
 OUTPUTS = np.random.default_rng(0).normal(size=(16, 4)) * (4, 2, 1, 0.5)
 BACKENDS = ("logdet", "eigen", "diagonal", "isotropic")

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.datasets import load_iris
 
-from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.secrets import balanced_space
+from pacsklearn.shaping.closed_forms import EigenBackend
 
 pytestmark = pytest.mark.statistical
 

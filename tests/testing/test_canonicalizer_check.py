@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris
 from sklearn.dummy import DummyRegressor
 
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric
 from pacsklearn.testing import check_canonicalizer
+from pacsklearn.universe.metrics import DiagonalMetric
 
 
 @pytest.fixture(scope="module")

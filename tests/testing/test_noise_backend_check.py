@@ -7,10 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.noise.lattice import EigenBackend, exact_law
+from pacsklearn.kernel.noise.lattice import exact_law
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.plugins import registry
+from pacsklearn.shaping.closed_forms import EigenBackend
 from pacsklearn.testing import check_noise_backend
 
 

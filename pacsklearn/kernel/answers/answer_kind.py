@@ -7,14 +7,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, r2_score
 
 from pacsklearn.kernel.answers.engine import Engine, StepAnswers
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Expectation
 from pacsklearn.kernel.outputs.models import AnsweringModels
-from pacsklearn.kernel.outputs.public_prior import PublicPrior
 
 
 class AnswerKind(ABC):
@@ -40,7 +39,7 @@ class AnswerKind(ABC):
     methods: ClassVar[tuple[str, ...]] = ("predict",)
     classes: NDArray[Any] | None
     value_range: tuple[float, float] | None
-    prior: PublicPrior | None = None
+    prior: Expectation | None = None
     width: int
 
     @abstractmethod
@@ -58,10 +57,6 @@ class AnswerKind(ABC):
     def predicted(self, answers: NDArray[Any]) -> NDArray[Any]:
         """Return what ``predict`` of an estimator gives."""
         return answers
-
-    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, or R^2 of numbers."""
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
 
 @final
@@ -127,7 +122,7 @@ class ValueKind(AnswerKind):
     value_range : (float, float)
     width : int
         Targets.
-    prior : PublicPrior, optional
+    prior : Expectation, optional
         What answers are drawn toward.
     """
 
@@ -135,7 +130,7 @@ class ValueKind(AnswerKind):
     value_range: tuple[float, float]
 
     def __init__(
-        self, value_range: tuple[float, float], width: int, prior: PublicPrior | None = None
+        self, value_range: tuple[float, float], width: int, prior: Expectation | None = None
     ) -> None:
         self.classes, self.value_range, self.width = None, value_range, width
         self.prior = prior
@@ -152,9 +147,6 @@ class ValueKind(AnswerKind):
         # Post-processing of released numbers, by a public range.
         clipped = np.clip(_as_table(values, self.width), *self.value_range)
         return clipped[:, 0] if self.width == 1 else clipped
-
-    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
 
 def _as_table(values: list[Any], width: int) -> Floats:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pacsklearn.kernel.bounds.arrays import Floats
 
@@ -14,11 +14,12 @@ class AnswerStore(ABC):
 
     Attributes
     ----------
-    is_durable : bool
-        Whether answers are written together with the belief after them, and outlive the process.
+    last_belief : callable or None
+        Gives the events of the session before the last answers that are on disk, and the belief
+        after these; None where answers end with the process.
     """
 
-    is_durable: ClassVar[bool] = False
+    last_belief: Callable[[], tuple[int, Floats]] | None = None
 
     @abstractmethod
     def keys(self, X: Any) -> list[bytes]:
@@ -31,10 +32,6 @@ class AnswerStore(ABC):
     @abstractmethod
     def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
         """Return the values and margins of keys that have an answer."""
-
-    def last_belief(self) -> tuple[int, Floats]:
-        """Return the events before the last answers on disk, and the belief after them."""
-        raise NotImplementedError
 
     @abstractmethod
     def export(self) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.answer_store import AnswerStore
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, DrawnAnswers
 from pacsklearn.kernel.answers.statement import CostPreview, responses_guarantee
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import NoisePool
@@ -208,7 +209,7 @@ class Responder:
             When the session stores its answers in the ledger's database, or has learned something
             since the plan was made; nothing is charged.
         """
-        if self.store.is_durable:
+        if self.store.last_belief is not None:
             raise RuntimeError(
                 "This session stores its answers itself, in the ledger's database: ask with "
                 "answer(), or make a session without store='ledger' for a service."
@@ -270,21 +271,22 @@ class Responder:
     def _store(self, keys: list[bytes], drawn: DrawnAnswers) -> None:
         """Learn what came out, and store it: it may be told then."""
         n_charged, moved = self._account.n_charged, drawn.log_belief if drawn.n_contested else None
-        if not self.store.is_durable:
+        on_disk = self.store.last_belief
+        if on_disk is None:
             # First: what is told and not learned would make later answers too cheap.
             self._learn(drawn)
         elif drawn.n_contested:
             # Whatever comes between, also an interrupt: the belief is that after what is on disk.
-            self._account.doubt = partial(self._settle, n_charged)
+            self._account.doubt = partial(self._settle, n_charged, on_disk)
         self.store.add(keys, drawn.values, drawn.margins, n_charged, moved)
         self._learn(drawn)
         self._account.doubt = None
 
-    def _settle(self, n_charged: int) -> None:
+    def _settle(self, n_charged: int, on_disk: Callable[[], tuple[int, Floats]]) -> None:
         with self.procedure.lock:
             if self._account.doubt is None:
                 return
-            event, log_belief = self.store.last_belief()
+            event, log_belief = on_disk()
             # Otherwise nothing was written: no answer left, and the belief stays as it was.
             if event == n_charged:
                 self._secret.log_belief = log_belief

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
 from pacsklearn.kernel.ledger.accounts import LedgerTerms, Posting
-from pacsklearn.kernel.ledger.event import EVENTS, Event, Provenance
+from pacsklearn.kernel.ledger.event import Event, Provenance
 
 _HASH: Final = ',"hash":"'
 _TAIL: Final = len(_HASH) + 64 + len('"}')
@@ -203,13 +203,37 @@ def stored_event(facts: dict[str, Any]) -> Event:
     million.
     """
     own = facts["event"]
-    event = object.__new__(EVENTS[own.pop("type")])
+    event = object.__new__(event_class(own.pop("type")))
     own["provenance"] = _plugins(*map(tuple, own["provenance"]))
     own["key"] = facts["key"]
     for name in event.tuples:
         own[name] = own[name] and tuple(own[name])
     object.__setattr__(event, "__dict__", own)
     return event
+
+
+@cache
+def event_class(name: str) -> type[Event]:
+    """Kind of event that a ledger names.
+
+    Raises
+    ------
+    UnknownNameError
+        A ValueError, when no ring or plugin brings it.
+    """
+    from pacsklearn.kernel.plugins.registry import registry  # which knows the rings' events
+
+    made: type[Event] = registry().load("event", name)
+    return made
+
+
+def event_of(facts: dict[str, Any]) -> Event:
+    """Event that :meth:`Event.to_dict` wrote, its values checked."""
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
+    }
+    given["provenance"] = tuple(Provenance(**plugin) for plugin in facts["provenance"])
+    return event_class(given.pop("type"))(**given)
 
 
 @lru_cache(maxsize=256)

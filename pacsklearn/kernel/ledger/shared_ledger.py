@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Self, TypeVar, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 from pacsklearn.kernel.ledger.accounts import LedgerTerms
 from pacsklearn.kernel.ledger.address import database_address, without_password
 from pacsklearn.kernel.ledger.event import ledger_text
-from pacsklearn.kernel.ledger.exact_sum import largest_refund, nearest
 from pacsklearn.kernel.ledger.founding import stored_founding, write_founding
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.store import LogBook, LogStore
+
+T = TypeVar("T")
 
 
 @final
@@ -170,7 +172,11 @@ class SharedLedger(Ledger):
         Keep it outside the database: :meth:`verify` finds rows that were changed, only a position
         finds a database that was put back to an earlier state.
         """
-        return self._store.read(lambda book: book.fold.position)
+        return self.look(lambda book: book.fold.position)
+
+    def look(self, question: Callable[[LogBook], T]) -> T:
+        """Answer of a question to the rows, verified, as of one moment."""
+        return self._store.read(question)
 
     def is_ahead_of(self, position: Position) -> bool:
         """Return whether the database still holds everything written up to ``position``.
@@ -202,30 +208,3 @@ class SharedLedger(Ledger):
         position = self._store.verify()
         assert position is not None
         return position
-
-    def summary(self) -> dict[str, Any]:
-        """Return ceiling, sums, open reservations, position and all events, as of one moment."""
-
-        def look(book: LogBook) -> dict[str, Any]:
-            accounts = book.accounts
-            limits = self._limits(book)
-            return {
-                "address": self.uri,
-                "dataset": self.dataset,
-                "unit": self.unit,
-                "ceiling": self.ceiling,
-                "spent": nearest(accounts.total("")),
-                "remaining": min(largest_refund(each.ceiling, each.total) for each in limits),
-                "position": str(book.fold.position),
-                "reservations": [
-                    {
-                        "note": accounts.made(key).note,
-                        "spent": nearest(accounts.total(key)),
-                        "remaining": largest_refund(accounts.ceiling(key), accounts.total(key)),
-                    }
-                    for key in accounts.open_reservations("")
-                ],
-                "events": [event.to_dict() for event in book.events("")],
-            }
-
-        return self._store.read(look)

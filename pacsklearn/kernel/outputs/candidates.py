@@ -121,7 +121,8 @@ class Candidates:
         # Public integers for every seed: the mechanism is a function of the subset alone (rule 6).
         template = seeded_clone(estimator)
         params = dict(options.fit_params)
-        encoder = SubsetEncoder(template, canonicalizer, X, y, params)
+        form = CanonicalForm(template, canonicalizer)
+        encoder = SubsetEncoder(form, X, y, params)
         # Candidate 0 is fitted here too: the workers' result must be the same.
         with stage("fits"):
             reference, first = run.value(encoder.fitted(space, 0))
@@ -154,7 +155,6 @@ class Candidates:
         rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
         # Other candidates may choose among representations that predict the same, and nothing else
         # (gauge, rule 2); what was changed is decoded and compared.
-        form = CanonicalForm(template, canonicalizer)
         align = partial(form.align, np.stack(vectors), first.layout, rows)
         with stage("canonical form"):
             aligned = run.value(attempt(align, "align", fits=True))
@@ -168,7 +168,7 @@ class Candidates:
                 )
 
             warn_of_one_model(estimator, template, self, is_the_same)
-        return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
+        return CandidateOutputs(aligned, first.layout, reference, form, X)
 
 
 def check_is_estimator(estimator: Any) -> None:

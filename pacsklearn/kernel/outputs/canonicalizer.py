@@ -6,15 +6,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+if TYPE_CHECKING:
+    from pacsklearn.kernel.noise.noise_law import NoiseLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +119,52 @@ class Encoding(NamedTuple):
 
     vector: Floats
     layout: Layout
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """A model that predicts one number for every row.
+
+    Parameters
+    ----------
+    vector : ndarray of shape (d,)
+        Its canonical vector; nan where a number changes no such prediction, and is left alone.
+    slope : float, default=1.0
+        Change of the prediction with what the metric measures; the number itself under a log link.
+    """
+
+    vector: Floats
+    slope: float = 1.0
+
+    def behind(self, length: int) -> Constant:
+        """The same of a vector with so many numbers more before it, which are left alone."""
+        return Constant(np.concatenate([np.full(length, np.nan), self.vector]), self.slope)
+
+
+class Expectation(Protocol):
+    """What is publicly expected of released numbers: it moves them after they are out.
+
+    Attributes
+    ----------
+    mean, spread : float
+        And the standard deviation around it.
+    is_stated : bool
+        Whether the mean was stated, and not taken from a range.
+    """
+
+    @property
+    def mean(self) -> float: ...
+    @property
+    def spread(self) -> float: ...
+    @property
+    def is_stated(self) -> bool: ...
+
+    def drawn(self, values: Floats, deviations: Floats) -> Floats:
+        """Numbers with noise of known standard deviations, drawn toward the mean."""
+
+    def draw(self, vector: Floats, law: NoiseLaw, metric: Metric, constant: Constant) -> Floats:
+        """A released vector, or several, drawn toward that of a constant model."""
 
 
 class Canonicalizer(ABC):

@@ -14,9 +14,14 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import StructureMismatchError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import Metric, as_metric
-from pacsklearn.kernel.outputs.public_prior import Constant, PublicPrior
+from pacsklearn.kernel.outputs.canonicalizer import (
+    Canonicalizer,
+    Constant,
+    Encoding,
+    Expectation,
+    Layout,
+)
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.run import Outcome, Stage, StageFailure, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import (
     fit_subset,
@@ -137,12 +142,11 @@ class CandidateOutputs:
         Common to all candidates.
     reference : estimator
         The fitted model of candidate 0, for the metric.
-    template : estimator
-        Unfitted clone with its public seeds, to decode into.
-    canonicalizer : Canonicalizer
+    form : CanonicalForm
+        Decodes them.
     X : array
         The universe, for the metric.
-    prior : PublicPrior, optional
+    prior : Expectation, optional
         What released regressors are drawn toward.
     supported : callable
         What noise is calibrated to, from the vectors and a belief.
@@ -151,10 +155,9 @@ class CandidateOutputs:
     vectors: Floats
     layout: Layout
     reference: Any
-    template: Any
-    canonicalizer: Canonicalizer
+    form: CanonicalForm
     X: Any
-    prior: PublicPrior | None = None
+    prior: Expectation | None = None
     supported: Callable[[Floats, Floats], Any] = Support
 
     def read(self, law: NoiseLaw, observed: NDArray[np.int64]) -> Floats:
@@ -181,29 +184,27 @@ class CandidateOutputs:
         """What the prior draws released vectors toward; None without one."""
         if self.prior is None:
             return None
-        template = unfitted_copy(self.template)
-        return self.canonicalizer.constant(self.layout, self.prior.mean, template)
+        template = unfitted_copy(self.form.template)
+        return self.form.canonicalizer.constant(self.layout, self.prior.mean, template)
 
     @cached_property
     def _metric_of_predictions(self) -> Metric:
         return self.metric()
 
-    def metric(self, choice: Any = "auto") -> Metric:
-        """Return the metric from a user's argument; ``"auto"`` asks the canonicalizer."""
-        if isinstance(choice, str) and choice == "auto":
-            known = (self.layout, self.reference, self.X, self.vectors)
-            own = attempt(partial(self.canonicalizer.metric, *known), "encode", fits=True)
-            metric: Metric = SubsetRun(self.template).value(own)
-            return metric
-        return as_metric(choice)
+    def metric(self) -> Metric:
+        """Metric that the canonicalizer has for these vectors."""
+        known = (self.layout, self.reference, self.X, self.vectors)
+        own = attempt(partial(self.form.canonicalizer.metric, *known), "encode", fits=True)
+        metric: Metric = SubsetRun(self.form.template).value(own)
+        return metric
 
     def support(self, belief: Floats | None = None) -> Any:
         """Return the vectors under a belief; the uniform one when not given."""
         return self.supported(self.vectors, np.empty(0) if belief is None else belief)
 
     def decode(self, vector: Floats) -> Any:
-        """Return a fresh fitted estimator that holds the numbers of ``vector`` only."""
-        return CanonicalForm(self.template, self.canonicalizer).decode(vector, self.layout)
+        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        return self.form.decode(vector, self.layout)
 
 
 @final
@@ -213,9 +214,7 @@ class SubsetEncoder:
 
     Parameters
     ----------
-    template : estimator
-        Unfitted, with its public seeds.
-    canonicalizer : Canonicalizer
+    form : CanonicalForm
     X, y : arrays
         Of the universe.
     params : mapping
@@ -225,8 +224,7 @@ class SubsetEncoder:
         where it must be.
     """
 
-    template: Any
-    canonicalizer: Canonicalizer
+    form: CanonicalForm
     X: Any
     y: Any
     params: Mapping[str, Any]
@@ -261,7 +259,7 @@ class SubsetEncoder:
         """Return fitted models with encodings, where these need no rows of a candidate's own."""
         encoded: Sequence[Encoding | None] = [None] * len(models)
         if all(model is not None for model in models):
-            encoded = self.canonicalizer.encode_jointly(models, self.X, space) or encoded
+            encoded = self.form.canonicalizer.encode_jointly(models, self.X, space) or encoded
         pairs = zip(models, encoded, strict=True)
         return [None if model is None else (model, encoding) for model, encoding in pairs]
 
@@ -269,13 +267,14 @@ class SubsetEncoder:
         self, space: SecretSpace, index: int, known: Known, stage: Stage
     ) -> tuple[Any, Encoding]:
         checked = self.checked_every > 0 and index % self.checked_every == 0
-        is_checked = self.canonicalizer.is_searched or checked
+        is_checked = self.form.canonicalizer.is_searched or checked
         model, encoding = known or (None, None)
         own: Any = None
         if model is None:
-            model, own = fit_subset(self.template, self.X, self.y, space.rows(index), self.params)
+            model, own = fit_subset(
+                self.form.template, self.X, self.y, space.rows(index), self.params
+            )
         elif encoding is None or is_checked:
             rows = space.rows(index)
             own = safe_indexing(self.X, rows if encoding is None else rows[:CHECKED_ROWS])
-        form = CanonicalForm(self.template, self.canonicalizer)
-        return model, form.encode(model, own, stage, encoding, tries=is_checked)
+        return model, self.form.encode(model, own, stage, encoding, tries=is_checked)

@@ -14,7 +14,7 @@ from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
 from pacsklearn.kernel.outputs.function_values import FunctionValues, function_name, function_values
-from pacsklearn.kernel.outputs.metric import Metric, as_metric
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 from pacsklearn.kernel.release.plan import Plan, chosen_backend
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -78,7 +78,7 @@ class FunctionPlan(Plan):
         y: Any,
         target: Target,
         noise: Any = "auto",
-        metric: Any = None,
+        metric: Metric | None = None,
     ) -> Self:
         """Evaluate the function on every candidate, once the plugins are known to be there."""
         values = partial(space.outputs, Evaluations(function, X, y))
@@ -91,11 +91,12 @@ class FunctionPlan(Plan):
         name: str,
         target: Target,
         noise: Any = "auto",
-        metric: Any = None,
+        metric: Metric | None = None,
     ) -> Self:
         """Release of values that were or will be computed, called ``name``."""
-        # Before the function runs for every candidate: these two may refuse an argument.
-        (backend, used), cost = chosen_backend(noise, target), as_metric(metric)
+        # Before the function runs for every candidate: it may refuse an argument.
+        backend, used = chosen_backend(noise, target)
+        cost = IdentityMetric() if metric is None else metric
         return cls(evaluated(), backend, cost, target, (used,), name)
 
     def calibrate(self, belief: Floats) -> NoiseLaw:

@@ -14,9 +14,9 @@ from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
 from pacsklearn.kernel.outputs.candidates import Fittable, check_is_estimator, check_wrapped
+from pacsklearn.kernel.outputs.canonicalizer import Expectation
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
-from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.plan import Part, Plan, chosen_backend
@@ -32,16 +32,17 @@ class ReleaseChoices:
     Parameters
     ----------
     noise : str or NoiseBackend, default="auto"
-    metric : "auto", None, array-like or Metric, default="auto"
+    metric : Metric, optional
+        The canonicalizer's own when not given.
     canonicalizer : "auto", str or Canonicalizer, default="auto"
-    prior : PublicPrior, optional
+    prior : Expectation, optional
         What released regressors are drawn toward.
     """
 
     noise: Any = "auto"
-    metric: Any = "auto"
+    metric: Metric | None = None
     canonicalizer: Any = "auto"
-    prior: PublicPrior | None = None
+    prior: Expectation | None = None
 
 
 @final
@@ -92,7 +93,7 @@ class ParameterPlan(Plan):
                 "additive regressor, or release=Answers()."
             )
         with stage("calibration"):
-            cost = outputs.metric(choices.metric)
+            cost = outputs.metric() if choices.metric is None else choices.metric
         return cls(outputs, candidates.space, backend, cost, target, provenance)
 
     def calibrate(self, belief: NDArray[np.float64]) -> NoiseLaw:
@@ -121,7 +122,7 @@ class ParameterPlan(Plan):
     @property
     def released(self) -> tuple[str, ...]:
         """What comes out of the noisy vector."""
-        return self.outputs.canonicalizer.noised
+        return self.outputs.form.canonicalizer.noised
 
     @property
     def public(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, final
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.host import host
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.noise_law import Target
@@ -242,7 +242,7 @@ def rehearse(value: Any, guarantee: Callable[[], Any]) -> None:
     """Show a decoded model to the block's check, if there is one; a value is no model."""
     check = _CHECK.get()
     if check is not None and hasattr(value, "get_params"):
-        check(mark_released(value, guarantee()))
+        check(host().marked(value, guarantee()))
 
 
 _CHECK: ContextVar[Callable[[Any], object] | None] = ContextVar("rehearsal", default=None)

@@ -11,10 +11,9 @@ from typing import Any, final
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
-from pacsklearn.kernel.host import stage
+from pacsklearn.kernel.host import host, stage
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.law import Law
@@ -209,7 +208,7 @@ class ReleaseProcedure(Procedure):
         guarantee = self.guarantee_of(plan, law, beside)
         return tuple(
             Release(
-                mark_released(part.value, guarantee),
+                host().marked(part.value, guarantee),
                 guarantee,
                 event,
                 part.law.noise_power,

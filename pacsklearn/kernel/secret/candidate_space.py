@@ -123,17 +123,6 @@ class CandidateSpace(Space):
         )
 
 
-def candidate_space(
-    candidates: Iterable[Any] | CandidateSpace, weights: ArrayLike | None
-) -> CandidateSpace:
-    """Return the space from a user's argument: one that is there, or a list of inputs."""
-    if not isinstance(candidates, CandidateSpace):
-        return CandidateSpace.of(candidates, weights)
-    if weights is not None:
-        raise DesignError("weights must be None when candidates is a CandidateSpace already.")
-    return candidates
-
-
 @final
 class _Numbering:
     """Numbers of inputs in the order of their first appearance; equal ones share a number."""

@@ -18,10 +18,10 @@ from sklearn.utils.validation import (
 )
 
 from pacsklearn._progress import bar
+from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales, Descent
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping

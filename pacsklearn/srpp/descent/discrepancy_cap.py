@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from pacsklearn._validation import as_probability, check_choice, check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.ledger.event import GradientSteps
 from pacsklearn.srpp.divergence import discrepancy as counts
+from pacsklearn.srpp.release.events import GradientSteps
 from pacsklearn.trials.mean_bound import upper_mean_bound
 
 # Figures of one law may differ so much, by its rounding: far below what any price depends on.

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pacsklearn._validation import check_choice, check_integer
-from pacsklearn.kernel.ledger.event import GradientSteps, Provenance
+from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.srpp.descent.discrepancy_cap import RECORDED, DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.divergence import step_divergence as steps
@@ -25,6 +25,7 @@ from pacsklearn.srpp.divergence.privacy_profile import (
 )
 from pacsklearn.srpp.divergence.renyi_conversion import approximate_epsilon, gaussian_epsilon
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
+from pacsklearn.srpp.release.events import GradientSteps
 
 ACCOUNTINGS: Final = ("worst-case", "subsampling-aware", "secret-batches")
 """How the draw of the batches counts: worst batch, mean over known ones, or never learnt."""

@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.vector_distances import vector_distances
 from pacsklearn.srpp.divergence.quantile_transport import as_sample
+from pacsklearn.universe.vector_distances import vector_distances
 
 
 def bottleneck_distance(X: Floats, Y: Floats) -> float:

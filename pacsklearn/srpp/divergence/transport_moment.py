@@ -10,7 +10,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 from scipy.special import logsumexp
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.vector_distances import vector_distances
+from pacsklearn.universe.vector_distances import vector_distances
 
 # Terms further above the least that a coupling needs are never used by the best one.
 _WIDEST = 600.0

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.vector_distances import vector_distances
 from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
 from pacsklearn.srpp.divergence.quantile_transport import merged_ranks, sliced_distances
+from pacsklearn.universe.vector_distances import vector_distances
 
 Members = Sequence[tuple[Sequence[int], Sequence[int]]]
 

@@ -11,12 +11,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.exceptions import BudgetError, ScenarioError
-from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
-from pacsklearn.kernel.ledger.event import Event, Provenance, SlicedNoise
+from pacsklearn.kernel.ledger.event import Event, Provenance
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
@@ -31,6 +31,7 @@ from pacsklearn.srpp.release.calibrated_worlds import (
     StatedRows,
     calibrated_worlds,
 )
+from pacsklearn.srpp.release.events import SlicedNoise
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.release.renyi_unit import check_unit
 from pacsklearn.srpp.release.statement import pufferfish_guarantee

@@ -24,7 +24,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.function_values import warn_of_cache
-from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric, as_metric
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 from pacsklearn.kernel.outputs.outputs import (
     CHECKED_ROWS,
     CanonicalForm,
@@ -38,6 +38,7 @@ from pacsklearn.kernel.outputs.subset_fitting import (
 from pacsklearn.kernel.outputs.withheld import silence
 from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.srpp.scenarios.scenario import World, Worlds
+from pacsklearn.universe.metrics import as_metric
 
 _ANCHORS = 8
 

@@ -11,12 +11,12 @@ from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import encoding_of, second_moment, set_facts
 from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
-from pacsklearn.kernel.outputs.public_prior import Constant
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.tabular.additive.additive_model import AdditiveModel
 from pacsklearn.tabular.additive.terms import monotone_ranges, repaired
 from pacsklearn.tabular.schema.canonicalizer import schema_facts
+from pacsklearn.universe.metrics import DiagonalMetric
 
 _LARGEST_LOG_SCALE = 100.0
 

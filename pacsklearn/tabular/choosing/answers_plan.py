@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
 from pacsklearn.estimators.released_answers import Answers
+from pacsklearn.estimators.response_model import answers_score
 from pacsklearn.exceptions import SubsetFitError, UtilityWarning
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers as AnsweredRows
@@ -115,7 +117,7 @@ def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
             few,
             kind,
             ask,
-            kind.score,
+            partial(answers_score, kind),
             most=_QUICK_ROWS,
             n_releases=_QUICK_RELEASES,
         )
@@ -146,7 +148,7 @@ def _verdict(
     constant = public_constant(candidates.estimator, candidates.y, kind.prior)
     reference = reference_of(
         constant,
-        lambda model, X, y: float(kind.score(y, model.predict(X))),
+        lambda model, X, y: answers_score(kind, y, model.predict(X)),
         held_out,
         simulated.candidates,
     )

@@ -91,18 +91,18 @@ class Judge:
         return Utility(name, tuple(scores.tolist()), temperatures[chosen], right=right)
 
     def verdict(self, name: str, plan: ParameterPlan, n_releases: int) -> Verdict:
-        """Return the verdict on one estimator's release."""
-        listed = temperatures_of(plan.outputs.template)
+        """Verdict on one estimator's release."""
+        listed = temperatures_of(plan.outputs.form.template)
         utility = self.utility(name, plan, n_releases, listed)
         return Verdict(self.scoring(plan), (utility,), self.reference(plan, utility))
 
     def without_noise(self, plan: ParameterPlan, n_releases: int) -> float:
-        """Return the mean score of the drawn candidates' models as they are."""
-        listed = temperatures_of(plan.outputs.template)
+        """Mean score of the drawn candidates' models as they are."""
+        listed = temperatures_of(plan.outputs.form.template)
         score: Any = self._scorer(plan, 1.0)
         if self._by_log:
             # Margins have no scale of their own; probabilities are taken at their word.
-            listed = listed[:1] if is_tempered(plan.outputs.template) else listed
+            listed = listed[:1] if is_tempered(plan.outputs.form.template) else listed
             score = partial(log_scores, temperatures=listed)
         scores = self.simulated(plan, n_releases, SEED, score).without_noise()
         return float(scores.mean(axis=0).max())
@@ -116,7 +116,7 @@ class Judge:
     def constant(self, plan: ParameterPlan) -> Any:
         """Return the public constant in the place of a plan's release; None where there is none."""
         prior = self._prior or plan.outputs.prior
-        return public_constant(plan.outputs.template, self._candidates.y, prior)
+        return public_constant(plan.outputs.form.template, self._candidates.y, prior)
 
     def scoring(self, plan: ParameterPlan) -> str:
         """Return the name of what is scored."""
@@ -140,7 +140,7 @@ class Judge:
             return lambda model, X, y: float(log_scores(model, X, y, (temperature,))[0])
         outputs = plan.outputs
         scorer = released_scorer(
-            self._scoring, outputs.template, outputs.canonicalizer, self._candidates.y
+            self._scoring, outputs.form.template, outputs.form.canonicalizer, self._candidates.y
         )
         return lambda model, X, y: scorer(tempered(model, temperature), X, y)
 

@@ -7,10 +7,10 @@ from typing import Any, final
 
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.alternatives import Prepare
+from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.priors import Constant

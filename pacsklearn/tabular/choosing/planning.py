@@ -45,7 +45,7 @@ class ParametersAdvice(Advice):
         estimator, one = plan.estimator, plan.plan
         verdict = plan.verdict
         if verdict is None:
-            y, methods = candidates.y, one.outputs.canonicalizer.methods
+            y, methods = candidates.y, one.outputs.form.canonicalizer.methods
             predicts = is_classifier(estimator) or is_regressor(estimator)
             if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
                 return
@@ -100,7 +100,7 @@ class ParametersAdvice(Advice):
             estimator=title,
             route="parameters",
             why=(
-                f"{type(outputs.canonicalizer).__name__} turns the fitted model into numbers, "
+                f"{type(outputs.form.canonicalizer).__name__} turns the fitted model into numbers, "
                 "which are noised once and can be published"
             ),
             promise=promise_of(law, space),
@@ -155,7 +155,7 @@ def _advice_on_parameters(
         )
     if best is not None:
         yield f"{best.name} is expected to be better under the same promise."
-    is_raw = not is_chosen and is_tempered(plan.outputs.template)
+    is_raw = not is_chosen and is_tempered(plan.outputs.form.template)
     if is_raw and verdict.expected.temperature > 1:
         yield (
             "Probabilities are too sure under this noise: that figure is of decisions divided by "
@@ -174,7 +174,9 @@ def _is_poor(verdict: Verdict, plan: ParameterPlan) -> bool:
         return verdict.gain <= 0
     # Nothing public to compare with, and farther from the targets than they are from each other.
     return (
-        is_regressor(plan.outputs.template) and _can_have_prior(plan) and verdict.expected.mean <= 0
+        is_regressor(plan.outputs.form.template)
+        and _can_have_prior(plan)
+        and verdict.expected.mean <= 0
     )
 
 
@@ -215,7 +217,10 @@ def _can_have_prior(plan: ParameterPlan) -> bool:
     outputs = plan.outputs
     if outputs.prior is not None:
         return False
-    return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
+    return (
+        outputs.form.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.form.template))
+        is not None
+    )
 
 
 def promise_of(law: NoiseLaw, space: Any) -> str:

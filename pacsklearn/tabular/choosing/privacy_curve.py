@@ -43,6 +43,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     released_scorer,
     scoring_name,
 )
+from pacsklearn.universe.metrics import metric_or_auto
 from pacsklearn.universe.row_rules import check_names, check_universe
 from pacsklearn.universe.steps import title_of
 
@@ -175,9 +176,10 @@ def privacy_utility_curve(
     design = listed_design(secret, groups, random_state, "a curve")
     prepared = design.candidates(estimator, X, y, FitOptions(params, n_jobs))
     space, outputs = prepared.space, prepared.outputs(chosen)
-    cost, support = outputs.metric(metric), outputs.support()
+    given, support = metric_or_auto(metric), outputs.support()
+    cost = outputs.metric() if given is None else given
 
-    everything, own = fit_subset(outputs.template, X, y, np.arange(X.shape[0]), params)
+    everything, own = fit_subset(outputs.form.template, X, y, np.arange(X.shape[0]), params)
     seed = int(randomness.randint(0, 2**31 - 1))
     simulated = SimulatedReleases(
         outputs,
@@ -190,7 +192,7 @@ def privacy_utility_curve(
     )
     vector, layout = chosen.encode(everything, own)
     # Through the same form: what the form itself loses is not a price of privacy.
-    on_all_rows = chosen.decode(vector, layout, clone(outputs.template))
+    on_all_rows = chosen.decode(vector, layout, clone(outputs.form.template))
     prior, _ = space.membership_prior()
     names, points = list(dict.fromkeys(name for name, *_ in wanted)), []
     with bar("points", len(wanted)) as at:

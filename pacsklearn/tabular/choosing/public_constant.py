@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from pacsklearn.kernel.outputs.public_prior import PublicPrior
+from pacsklearn.kernel.outputs.canonicalizer import Expectation
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.priors import Constant
 from pacsklearn.tabular.choosing.verdict import Utility
@@ -17,15 +17,15 @@ from pacsklearn.tabular.choosing.verdict import Utility
 _NO_REFERENCE = Utility("no constant", ())
 
 
-def public_constant(estimator: Any, y: Any, prior: PublicPrior | Constant | None = None) -> Any:
-    """Return a fitted constant in an estimator's place; None where nothing is publicly expected.
+def public_constant(estimator: Any, y: Any, prior: Expectation | Constant | None = None) -> Any:
+    """Fitted constant in an estimator's place; None where nothing is publicly expected.
 
     Parameters
     ----------
     estimator : estimator
     y : array-like of shape (n_rows,)
         Its classes, which are public, are all that is read.
-    prior : PublicPrior or Constant, optional
+    prior : Expectation or Constant, optional
         Of regressors, and of classifiers: without one all classes are equally probable.
     """
     if y is None or np.ndim(y) != 1:
@@ -38,7 +38,7 @@ def public_constant(estimator: Any, y: Any, prior: PublicPrior | Constant | None
             shares = prior.of(classes)
         constant = DummyClassifier(strategy="prior")
         return constant.fit(np.zeros((classes.size, 1)), classes, sample_weight=shares)
-    if not is_regressor(estimator) or not isinstance(prior, PublicPrior):
+    if not is_regressor(estimator) or prior is None or isinstance(prior, Constant):
         return None
     constant = DummyRegressor(strategy="constant", constant=prior.mean)
     return constant.fit(np.zeros((1, 1)), [prior.mean])

@@ -136,7 +136,7 @@ class SimulatedReleases(Simulation):
         held_out: HeldOut,
         **how: Any,
     ) -> None:
-        super().__init__(outputs.template, space, **how)
+        super().__init__(outputs.form.template, space, **how)
         self._outputs, self._score, self._held_out = outputs, score, held_out
 
     def at(self, law: NoiseLaw) -> Floats:
@@ -153,7 +153,7 @@ class SimulatedReleases(Simulation):
     def score(self, vector: Floats, index: int) -> Any:
         """Return the score of a vector as a release of candidate ``index``."""
         model, (X, y) = self._outputs.decode(vector), self._held_out(index)
-        name, first = getattr(self._outputs.canonicalizer, "steps", [("", None)])[0]
+        name, first = getattr(self._outputs.form.canonicalizer, "steps", [("", None)])[0]
         if getattr(first, "is_public", False) and name in model.named_steps:
             self._held_out.encode_once(model.named_steps[name], X)
         return self._score(model, X, y)

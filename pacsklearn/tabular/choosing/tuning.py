@@ -15,9 +15,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
 from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare
+from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.joint.shared_work import shared_work
-from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import Candidates, check_is_estimator
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer

@@ -16,12 +16,13 @@ from pacsklearn.canonical.features import encoding_of, numeric_rows, set_facts
 from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.forests.fixed_structure_forest import repaired_votes
 from pacsklearn.tabular.forests.forest_kernel import mean_squares
 from pacsklearn.tabular.forests.growth import FeatureScale, public_scale
 from pacsklearn.tabular.forests.structure import ForestStructure, descend, forest_structure
+from pacsklearn.universe.metrics import DiagonalMetric
 
 # Rows on which noise is weighed; more cost time and change little.
 _MOST_ROWS = 1000

@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
+from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.tabular.students.teaching import taught
 from pacsklearn.universe.frame import as_pandas

@@ -13,13 +13,13 @@ from sklearn.base import is_regressor
 
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.joint_labels import answer_together
+from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import classes_of
 from pacsklearn.estimators.released_answers import AnsweringKind
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Answers
 from pacsklearn.kernel.budget.nats import as_budget
-from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.function import FunctionPlan

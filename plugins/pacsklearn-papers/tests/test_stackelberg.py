@@ -17,9 +17,10 @@ from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.noise.lattice import generator_for
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
 from pacsklearn.universe.balanced_space import balanced_space
+from pacsklearn.universe.metrics import DiagonalMetric
 
 Floats = NDArray[np.float64]
 METRIC = DiagonalMetric(np.array([4.0, 1.0, 9.0]))

@@ -39,11 +39,11 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, k_of_n
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.kernel.noise.lattice import EigenBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.plugins import NoiseBackend, Success
 from pacsklearn.secrets import SecretSpace
+from pacsklearn.shaping.closed_forms import EigenBackend
 
 X, Y = load_iris(return_X_y=True)
 QUICK = CriterionBackend(n_draws=512, n_certificate=1024)

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.response_model import answers_score
 from pacsklearn.kernel.answers.answer_kind import LabelKind, ProbabilityKind, ValueKind
 from pacsklearn.plugins import registry
 from pacsklearn.priors import normal_prior
@@ -122,9 +123,11 @@ def test_numbers_are_clipped_to_their_range_and_drawn_to_the_middle_by_their_noi
 
 def test_scores_are_those_of_scikit_learn():
     told, truth, weights = np.array([0, 1, 1]), np.array([0, 1, 0]), [1.0, 1.0, 2.0]
-    assert LabelKind(np.arange(2)).score(truth, told) == pytest.approx(2 / 3)
-    assert ProbabilityKind(np.arange(2)).score(truth, told, weights) == 0.5
+    assert answers_score(LabelKind(np.arange(2)), truth, told) == pytest.approx(2 / 3)
+    assert answers_score(ProbabilityKind(np.arange(2)), truth, told, weights) == 0.5
     numbers = ValueKind((0, 1), 1)
-    assert numbers.score(truth, told) == r2_score(truth, told)
-    assert numbers.score(truth, told, weights) == r2_score(truth, told, sample_weight=weights)
+    assert answers_score(numbers, truth, told) == r2_score(truth, told)
+    assert answers_score(numbers, truth, told, weights) == r2_score(
+        truth, told, sample_weight=weights
+    )
     assert numbers.predicted(told) is told

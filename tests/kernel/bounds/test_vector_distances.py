@@ -6,7 +6,7 @@ from math import isqrt
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.bounds.vector_distances import vector_distances
+from pacsklearn.universe.vector_distances import vector_distances
 
 
 def exact(x: np.ndarray, y: np.ndarray) -> float:

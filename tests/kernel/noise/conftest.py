@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
-from pacsklearn.kernel.outputs.metric import as_metric
 from pacsklearn.plugins import registry
+from pacsklearn.universe.metrics import as_metric
 
 
 @pytest.fixture

@@ -27,11 +27,13 @@ from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise import cap_backend, certified, lattice
-from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
+from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.secrets import balanced_space
+from pacsklearn.shaping.closed_forms import EigenBackend
 from pacsklearn.testing import check_noise_backend
+from pacsklearn.universe.metrics import DiagonalMetric
 
 SPACE = balanced_space(200, n_subsets=32)
 RESIDUAL = ResidualBackend(n_draws=2048, n_certificate=2**15)

@@ -7,10 +7,11 @@ import pytest
 
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.sampled.mean_distance import mean_distance_bound
 from pacsklearn.trials.mean_bound import upper_mean_bound
+from pacsklearn.universe.metrics import DiagonalMetric
 
 
 @pytest.fixture

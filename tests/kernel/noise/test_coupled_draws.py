@@ -10,7 +10,7 @@ import pytest
 
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
 from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order, gaussian_epsilon
 from pacsklearn.srpp.laws import coupled_draws
@@ -20,6 +20,7 @@ from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 from pacsklearn.trials.mean_bound import upper_mean_bound
+from pacsklearn.universe.metrics import DiagonalMetric
 
 ORDER = 4.0
 PLAIN = IdentityMetric()

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import registry
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
+from pacsklearn.universe.metrics import DiagonalMetric
 
 ORDER = 4.0
 DRAW = np.random.default_rng(0)

@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.baselines.published_power import published_power, worst_case_power
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
-from pacsklearn.kernel.outputs.metric import DiagonalMetric
 from pacsklearn.srpp.divergence import renyi_calibration as renyi
 from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
 from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
@@ -22,6 +21,7 @@ from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds, all_pairs
+from pacsklearn.universe.metrics import DiagonalMetric
 from tests.kernel.bounds.on_a_line import quantile_distance
 
 D, K, SECRETS = 4, 5, 3

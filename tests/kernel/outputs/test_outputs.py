@@ -169,9 +169,9 @@ def test_kinds_of_rows(kind: Any) -> None:
 
 def test_seeds_are_public_and_fixed() -> None:
     outputs = run(KMeans(3, n_init=1), registry().canonicalizer("auto", KMeans()))
-    assert outputs.template.random_state == 0
-    assert outputs.template.n_clusters == 3
-    assert not hasattr(outputs.template, "cluster_centers_")
+    assert outputs.form.template.random_state == 0
+    assert outputs.form.template.n_clusters == 3
+    assert not hasattr(outputs.form.template, "cluster_centers_")
     given = run(KMeans(3, n_init=1, random_state=7), registry().canonicalizer("auto", KMeans()))
     assert given.template.random_state == 7
 

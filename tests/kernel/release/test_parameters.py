@@ -19,7 +19,6 @@ from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
@@ -29,6 +28,7 @@ from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.priors import normal_prior
 from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.universe.design import Design
+from pacsklearn.universe.public_prior import PublicPrior
 
 ROWS = np.random.default_rng(0).normal(size=(40, 2))
 TARGETS = ROWS @ [1.0, -2.0] + 5

@@ -15,10 +15,10 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PACPrivate, Parameters, Student, Subsets, Tuned
 from pacsklearn.exceptions import UtilityWarning
-from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.priors import Constant, Range
 from pacsklearn.tabular import Utility, Verdict
 from pacsklearn.tabular.choosing.public_constant import public_constant
+from pacsklearn.universe.public_prior import PublicPrior
 
 STEADY, SHAKY = (
     make_pipeline(StandardScaler(), LogisticRegression(C=C, max_iter=1000)) for C in (1e-2, 1e3)

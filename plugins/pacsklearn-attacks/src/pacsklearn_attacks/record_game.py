@@ -52,6 +52,6 @@ def record_game(
     space = SecretSpace.from_subsets(subsets, n_rows=len(X))
     candidates = candidates_over(estimator, X, y, space, FitOptions())
     target = Target(budget)
-    choices = ReleaseChoices(noise, "auto", "auto")
+    choices = ReleaseChoices(noise)
     plan = ParameterPlan.of(estimator, lambda: candidates, target, choices)
     return ReplayedGame([plan], information=budget, budget=budget, X=candidates.X, y=candidates.y)

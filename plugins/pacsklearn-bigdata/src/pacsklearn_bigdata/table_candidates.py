@@ -168,7 +168,7 @@ class TableCandidates:
             form = CanonicalForm(template, canonicalizer)
             align = partial(form.align, vectors, first, rows[:CHECKED_ROWS])
             aligned = SubsetRun(self.estimator).value(attempt(align, "align"))
-        return CandidateOutputs(aligned, first, reference, template, canonicalizer, rows)
+        return CandidateOutputs(aligned, first, reference, form, rows)
 
     def _models(self, template: Any, fitter: TableFitter) -> tuple[list[Any], TableView]:
         table, design = self.table, self.space.design

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from pacsklearn.estimators.archive import canonical_json, unpacked
+from pacsklearn.estimators.model_digest import mark_released, model_digest
 from pacsklearn.estimators.model_file import from_file
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.model_digest import mark_released, model_digest
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn_publish.signature import check_signature, public_key

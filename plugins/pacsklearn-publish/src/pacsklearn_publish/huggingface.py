@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pacsklearn._optional import optional
-from pacsklearn.kernel.guarantee.model_digest import model_digest
+from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn_publish import load_bundle
 
 __all__ = ["push", "write_folder"]

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pacsklearn.estimators.archive import canonical_json, packed
+from pacsklearn.estimators.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.estimators.model_file import to_file
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.plugins.kinds import public_path
 from pacsklearn_publish.bundle import SCHEMA, Names, load_bundle

@@ -9,33 +9,13 @@ from typing import final
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.vector_distances import vector_distances
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.outputs.canonicalizer import Constant
 from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.universe.vector_distances import vector_distances
 
 SPREADS_IN_A_RANGE = 6.0
 """Predictions are taken to lie within three standard deviations of their mean."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Constant:
-    """A model that predicts one number for every row.
-
-    Parameters
-    ----------
-    vector : ndarray of shape (d,)
-        Its canonical vector; nan where a number changes no such prediction, and is left alone.
-    slope : float, default=1.0
-        Change of the prediction with what the metric measures; the number itself under a log link.
-    """
-
-    vector: Floats
-    slope: float = 1.0
-
-    def behind(self, length: int) -> Constant:
-        """Return the prior of a vector with more numbers before it, which are left alone."""
-        return Constant(np.concatenate([np.full(length, np.nan), self.vector]), self.slope)
 
 
 @final
