@@ -173,7 +173,7 @@ def test_seeds_are_public_and_fixed() -> None:
     assert outputs.form.template.n_clusters == 3
     assert not hasattr(outputs.form.template, "cluster_centers_")
     given = run(KMeans(3, n_init=1, random_state=7), registry().canonicalizer("auto", KMeans()))
-    assert given.template.random_state == 7
+    assert given.form.template.random_state == 7
 
 
 # --- the caller's things stay as they are ----------------------------------------------------
