@@ -253,4 +253,5 @@ class LogdetBackend(ClosedFormBackend):
         # residual-pac, Proposition 2: least trace under the log-determinant bound.
         return logdet_allocation(signal, budget)
 
-    bound = staticmethod(logdet_bound)
+    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
+        return logdet_bound(centres, weights, scale)

@@ -69,7 +69,7 @@ class AnswersAdvice(Advice):
             candidates,
             labels,
             lambda queries: labels.predictions(models, models.checked(queries)),
-            labels.score,
+            partial(answers_score, labels),
             most=_ASKED_ROWS,
             n_releases=request.n_releases,
         )
