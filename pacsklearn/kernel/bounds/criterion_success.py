@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from pacsklearn.kernel.bounds.mixture import (
     posteriors,
     single_posteriors,
 )
+from pacsklearn.kernel.bounds.overlap import overlap_success
 
 # Posteriors in single precision, and their error.
 Singles = tuple[NDArray[np.float32], float]
@@ -61,7 +62,9 @@ class Looks(NamedTuple):
             third = second_look(m, n_draws, narrow, products // 4)
             return cls(second, second, third, n_sets, narrow)
         if wide >= _REACHED * n_sets:
-            return cls(max(second, third), second, third, wide, narrow)
+            # The closed form leaves fewer sets to look at.
+            third = max(min(third, products >> 18), second)
+            return cls(second, second, third, max(wide // 4, narrow), narrow)
         return cls(third, 0, 0, 0, 0)
 
 
@@ -104,9 +107,10 @@ def screened_success(
     1. All sets by their spread, one product of a table of second moments with each set instead of
        one with each draw. With prior ``r`` and variance ``v`` of the posterior probability the
        success is at most ``1/2 + sqrt((r - 1/2)^2 + v)`` (Jensen), and ``v``, a mean of values in
-       ``[0, max(r, 1 - r)^2]``, has a Chernoff bound. Where the second look does not reach all
-       sets, this one has as many draws as the third; where that reaches less than a quarter, it is
-       the only one.
+       ``[0, max(r, 1 - r)^2]``, has a Chernoff bound. Where the second look may not reach all sets,
+       each has a bound in closed form besides, which is certain
+       (:func:`~pacsklearn.kernel.bounds.overlap.overlap_success`); where it would not reach a
+       quarter of them, this look has more draws and is the only one.
     2. Sets that this leaves above the worst by the same draws' means, those of the largest bounds,
        by a betting bound on their success.
     3. Sets that are still above it, again those of the largest bounds, by many more draws.
@@ -122,7 +126,7 @@ def screened_success(
     share = gamma / (3 if looks.second else 1) / t
     kept: list[Singles] = []
     blocks = mixture.draws(looks.spread, generator)
-    variances, rates, error = spread(mixture, sets, blocks, kept, looks.second)
+    variances, rates, error = spread(mixture, sets, blocks, kept if looks.second else None)
     largest = np.maximum(rates, 1 - rates) ** 2
     # A root of a mean square moves by no more than the numbers do.
     seen = (np.sqrt(variances) + error) ** 2
@@ -130,12 +134,13 @@ def screened_success(
     above = largest * chernoff_bounds(levels, looks.spread, share)[level]
     # Jensen: E|P - 1/2| is at most the root of E(P - 1/2)^2, prior and variance added.
     bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
+    if looks.wide < t:
+        bounds = np.minimum(bounds, overlap_success(mixture, sets))
     if not looks.second:
         return float(bounds.max())
-    same = list(_rows(kept, looks.second))
-    worst = _looked_at(sets, _highest(bounds, _PROBED), same, looks.second, share, bounds)
+    worst = _looked_at(sets, _highest(bounds, _PROBED), kept, looks.second, share, bounds)
     chosen = _highest(bounds, looks.wide, worst)
-    worst = max(worst, _looked_at(sets, chosen, same, looks.second, share, bounds))
+    worst = max(worst, _looked_at(sets, chosen, kept, looks.second, share, bounds))
     chosen = _highest(bounds, looks.narrow, worst)
     tables = (single_posteriors(mixture, each) for each in mixture.draws(looks.third, generator))
     _looked_at(sets, chosen, tables, looks.third, share, bounds)
@@ -161,7 +166,6 @@ def spread(
     sets: NDArray[np.bool_],
     blocks: Iterable[MixtureDraws],
     kept: list[Singles] | None = None,
-    n_kept: int = 0,
 ) -> tuple[Floats, Floats, float]:
     """Return the mean squared change of the probability of each set of candidates, and its prior.
 
@@ -171,9 +175,7 @@ def spread(
     sets : ndarray of bool, shape (t, m)
     blocks : iterable of MixtureDraws
     kept : list, optional
-        Gets posteriors of the first blocks, of shape (n, m), in single precision.
-    n_kept : int
-        Draws of these at least.
+        Gets the posteriors of each block, of shape (n, m), in single precision.
 
     Returns
     -------
@@ -196,7 +198,7 @@ def spread(
     for draws in blocks:
         single, wrong = single_posteriors(mixture, draws)
         error = max(error, wrong)
-        if kept is not None and n < n_kept:
+        if kept is not None:
             kept.append((single, wrong))
         change = single.astype(np.float64)
         change -= mixture.weights
@@ -261,14 +263,7 @@ def _looked_at(
     squares = np.maximum(squares * (1 + (_SUMMED + 2) * 2.0**-23), total**2 / n)
     closer = upper_mean_bounds(total, squares, n, 0.0, 0.5 + error, share) + 0.5 + error
     bounds[chosen] = np.minimum(bounds[chosen], closer)
-    return 0.5 + float(total.max()) / n
-
-
-def _rows(tables: list[Singles], n: int) -> Iterator[Singles]:
-    """Yield the first ``n`` rows of the tables."""
-    for table, error in tables:
-        yield table[:n], error
-        n -= len(table[:n])
+    return 0.5 + float(total.max(initial=0.0)) / n
 
 
 def _rounded_up(shares: Floats) -> Floats:

@@ -115,8 +115,7 @@ def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
     """
     unit, n = float(prior.max()), len(table)
     weights = prior / unit
-    # Sums of whole numbers below 2^24 are exact in single precision.
-    kind: Any = np.float32 if np.all(weights == 1) and weights.size < _EXACT else np.float64
+    kind = _precision(weights)
     signs = np.where(table, 1, -1).astype(kind)
     weighed = signs * weights.astype(kind)
     uneven, far = np.abs(weighed.sum(axis=1)), 0.0
@@ -130,6 +129,11 @@ def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
     return float((1 + (far * unit - n) / (n * (n - 1))) / 2)
 
 
+def _precision(weights: Floats) -> Any:
+    """Of sums of weights with signs: those of whole numbers below 2^24 are exact in single."""
+    return np.float32 if np.all(weights == 1) and weights.size < _EXACT else np.float64
+
+
 def _worst(
     table: NDArray[np.bool_], choices: NDArray[np.int64], prior: Floats, most: int
 ) -> Floats:
@@ -137,10 +141,12 @@ def _worst(
     unit, n = float(prior.max()), len(table)
     # In units of the largest weight: sums of equal ones are whole numbers, the same everywhere.
     weights = prior / unit
-    known, parted, uneven = np.where(table[choices], 1.0, -1.0), np.empty(n), 0.0
+    kind = _precision(weights)
+    known, parted, uneven = np.where(table[choices], kind(1), -kind(1)), np.empty(n), 0.0
+    weighed = weights.astype(kind)
     for start in range(0, n, _BLOCK):
         part = np.arange(start, min(start + _BLOCK, n))
-        signed = np.where(table[part], weights, -weights)
+        signed = np.where(table[part], weighed, -weighed)
         # Half of all mass, and half of how far the signs of both agree or disagree.
         alike = np.abs(signed @ known.T)
         alike[part[:, None] == choices] = 0.0

@@ -21,6 +21,7 @@ from pacsklearn.kernel.bounds.mixture import (
     posteriors,
     single_posteriors,
 )
+from pacsklearn.kernel.bounds.overlap import overlap_success
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.secrets import SecretSpace, balanced_space
@@ -181,7 +182,7 @@ def test_spread_is_the_variance_of_the_posterior() -> None:
     blocks = list(mixture.draws(3000, generator))
     sets = every_set(6)
     kept: list[np.ndarray] = []
-    variances, rates, wrong = spread(mixture, sets, blocks, kept, 3000)
+    variances, rates, wrong = spread(mixture, sets, blocks, kept)
     inside = np.concatenate([posteriors(mixture, draws) for draws in blocks]) @ sets.T
     np.testing.assert_allclose(rates, sets @ mixture.weights)
     exactly = np.mean((inside - rates) ** 2, axis=0)
@@ -222,7 +223,7 @@ def test_draws_and_looks_follow_from_sizes() -> None:
 def test_looks_at_tables_of_any_size() -> None:
     few, some, many = (Looks.of(t, 128, 1024, 2**32) for t in (300, 20_000, 1_000_000))
     assert few == Looks(4096, 4096, 32_768, 300, 256)
-    assert some == Looks(65_536, 4096, 65_536, 8192, 256)
+    assert some == Looks(4096, 4096, 16_384, 2048, 256)
     assert many == Looks(65_536, 0, 0, 0, 0)
 
 
@@ -260,6 +261,8 @@ def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) 
     level = np.mean((inside - rates) ** 2, axis=0) / widest
     above = widest * chernoff_bounds(np.minimum(level * (1 + 1 / 128), 1.0), looks.spread, share)
     bounds, worst = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above), 1.0), 0.0
+    if looks.wide < len(sets):
+        bounds = np.minimum(bounds, overlap_success(mixture, sets))
     if looks.second:
         worst = look(values[: looks.second], highest(64))
         worst = max(worst, look(values[: looks.second], highest(looks.wide)))
@@ -292,3 +295,15 @@ def test_single_precision_is_paid_for() -> None:
     worst = _looked_at(sets, np.arange(len(sets)), [(table, 1e-7)], 600, 1e-3, bounds)
     assert worst == 0.5 + total.max() / 600
     np.testing.assert_allclose(bounds, np.minimum(1.0, expected + 0.5 + error), rtol=1e-13)
+
+
+def test_a_mean_above_every_certain_bound_leaves_these() -> None:
+    """Few draws may mislead: what they say is then too high, and no set is looked at again."""
+    sets = np.random.default_rng(0).random((300, 16)) < 0.5
+    signals = 0.01 * np.random.default_rng(1).standard_normal((16, 3))
+    mixture = GaussianMixture(signals, np.full(16, 1 / 16))
+    assert 75 <= Looks.of(300, 16, 2, 12_000).wide < 300
+    certain = overlap_success(mixture, sets).max()
+    for seed in range(5):
+        generator = np.random.default_rng(seed)
+        assert screened_success(mixture, sets, 2, 0.9, generator, 12_000) <= certain
