@@ -123,6 +123,7 @@ class Row:
         return f"| `{self.name}` | {self.release} | {self.noised} | {self.public} |"
 
 
+@cache
 def estimators() -> dict[str, type]:
     """Every estimator of the installed scikit-learn."""
     return {name: cls for name, cls in all_estimators() if name not in NOT_FITTED_HERE}

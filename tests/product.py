@@ -21,11 +21,12 @@ def leave_the_rest_for_soak(items: Sequence[pytest.Item]) -> None:
     """
     products = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("product") is not None:
+        if item.get_closest_marker("product") and not item.get_closest_marker("soak"):
             products[item.nodeid.partition("[")[0]].append(item)
     for name, cases in products.items():
+        held = facets(cases)
         # Two tests of one product look at different cases.
-        of = {item: facets(item) for item in Random(name).sample(cases, len(cases))}
+        of = {item: held[item] for item in Random(name).sample(cases, len(cases))}
         sample = set(spread(of))
         rest = [item for item in cases if item not in sample]
         if os.environ.get("PACSKLEARN_SOAK") == "sample":
@@ -34,11 +35,20 @@ def leave_the_rest_for_soak(items: Sequence[pytest.Item]) -> None:
             item.add_marker(pytest.mark.soak)
 
 
-def facets(item: pytest.Item) -> Facets:
-    """Return what a case has that a sample should hold at least once."""
-    by = item.get_closest_marker("product").kwargs.get("by")
-    call = item.callspec
-    return frozenset(call.indices.items() if by is None else enumerate(by(**call.params)))
+def facets(cases: Sequence[pytest.Item]) -> dict[pytest.Item, Facets]:
+    """Return what each case of a test has that a sample should hold at least once."""
+    by = cases[0].get_closest_marker("product").kwargs.get("by")
+    if by is not None:
+        return {item: frozenset(enumerate(by(**item.callspec.params))) for item in cases}
+    # The cases share the objects their parameters are; pytest's own indices count the cases.
+    place = defaultdict(dict)
+    return {
+        item: frozenset(
+            (name, place[name].setdefault(id(value), len(place[name])))
+            for name, value in item.callspec.params.items()
+        )
+        for item in cases
+    }
 
 
 def spread(cases: dict[pytest.Item, Facets]) -> list[pytest.Item]:

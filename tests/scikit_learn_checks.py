@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import partial
 from typing import Any
 
@@ -25,13 +25,16 @@ def checks_of(estimators: Mapping[str, Any]) -> Checks:
     }
 
 
-def run(checks: Checks, excused: Mapping[str, str] | None = None) -> Callable[..., Any]:
+def run(
+    checks: Checks, excused: Mapping[str, str] | None = None, again: Container[str] = ()
+) -> Callable[..., Any]:
     """Parametrize a test with ``estimator`` and ``check``; ``make test`` runs a sample.
 
-    It has every check once, and every estimator.
+    It has every check once, and every estimator. Those that another test runs as well are named
+    in ``again``, and all left to ``make soak``.
     """
     cases = [
-        pytest.param(*pair, id=name, marks=_marks((excused or {}).get(name)))
+        pytest.param(*pair, id=name, marks=_marks((excused or {}).get(name), name in again))
         for name, pair in checks.items()
     ]
     names = {id(estimator): name.partition("-")[0] for name, (estimator, _) in checks.items()}
@@ -50,5 +53,6 @@ def check_name(check: Any) -> str:
     return check.__name__
 
 
-def _marks(reason: str | None) -> list[pytest.MarkDecorator]:
-    return [] if reason is None else [pytest.mark.xfail(reason=reason)]
+def _marks(reason: str | None, again: bool) -> list[pytest.MarkDecorator]:
+    excused = [] if reason is None else [pytest.mark.xfail(reason=reason)]
+    return [*excused, *([pytest.mark.soak] if again else [])]

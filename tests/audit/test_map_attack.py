@@ -19,6 +19,8 @@ from pacsklearn.testing.example_games import AttackGames
 
 TRIALS = 1500
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 @pytest.fixture(scope="module")
 def data() -> Any:
@@ -47,6 +49,7 @@ SCENARIOS = [
 
 
 @pytest.mark.statistical
+@pytest.mark.product
 @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=["shift", "shares", "groups", "resampled"])
 @pytest.mark.parametrize("noise", ["isotropic", "anisotropic"])
@@ -104,13 +107,14 @@ def test_one_data_set_a_secret_makes_them_equal(data):
 
 
 def test_the_contract(data):
-    check_attack(MapAttack())
+    check_attack(MapAttack(), n_trials=200)
     scenario = GroupScenario(n_draws=1)
     sound = calibrated(data, scenario, 0.2, "full")
     silent = replace(sound.law, centres=np.zeros_like(sound.law.centres))
     leaking = replace(sound.law, centres=sound.law.centres * 50)
     check_attack(
         MapAttack(),
+        n_trials=200,
         games=AttackGames(
             sound=SlicedGame(sound),
             silent=SlicedGame(replace(sound, law=silent)),

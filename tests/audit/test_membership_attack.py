@@ -86,16 +86,16 @@ def test_the_unit_and_the_rule_are_chosen_before_the_trials():
 def test_choosing_on_the_same_trials_would_be_seen():
     """With nothing released, the best of many units after the fact looks like a leak; ours not."""
     silent = example_games().silent
-    runs = [OptimalMembershipAttack(n_pilot=50).run(silent, 100, seed) for seed in range(30)]
+    runs = [OptimalMembershipAttack(n_pilot=50).run(silent, 100, seed) for seed in range(15)]
     right = sum(run.n_successes for run in runs)
-    honest = AttackResult("pooled", "membership", 3000, right, 0.5, None)
+    honest = AttackResult("pooled", "membership", 1500, right, 0.5, None)
     assert honest.confidence_interval().low <= 0.5 <= honest.confidence_interval().high
     members, best = silent.members, 0
-    for seed in range(30):
+    for seed in range(15):
         generator = np.random.default_rng(seed)
         secrets = [silent.play(generator).secret for _ in range(100)]
         best += members[secrets].sum(axis=0).max()
-    after = AttackResult("pooled", "membership", 3000, int(best), 0.5, None)
+    after = AttackResult("pooled", "membership", 1500, int(best), 0.5, None)
     assert after.confidence_interval().low > 0.5
 
 

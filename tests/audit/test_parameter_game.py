@@ -34,14 +34,14 @@ def outputs():
 
 @pytest.mark.parametrize("budget", [1 / 16, 1 / 4])
 def test_two_candidates_are_told_apart_as_often_as_two_gaussians(budget):
-    """Compared at four standard errors of 4000 rounds; fails under one seed of 15,000."""
+    """Compared at four standard errors of 1500 rounds; fails under one seed of 15,000."""
     pair = SecretSpace.from_subsets([[0, 1], [2, 3]], 4)
     law = law_of(np.array([[0.0, 1.0], [3.0, -1.0]]), budget)
     apart = abs(int(law.centres[0, 0]) - int(law.centres[1, 0])) / LATTICE_SCALE
     expected = stats.norm.cdf(apart / 2)
     for attack in (IdentificationAttack(), OptimalMembershipAttack(unit=2)):
-        result = attack.run(ParameterGame(law, pair), 4000, seed=1)
-        assert abs(result.success - expected) <= 4 * math.sqrt(expected * (1 - expected) / 4000)
+        result = attack.run(ParameterGame(law, pair), 1500, seed=1)
+        assert abs(result.success - expected) <= 4 * math.sqrt(expected * (1 - expected) / 1500)
         assert result.prior == 0.5
         assert not result.violates()
 
@@ -81,7 +81,7 @@ def test_laws_may_follow_the_belief(outputs, uneven):
 def test_several_looks_at_one_secret_add_up(outputs, space):
     law = law_of(outputs, 1 / 16)
     named = [
-        IdentificationAttack().run(ParameterGame([law] * count, space), 600, seed=0)
+        IdentificationAttack().run(ParameterGame([law] * count, space), 300, seed=0)
         for count in (1, 16)
     ]
     assert named[1].confidence_interval().low > named[0].confidence_interval().high
@@ -89,7 +89,7 @@ def test_several_looks_at_one_secret_add_up(outputs, space):
     assert not any(result.violates() for result in named)
     # At the price of one it would be a leak, and is seen to be.
     cheap = ParameterGame([law] * 16, space, information=1 / 16)
-    assert IdentificationAttack().run(cheap, 600, seed=0).violates()
+    assert IdentificationAttack().run(cheap, 300, seed=0).violates()
 
 
 def test_what_is_promised(outputs, space):

@@ -31,6 +31,8 @@ from tests.audit.broken import OneExactNumber, Redrawing, TooQuiet
 X, y = load_iris(return_X_y=True)
 M = 16
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 def fitted(noise="auto", estimator=None, **options):
     model = PACPrivate(

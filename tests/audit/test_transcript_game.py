@@ -100,7 +100,7 @@ def test_a_round_is_charged_and_stopped_as_a_session_is(halves, space, monkeypat
 def test_the_posterior_is_the_truth(kind, uneven):
     """Calibration: of all rounds, a candidate is the secret as often as the posteriors say.
 
-    Sums of 800 rounds, compared at four standard errors for 16 candidates and the maximum: a
+    Sums of 400 rounds, compared at four standard errors for 16 candidates and the maximum: a
     right posterior fails under less than one seed of 900.
     """
     generator = np.random.default_rng(4)
@@ -110,7 +110,7 @@ def test_the_posterior_is_the_truth(kind, uneven):
     game = TranscriptGame(
         predictions, uneven, step_budget=1 / 8, n_queries=4, adversary=MostContested(predictions)
     )
-    rounds = [game.play(generator) for _ in range(800)]
+    rounds = [game.play(generator) for _ in range(400)]
     posterior = np.stack([played.posterior for played in rounds])
     secret = np.eye(M)[[played.secret for played in rounds]]
     weight = posterior**2  # anything that is a function of what was seen

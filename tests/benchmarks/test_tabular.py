@@ -79,7 +79,7 @@ def test_results_are_kept_and_continued(tabular: Any, tmp_path: Path) -> None:
 
 
 def test_a_cell_that_takes_too_long_stays_empty(tabular: Any, tmp_path: Path) -> None:
-    before = signal.signal(signal.SIGALRM, tabular._out_of_time)
+    before = signal.signal(signal.SIGALRM, tabular.out_of_time)
     try:
 
         def endless() -> list[float]:

@@ -106,7 +106,21 @@ def test_an_example_has_a_title_and_runs_on_bundled_data(example):
     assert "pacsklearn.datasets" not in text
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=[example.stem for example in EXAMPLES])
+# Half of the time of all examples is theirs.
+LONG = ("plot_02", "plot_05", "plot_13", "plot_14")
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(
+            example,
+            marks=pytest.mark.soak if example.stem.startswith(LONG) else (),
+            id=example.stem,
+        )
+        for example in EXAMPLES
+    ],
+)
 def test_an_example_runs(example, pyplot):
     runpy.run_path(str(example))
     assert pyplot.get_fignums()

@@ -35,8 +35,9 @@ def namespace(request, monkeypatch, tmp_path):
             registry().unregister(added.made)
 
 
-# Half of the time of all pages is theirs.
-LONG = ("attacks", "audits", "responses", "srpp")
+# Most of the time of all pages is theirs.
+LONG = ("attacks", "audits", "budgets", "choosing_models", "clustering", "large_tables")
+LONG += ("pipelines", "responses", "srpp", "srpp_sgd", "student")
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,15 @@ def test_fit_warns_of_what_is_no_better_than_a_constant(cancer: Any, recwarn: An
     assert not [each for each in recwarn if each.category is UtilityWarning]
 
 
-@pytest.mark.parametrize("kind", [LinearSVC, GaussianNB, RidgeClassifier, Ridge], ids=repr)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        RidgeClassifier,
+        Ridge,
+        *(pytest.param(kind, marks=pytest.mark.soak) for kind in (GaussianNB, LinearSVC)),
+    ],
+    ids=repr,
+)
 def test_more_columns_than_rows_are_advised_on(kind: Any) -> None:
     rng = np.random.default_rng(0)
     y = rng.permutation(np.repeat([0, 1], [50, 30]))

@@ -1,6 +1,6 @@
 """At a budget of nearly nothing a released model is as good as one that never saw the data.
 
-The candidates are fitted once; 200 releases of each model are then drawn with seeded noise. At
+The candidates are fitted once; 100 releases of each model are then drawn with seeded noise. At
 this budget a model is noise, and noise and its mirror image are equally likely, so the mean of a
 measure that changes sign with the model is exactly zero. The tests allow 3.5 standard errors:
 under another seed a sound model would fail one of them once in 2000 runs.
@@ -29,7 +29,7 @@ from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.plugins import registry
 from pacsklearn.universe.design import Design
 
-RELEASES = 200
+RELEASES = 100
 NOTHING = 1e-9
 
 pytestmark = [
@@ -105,8 +105,8 @@ def test_every_backend_leaves_chance(noise: str, cancer: Any, fit_once: None) ->
     model = LinearSVC(C=0.01)
     values = measured(model, *cancer, accuracy_over_chance, NOTHING, noise)
     assert is_zero(values)
-    assert values.std() / np.sqrt(RELEASES) < 0.03  # so a tenth above chance would be seen
-    assert not is_zero(measured(model, *cancer, accuracy_over_chance, 1.0, noise, 40))
+    assert values.std() / np.sqrt(RELEASES) < 0.03  # so 0.2 above chance would be seen
+    assert not is_zero(measured(model, *cancer, accuracy_over_chance, 1.0, noise, 20))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_clusters_mean_nothing(iris: Any, fit_once: None) -> None:
     assert measured(model, *iris, agreement, 50.0, "logdet", 2).mean() > 0.5
 
 
-@pytest.mark.parametrize("copies", [1, 2, 8])
+@pytest.mark.parametrize("copies", [1, pytest.param(2, marks=pytest.mark.soak), 8])
 def test_candidates_in_blocks_leave_chance(copies: int, cancer: Any, fit_once: None) -> None:
     """Also where every row stands twice or eight times: equal rows share no block."""
     X, y = (np.repeat(each, copies, axis=0) for each in cancer)
@@ -146,7 +146,8 @@ def test_candidates_in_blocks_leave_chance(copies: int, cancer: Any, fit_once: N
         session = PrivacySession(
             X, y, budget=Nats(budget, allow_exact=True), secret=space, random_state=seed
         )
-        return accuracy_over_chance(session.release(LinearDiscriminantAnalysis()).value, X, y)
+        model = session.release(LinearDiscriminantAnalysis(), certify=False).value
+        return accuracy_over_chance(model, X, y)
 
     seeds = np.random.RandomState(7)
     values = np.array([released(NOTHING, seeds) for _ in range(RELEASES)])

@@ -18,8 +18,10 @@ from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from tests.inside import (
     account_of,
     answers_of,
+    name_in_ledger_of,
     noise_of,
     procedure_of,
+    requests_of,
     responders_of,
 )
 
@@ -117,9 +119,9 @@ def test_answers_in_a_ledger_stand_under_the_session_and_the_request(tmp_path: A
     ledger = SharedLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
     asked = PrivacySession(X, Y, budget=Nats(1.0), secret=Subsets(4), ledger=ledger, store="ledger")
     stored = [
-        answers_of(asked.responder(GaussianNB(), query_budget=step))._responder
+        name_in_ledger_of(answers_of(asked.responder(GaussianNB(), query_budget=step)))
         for step in (0.1, 0.2)
     ]
-    names = list(responders_of(asked)._responders)
+    names = requests_of(responders_of(asked))
     assert stored == [f"{account_of(asked).session}/{name}" for name in names]
     assert len(set(names)) == 2

@@ -55,7 +55,6 @@ SECURE = [
 ]
 
 pytestmark = [
-    pytest.mark.usefixtures("few_draws"),
     pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]

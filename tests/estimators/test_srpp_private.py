@@ -51,8 +51,6 @@ from pacsklearn.srpp import (
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
-pytestmark = pytest.mark.usefixtures("few_draws")
-
 
 @pytest.fixture(scope="module")
 def data() -> Any:

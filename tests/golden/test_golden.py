@@ -44,8 +44,13 @@ def test_the_record_holds_every_call_and_no_other() -> None:
 
 
 def kind(call: Call) -> tuple[str, ...]:
-    """First word of a call's name; one of each is in the sample."""
-    return (call.name.split()[0],)
+    """What is called; one of each is in the sample."""
+    return (call.kind,)
+
+
+def arguments(call: Call) -> list[tuple[str, str, str]]:
+    """Every argument and its value; `make golden` and `make soak` hold the other products too."""
+    return [(call.kind, name, repr(value)) for name, value in call.arguments.items()]
 
 
 @pytest.mark.product(by=kind)
@@ -58,6 +63,7 @@ def test_figures_are_the_same_bits_without_numba(call: Call) -> None:
     processor()["kernels"] != MADE_ON["kernels"],
     reason="sums are rounded otherwise on another processor; make golden BASE=... compares there",
 )
+@pytest.mark.product(by=arguments)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_figures_are_those_of_the_record(call: Call) -> None:
     is_same_machine = processor() == MADE_ON

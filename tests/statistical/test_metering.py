@@ -250,6 +250,7 @@ def run(
     return meter
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("budget", [2.0**-5, 0.05, 0.3, 0.9])
 @pytest.mark.parametrize("adversary", [halving, stubborn, hunter])
@@ -258,6 +259,7 @@ def test_three_adaptive_label_queries(adversary: Adversary, prior: str, budget: 
     assert meter.expected == 0 or meter.transcripts > 1
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("budget", [0.01, 0.3, 0.9])
 def test_three_labels(prior: str, budget: float) -> None:
@@ -275,6 +277,7 @@ def test_the_meter_is_sharp_when_little_is_spent() -> None:
     assert meter.information > 0.97 * meter.expected, "so a meter 3 % too low would be caught"
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("share", [0.5, 1.5, 2.2])
 def test_no_transcript_passes_the_ceiling(prior: str, share: float) -> None:
@@ -285,6 +288,7 @@ def test_no_transcript_passes_the_ceiling(prior: str, share: float) -> None:
         assert meter.stopped > 0.5
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("budget", [0.02, 0.3, 0.9])
 def test_values(prior: str, budget: float) -> None:

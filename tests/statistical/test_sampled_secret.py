@@ -61,7 +61,7 @@ def test_the_attack_that_knows_seven_rows_reads_nothing_off_a_list() -> None:
     assert abs(right["listed"] / rounds - uniform[KNOWN]) < error + 0.02
 
 
-@pytest.mark.parametrize("k", [0, 3, 7])
+@pytest.mark.parametrize("k", [0, pytest.param(3, marks=pytest.mark.soak), 7])
 def test_the_likeliest_answer_after_the_release_stays_below_the_bound(k: int) -> None:
     """The posterior over 30,000 subsets by the released integers, knowing k memberships."""
     generator = np.random.default_rng(k)

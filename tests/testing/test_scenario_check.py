@@ -14,6 +14,8 @@ from pacsklearn.srpp.scenarios.scenario import Law, World, Worlds
 from pacsklearn.testing import check_scenario
 
 GENERATOR = np.random.default_rng(0)
+
+pytestmark = pytest.mark.usefixtures("few_draws")
 X = GENERATOR.normal(size=(60, 2))
 COLUMN = np.arange(60) % 3 == 0
 

@@ -93,13 +93,13 @@ class StepProfile(ABC):
         n_panels = math.ceil((high - low) / width)
         if n_panels > _MOST_PANELS:
             return math.inf
-        edges = np.union1d(np.linspace(low, high, n_panels + 1), self._corners(low, high))
+        edges = np.union1d(np.linspace(low, high, n_panels + 1), self.corners(low, high))
         halves = np.diff(edges)[:, None] / 2
         nodes = (edges[:-1, None] + halves * (1 + _NODES)).ravel()
         logs = self._log_integrand(nodes, order)
         return float(logsumexp(logs, b=(halves * _WEIGHTS).ravel())) + self.allowance
 
-    def _corners(self, low: float, high: float) -> Floats:
+    def corners(self, low: float, high: float) -> Floats:
         """Return the thresholds between two others at which the curve is not smooth."""
         return np.empty(0)
 
@@ -151,11 +151,11 @@ class OppositeRowsProfile(StepProfile):
     def __init__(
         self, log_law: Floats, reach: float, slack: float = 0.0, *, below: bool = False
     ) -> None:
-        self._logs, self._shifts = _components(log_law, reach, slack, below=below)
-        self.start, self.reach = 0.0, float(self._shifts.max())
+        self._logs, self.shifts = _components(log_law, reach, slack, below=below)
+        self.start, self.reach = 0.0, float(self.shifts.max())
 
     def at(self, thresholds: Floats) -> ProfilePoints:
-        t, shifts, logs = thresholds[:, None], self._shifts, self._logs
+        t, shifts, logs = thresholds[:, None], self.shifts, self._logs
         up, down = logs + shifts * t - shifts**2 / 2, logs - shifts * t - shifts**2 / 2
         high, low = logsumexp(up, axis=1), logsumexp(down, axis=1)
         slope = np.exp(up - high[:, None]) @ shifts + np.exp(down - low[:, None]) @ shifts
@@ -191,14 +191,14 @@ class CommonBatchProfile(StepProfile):
     def __init__(self, log_law: Floats, reach: float, slack: float = 0.0) -> None:
         logs, shifts = _components(log_law, reach, slack, _MOST_WITH_CORNERS)
         self._rest = logs[0] if shifts[0] == 0 else -math.inf
-        self._logs, self._shifts = (each[shifts > 0] for each in (logs, shifts))
-        self.start = float(self._shifts[0]) / 2
-        self.reach = float(self._shifts[-1])
+        self._logs, self.shifts = (each[shifts > 0] for each in (logs, shifts))
+        self.start = float(self.shifts[0]) / 2
+        self.reach = float(self.shifts[-1])
         # So many components have corners closer together than they are looked for.
-        self.allowance = 1e-3 if self._shifts.size > _MANY_CORNERS else 0.0
+        self.allowance = 1e-3 if self.shifts.size > _MANY_CORNERS else 0.0
 
     def at(self, thresholds: Floats) -> ProfilePoints:
-        logs, shifts = self._logs, self._shifts
+        logs, shifts = self._logs, self.shifts
         ratios = shifts * thresholds[:, None] - shifts**2 / 2
         if self._rest == -math.inf:
             # Nothing to share out: known batches are no worse, each with a threshold of its own.
@@ -212,9 +212,9 @@ class CommonBatchProfile(StepProfile):
         each = logs + ours + _log_complement(theirs - ours)
         return ProfilePoints(epsilon, slope, logsumexp(each, axis=1))
 
-    def _corners(self, low: float, high: float) -> Floats:
+    def corners(self, low: float, high: float) -> Floats:
         """Return where a component begins or ends to get a share, found by bisection."""
-        if self._rest == -math.inf or self._shifts.size == 1:
+        if self._rest == -math.inf or self.shifts.size == 1:
             return np.empty(0)
         grid = np.linspace(low, high, _CORNER_PANELS)
         active = self._active(grid)
@@ -227,7 +227,7 @@ class CommonBatchProfile(StepProfile):
         return np.asarray(right)
 
     def _active(self, thresholds: Floats) -> NDArray[np.bool_]:
-        return self._level(self._shifts * thresholds[:, None] - self._shifts**2 / 2)[2]
+        return self._level(self.shifts * thresholds[:, None] - self.shifts**2 / 2)[2]
 
     @property
     def _offset(self) -> float:
@@ -244,7 +244,7 @@ class CommonBatchProfile(StepProfile):
             epsilon = np.maximum(total - np.log(np.maximum(free, math.exp(self._rest))), 0.0)
             kept = active & (ratios > epsilon[:, None])
             if np.array_equal(kept, active):
-                slope = np.exp(inside - total[:, None]) @ self._shifts
+                slope = np.exp(inside - total[:, None]) @ self.shifts
                 return epsilon, slope, active
             active = kept
 

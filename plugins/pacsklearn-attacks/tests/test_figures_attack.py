@@ -27,6 +27,8 @@ from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 N = 120
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.normal(size=(N, 3))
@@ -80,6 +82,7 @@ def test_a_list_around_the_true_table_names_it_every_time(query, epsilon):
 
 
 @pytest.mark.statistical
+@pytest.mark.product
 @pytest.mark.parametrize(("query", "epsilon"), [(MEAN, 0.01), (MODEL, 0.1)], ids=["mean", "model"])
 @pytest.mark.parametrize(
     "scenario",

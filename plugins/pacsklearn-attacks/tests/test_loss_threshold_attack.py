@@ -108,6 +108,7 @@ def test_other_games_are_refused():
         LossThresholdAttack(unit=99).run(game(1.0), 10, 0)
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 def test_overfitted_digits():

@@ -110,7 +110,7 @@ def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch
     assert np.array_equal(here.coef_, there.coef_)
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.soak)])
 def test_what_was_sent_to_workers_that_die_is_sent_again(
     client: Any, monkeypatch: Any, when: str
 ) -> None:

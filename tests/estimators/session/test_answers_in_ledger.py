@@ -27,7 +27,7 @@ from pacsklearn.kernel.ledger import log
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.priors import Range
 from pacsklearn.upkeep.backup import backup, restore
-from tests.inside import account_of, answer_table_of, answers_of, secret_of
+from tests.inside import account_of, answer_table_of, answers_of, forget_held, secret_of
 from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.kernel.ledger.raw_database import raw
 
@@ -284,7 +284,7 @@ def test_numbers_come_back_in_every_bit(tmp_path: Path) -> None:
         params = {"prior": Range(0.0, 8.0), "query_budget": 2.0**-9}
         responder: Responder = session.responder(DecisionTreeRegressor(random_state=0), **params)
         told = responder.answer(queries(0))
-        answers_of(responder)._held.clear()  # type: ignore[union-attr]
+        forget_held(answers_of(responder))
         again = responder.answer(queries(0))
     np.testing.assert_array_equal(told.values, again.values)
     assert told.values.dtype == again.values.dtype

@@ -27,7 +27,7 @@ from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.srpp import SRPPSGDClassifier
 from pacsklearn.srpp.laws.batch_sampler import BatchSampler
-from tests.inside import account_of, secret_of
+from tests.inside import account_of, handle_of, locks_of, secret_of
 
 InAChild = Callable[[Callable[[], Any]], Any]
 
@@ -106,7 +106,8 @@ def test_everything_refuses_whatever_locks_were_held(
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with session._one_at_a_time, session.ledger._store._lock:  # type: ignore[attr-defined]
+        one, other = locks_of(session)
+        with one, other:
             held.set()
             done.wait(60)
 
@@ -174,7 +175,7 @@ def test_estimators_that_answer(answering: PACPrivate, in_a_child: InAChild) -> 
         assert isinstance(in_a_child(lambda c=copied: c.predict(rows(3))), ForeignProcessError)
     # The name in a pickle is known in a forked child: what it leads to is not for it.
     pickled = pickle.dumps(answering)
-    handle = answering._answering._handle
+    handle = handle_of(answering)
     attempts: list[Callable[[], Any]] = [
         lambda: pickle.loads(pickled).predict(rows(3)),
         lambda: pickle.loads(pickled).answers_given_,

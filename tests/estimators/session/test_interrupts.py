@@ -17,7 +17,7 @@ from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from tests.inside import account_of, answers_of, candidates_of
+from tests.inside import account_of, answers_of, candidates_of, in_flight_of
 
 X, y = load_iris(return_X_y=True)
 MODEL = KNeighborsClassifier(3)
@@ -99,7 +99,7 @@ def test_a_key_taken_by_another_copy_is_no_interrupted_charge(ledger):
         interrupt["moment"] = "before"
         with pytest.raises(KeyboardInterrupt):
             responder.predict(rows[:1])
-        stolen = account_of(session)._in_flight
+        stolen = in_flight_of(account_of(session))
         rival = replace(stolen, n_outputs=7)
         ledger.charge(rival)
         with pytest.raises(SessionRolledBackError, match="moved"):

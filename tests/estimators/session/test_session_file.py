@@ -64,6 +64,7 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 import pacsklearn.estimators.privacy_session as module
 from pacsklearn.kernel.noise.sampler import SecureSampler
+from tests.inside import secret_of
 
 def refused(*_, **__):
     raise AssertionError("nothing is drawn again")
@@ -78,8 +79,8 @@ assert session.ledger.spent == before
 told = responder.predict(queries)
 pickle.dump(
     dict(stored=stored, told=told, before=before, spent=session.ledger.spent,
-         events=session.ledger.events, index=session._secret.index,
-         belief=session._secret.log_belief, counted=responder.n_answered),
+         events=session.ledger.events, index=secret_of(session).index,
+         belief=secret_of(session).log_belief, counted=responder.n_answered),
     open(sys.argv[3], "wb"),
 )
 """

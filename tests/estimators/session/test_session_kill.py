@@ -148,7 +148,7 @@ def test_a_session_killed_very_often(place: Place) -> None:
 
 
 def test_a_session_killed_again_and_again(place: Place) -> None:
-    killed_again_and_again(place, 6)
+    killed_again_and_again(place, 3)
 
 
 def killed_again_and_again(place: Place, n_kills: int) -> None:

@@ -53,11 +53,11 @@ class Talking:
     """A function that talks about the drawn secret, and about nothing else."""
 
     def __init__(self, n_trials: int, talk: Callable[[], None]) -> None:
-        self._calls, self._n_trials, self._talk = 0, n_trials, talk
+        self.n_calls, self._n_trials, self._talk = 0, n_trials, talk
 
     def __call__(self, secret: float) -> float:
-        self._calls += 1
-        if self._calls > self._n_trials + 1:  # the first trial is run once more
+        self.n_calls += 1
+        if self.n_calls > self._n_trials + 1:  # the first trial is run once more
             self._talk()
         return secret
 
@@ -96,7 +96,7 @@ def test_the_secrets_own_computation_leaves_no_trace(
                 seed=seed,
             )
         )
-        assert function._calls == 222, "the secret was looked at"
+        assert function.n_calls == 222, "the secret was looked at"
         assert np.isfinite(release.value)
     assert shown == []
     assert "".join(capfd.readouterr()) == ""

@@ -70,7 +70,9 @@ def random_problem(rng: np.random.Generator) -> Problem:
     )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.soak] if seed > 1 else []) for seed in range(8)]
+)
 def test_kernel_equals_reference(seed: int) -> None:
     rng = np.random.default_rng(seed)
     stops = set()

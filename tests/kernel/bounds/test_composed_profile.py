@@ -44,6 +44,7 @@ def theirs(event, n_steps, kind):
     return found
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("n_steps", [1, 100, 10_000])
 @pytest.mark.parametrize("sigma", [0.5, 2.0, 8.0])
 @pytest.mark.parametrize("rate", [0.001, 0.01, 0.1])

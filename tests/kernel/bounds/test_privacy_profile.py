@@ -229,7 +229,7 @@ def test_renyi_is_the_integral_of_the_profile(profile, order):
     """Summed over a fine grid from the first threshold on, to nine digits."""
     end = profile.start + order * profile.reach + 12.0
     # Slopes jump at corners, which have a test of their own.
-    edges = np.union1d(np.linspace(profile.start, end, 8_001), profile._corners(profile.start, end))
+    edges = np.union1d(np.linspace(profile.start, end, 8_001), profile.corners(profile.start, end))
     halves = np.diff(edges)[:, None] / 2
     nodes = (edges[:-1, None] + halves * (1 + np.array([-1, 1]) / math.sqrt(3))).ravel()
     points = profile.at(nodes)
@@ -256,9 +256,9 @@ def test_corners_are_where_batches_begin_or_end_to_get_a_share():
         brentq(lambda t: ratio(2, t) - alone(1, t), 2.0, 4.5, xtol=1e-12),
         brentq(lambda t: ratio(1, t) - alone(2, t), 3.5, 9.0, xtol=1e-12),
     ]
-    found = np.sort(PROFILES["common, far"]._corners(1.6, 30.0))
+    found = np.sort(PROFILES["common, far"].corners(1.6, 30.0))
     assert found == pytest.approx(corners, abs=1e-8)
-    assert PROFILES["always some rows"]._corners(0.0, 9.0).size == 0
+    assert PROFILES["always some rows"].corners(0.0, 9.0).size == 0
 
 
 def merged(law, most, below):
@@ -292,7 +292,7 @@ def test_how_many_counts_are_kept_apart():
     for kind, most in ((OppositeRowsProfile, 256), (CommonBatchProfile, 48)):
         for n in (most, most + 1):
             law = np.full(n, 1 / n)
-            kept = kind(np.log(law), 0.01)._shifts.size + (kind is CommonBatchProfile)
+            kept = kind(np.log(law), 0.01).shifts.size + (kind is CommonBatchProfile)
             assert (kept == n) == (n <= most)
     allowances = [CommonBatchProfile(np.log(np.full(n, 1 / n)), 0.1).allowance for n in (25, 26)]
     assert allowances == [0.0, 1e-3]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import ForeignProcessError
 from pacsklearn.kernel.noise import sampler as samplers
 from pacsklearn.kernel.noise.sampler import NoisePool, Sampler, SecureSampler, SeededSampler
+from tests.inside import locks_of
 
 
 class CountingSampler(Sampler):
@@ -240,7 +241,8 @@ def test_a_forked_process_gets_nothing(
         taken = in_a_child(lambda: pool.take(200))
         assert isinstance(taken, ForeignProcessError)
         # Also where a thread of the parent held every lock when it forked.
-        with pool._guard, pool._state._changed:  # type: ignore[union-attr]
+        one, other = locks_of(pool)
+        with one, other:
             assert isinstance(in_a_child(lambda: pool.take(1)), ForeignProcessError)
             assert in_a_child(pool.close) is None
         assert np.unique(pool.take(200)).size > 190

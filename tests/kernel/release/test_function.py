@@ -27,7 +27,7 @@ from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.padding.channel import channel_information
 from pacsklearn.padding.one_sided import OneSidedBackend
 from pacsklearn.secrets import CandidateSpace, PoissonSubsets, release_sampled
-from tests.inside import account_of, secret_of
+from tests.inside import account_of, is_drawn, secret_of
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ class TestBadFunctions:
         with pytest.raises(FunctionError, match=message):
             session.release_function(function)
         assert session.ledger.spent == 0
-        assert secret_of(session)._index is None
+        assert not is_drawn(secret_of(session))
 
     def test_messages_are_withheld(self):
         def fail(key):

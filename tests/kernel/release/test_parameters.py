@@ -29,6 +29,7 @@ from pacsklearn.priors import normal_prior
 from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.universe.design import Design
 from pacsklearn.universe.public_prior import PublicPrior
+from tests.inside import is_drawn
 
 ROWS = np.random.default_rng(0).normal(size=(40, 2))
 TARGETS = ROWS @ [1.0, -2.0] + 5
@@ -175,5 +176,5 @@ def test_a_release_that_does_not_fit_changes_nothing() -> None:
         procedure.release(plan)
     assert isinstance(procedure.account.own, MemoryLedger)
     assert procedure.account.own.events == ()
-    assert procedure.secret._index is None
+    assert not is_drawn(procedure.secret)
     assert procedure.secret.belief == pytest.approx(plan.space.weights)

@@ -47,7 +47,7 @@ ONCE_MORE = {
 
 
 # A check that fails is repaired in the code, never excused here.
-@run(ONCE_MORE)
+@run(ONCE_MORE, again=SECURE)
 def test_seeded_noise_passes_every_check(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -50,6 +50,7 @@ from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAcco
 from pacsklearn.srpp.divergence.discrepancy import SAMPLINGS
 from pacsklearn.srpp.release.run import Charging, PrivateRun
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
+from tests.inside import record_of
 
 QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 SMALL = {"epochs": 2, "batches": 100, "secret_name": "cancer", "classes": [0, 1]}
@@ -275,7 +276,7 @@ def test_partial_fit_with_other_numbers_of_rows(cancer):
     X, y = cancer
     model = private(budget=5.0, epochs=6, batches=Batches(100, accounting="subsampling-aware"))
     model.partial_fit(X, y).partial_fit(X[:150], y[:150])
-    record = model._record
+    record = record_of(model)
     assert len(record.prices) == 2
     spent = sum(Fraction(price) * count for price, count, _ in record.prices)
     assert model.guarantee_.spent == pytest.approx(float(spent))
@@ -587,7 +588,7 @@ def test_classes(cancer):
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
     assert not hasattr(private(loss="hinge"), "predict_proba")
     digits = load_digits(return_X_y=True)
-    many = private(budget=1e7, epochs=5, random_state=None, classes=range(10)).fit(
+    many = private(budget=1e7, epochs=1, random_state=None, classes=range(10)).fit(
         digits[0] / 16, digits[1]
     )
     assert many.decision_function(digits[0]).shape == (1797, 10)

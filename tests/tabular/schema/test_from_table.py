@@ -260,7 +260,7 @@ def test_auto_reads_a_raw_table(patients: Any) -> None:
     assert "published exactly" in model.guarantee_.headline
 
 
-@pytest.mark.parametrize("copies", [1, 2, 8])
+@pytest.mark.parametrize("copies", [1, pytest.param(2, marks=pytest.mark.soak), 8])
 def test_facts_lead_no_model_at_no_budget(patients: Any, copies: int) -> None:
     """Rule 4: what is looked up helps nobody's predictions by itself."""
     table, ill = patients

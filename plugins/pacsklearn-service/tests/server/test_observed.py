@@ -65,6 +65,7 @@ def test_a_table_may_be_larger_than_a_request(new_house: Any) -> None:
     assert [each["kind"] for each in facts["signature"]] == ["number", "text"]
 
 
+@pytest.mark.soak  # beside a file, test_server.py kills one in every run
 def test_a_leader_that_stands_still_is_replaced_on_a_server(
     server: PostgresServer, tmp_path: Path
 ) -> None:
