@@ -257,7 +257,6 @@ def _is_private(value: Any) -> bool:
 def _still_answers(search: Any) -> bool:
     best = getattr(search, "best_estimator_", None)
     return any(
-        step.release_.name == "responses" and step.remaining_budget_ > 0
+        hasattr(step, "answers_given_") and step.remaining_budget_ > 0
         for _, step in _private_steps(best)
-        if "release_" in vars(step)
     )
