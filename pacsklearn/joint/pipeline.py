@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from pacsklearn._sklearn_compat import features_of, output_config
@@ -301,8 +301,17 @@ class EncodedFitter(SubsetFitter):
 
 def _learns_nothing(step: Any) -> bool:
     """Return whether a row's output depends on that row, parameters and names alone."""
+    if type(step) is FeatureUnion:
+        # Encoders that take any row: who refuses one would refuse it for all candidates.
+        parts = [part for _, part in step.transformer_list]
+        return all(_takes_any_row(part) and not output_config(part) for part in parts)
     # Of itself alone: a subclass may learn.
-    return type(step) is PolynomialFeatures or "learns_nothing" in vars(type(step))
+    return type(step) is PolynomialFeatures or _takes_any_row(step)
+
+
+def _takes_any_row(step: Any) -> bool:
+    """Return whether a step is an encoder by public facts alone."""
+    return "learns_nothing" in vars(type(step))
 
 
 def _encoded(encoder: Any, rows: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pacsklearn import Nats, PACPrivate, Subsets, config_context
@@ -99,6 +99,21 @@ def test_pipelines_behind_an_encoder(
     estimator = make_pipeline(SchemaEncoder(schema, numbers=numbers, missing="ignore"), *steps)
     assert isinstance(registry().subset_fitter_for(estimator), EncodedFitter)
     assert_same(estimator, X, y, tolerance=tolerance)
+
+
+def test_pipelines_behind_two_encoders(table: Any) -> None:
+    X, schema, y = table
+    encoders = make_union(
+        SchemaEncoder(schema, missing="ignore"),
+        SchemaEncoder(schema, numbers="thermometer", missing="ignore"),
+    )
+    estimator = make_pipeline(encoders, StepwiseClassifier(3))
+    assert isinstance(registry().subset_fitter_for(estimator), EncodedFitter)
+    assert_same(estimator, X, y, tolerance=1e-8)
+    learns = make_union(
+        SchemaEncoder(schema), make_pipeline(SchemaEncoder(schema), StandardScaler())
+    )
+    assert registry().subset_fitter_for(make_pipeline(learns, StepwiseClassifier())) is None
 
 
 def test_numbers_behind_products() -> None:
