@@ -110,7 +110,7 @@ class Signature:
                 f"{f' (the first is {missing[0]!r})' if missing else ''}, {extra} are unknown.",
             )
         lengths = {len(columns[name]) for name in self.names}
-        if len(lengths) != 1 or not lengths <= set(range(1, most + 1)):
+        if len(lengths) != 1 or not 1 <= max(lengths) <= most:
             raise Problem(
                 "too-large" if lengths and max(lengths) > most else "invalid",
                 f"A request holds from 1 to {most} rows, and as many values in every column.",

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, final
@@ -56,7 +56,7 @@ class Vault:
         self._cipher = AESGCM(_derived(key, "at rest"))
         self._mac = _derived(key, "queries")
         self.form_of_keys = _derived(key, "form of keys")
-        self._names = lru_cache(1024)(self._hash_of)
+        self._begun = lru_cache(1024)(self._hash_of)
         self._signer = Ed25519PrivateKey.from_private_bytes(_derived(key, "statements"))
 
     @classmethod
@@ -109,9 +109,16 @@ class Vault:
 
     def name(self, digest: bytes, model: str) -> bytes:
         """Name of a query (16 bytes), which tells nobody without the key what was asked."""
-        named = self._names(model).copy()
-        named.update(digest)
-        return bytes(named.digest())
+        return self.names([digest], model)[0]
+
+    def names(self, digests: Iterable[bytes], model: str) -> list[bytes]:
+        """Names of queries."""
+        begun, names = self._begun(model), []
+        for digest in digests:
+            named = begun.copy()
+            named.update(digest)
+            names.append(named.digest())
+        return names
 
     def _hash_of(self, model: str) -> Any:
         # By model: the same row asked of two models has names that nobody can link.

@@ -113,13 +113,13 @@ class Evaluated:
         Of a query's name in the rest.
     columns : dict of str to ndarray
     predictions : ndarray
-    flags : ndarray of bool
+    flags : list of bool
     """
 
     place: dict[bytes, int]
     columns: dict[str, NDArray[Any]]
     predictions: NDArray[Any]
-    flags: NDArray[np.bool_]
+    flags: list[bool]
 
     @classmethod
     def of(
@@ -145,11 +145,11 @@ class Evaluated:
         columns = {name: np.concatenate([part[name] for part in new_rows]) for name in new_rows[0]}
         predictions = responder.predictions(responder.models.checked(signature.rows(columns)))
         contested = responder.kind.engine.contested(predictions, log_prior)
-        return cls(place, columns, predictions, contested)
+        return cls(place, columns, predictions, contested.tolist())
 
     def contested(self, names: Sequence[bytes]) -> int:
         """Return how many of the queries are contested."""
-        return sum(bool(self.flags[self.place[name]]) for name in names)
+        return sum(map(self.flags.__getitem__, map(self.place.__getitem__, names)))
 
     def total(self, shares: Iterable[Share]) -> int:
         """Return how many contested rows requests pay for: those new to their senders."""

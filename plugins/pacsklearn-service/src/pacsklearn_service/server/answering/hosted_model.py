@@ -15,18 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.estimators.plain_document import read_document
-from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_document import document_state
-from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.stored_answers import row_keys
-from pacsklearn.estimators.stored_session import caught_up
-from pacsklearn.exceptions import BudgetExhaustedError, LedgerCorruptedError, SessionRolledBackError
+from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.batch import Batch, Evaluated, Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Known, Records
+from pacsklearn_service.server.answering.resumed_session import resumed
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import NOT_READ, Problem
@@ -110,15 +107,15 @@ class HostedModel:
         # Sealed by this service: whoever has not its key cannot have put models there.
         stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
         state = document_state(stored["session"], models=True)
-        learned, pending, is_charged = self._resume(state)
-        recipe = stored["recipe"]
+        now = resumed(self._database, self.records, self.dataset, state)
+        self._session, self._charged, recipe = now.session, now.charged, stored["recipe"]
         self._responder = Recipe(**recipe).responder(self._session, self._estimator(recipe))
-        if learned is not None:
-            self._responder.n_answered, self._responder.n_contested = learned.counts
+        if now.learned is not None:
+            self._responder.n_answered, self._responder.n_contested = now.learned.counts
         weights = np.asarray(state.space.weights)
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
-        if pending is not None:
-            self._recover(pending, is_charged=is_charged)
+        if now.pending is not None:
+            self._recover(now.pending, is_charged=now.is_charged)
         self._is_stale = False
 
     def worst_price(self, ask: Ask) -> tuple[int, float]:
@@ -216,7 +213,7 @@ class HostedModel:
                 left = Quotas(connection, self.dataset).standing(share.user).remaining
             except Problem as problem:
                 return problem
-        reply = self._reply(replace(share, remaining=left), known)
+        reply = known.reply(replace(share, remaining=left), self._responder.kind)
         if share.key is not None:
             with self._database.writing() as connection:
                 self.records.keep(connection, share, reply)
@@ -314,7 +311,7 @@ class HostedModel:
             rows = self._responder.models.checked(self.signature.rows(ask.columns))
         except ValueError:  # its words may quote rows
             raise Problem("invalid", NOT_READ) from None
-        return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
+        return self._vault.names(row_keys(rows), self.name)
 
     def _batch(
         self, shares: dict[int, Share], evaluated: Evaluated, known: Known
@@ -325,42 +322,12 @@ class HostedModel:
         fresh = [name for name in new if name not in known.answers]
         places = np.asarray([evaluated.place[name] for name in fresh], dtype=np.intp)
         rows = {name: column[places] for name, column in evaluated.columns.items()}
-        flags = [bool(evaluated.flags[k]) for k in places]
+        flags = [evaluated.flags[k] for k in places]
         packed = self.signature.packed(rows) if fresh else b""
         batch = Batch(
             self._responder.procedure.account.n_charged, fresh, flags, packed, list(shares.values())
         )
         return batch, evaluated.predictions[places]
-
-    def _resume(self, state: SessionState) -> tuple[Learned | None, Batch | None, bool]:
-        """Take the session over; what was learned, what was not finished, and whether charged."""
-        ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
-        counted = -1
-        while True:
-            with self._database.reading() as connection:
-                # To resume a session takes it from whoever has it: only the lease's holder may.
-                self._database.check_lease(connection)
-                learned, pending = self.records.progress(connection)
-            now = caught_up(state, ledger, None if learned is None else np.asarray(learned.belief))
-            is_charged = pending is not None and pending.event in now.charged
-            self._charged = len(now.charged) - is_charged
-            stored = len(state.events) if learned is None else learned.charged
-            if stored != self._charged:
-                raise LedgerCorruptedError(
-                    0,
-                    f"holds {self._charged} charges for the answers of {self.name!r}, and the "
-                    f"service has stored those of {stored}: one of them is an older copy",
-                )
-            try:
-                self._session = PrivacySession.resume(now.state, ledger=ledger)
-                return learned, pending, is_charged
-            except SessionRolledBackError:
-                # A charge of whoever had the lease may show only now: it stood in the high-water
-                # file alone when that process was killed, or was on its way to the ledger. All is
-                # looked at again while there is more to count; in an older copy there is not.
-                if now.state.n_charged <= counted:
-                    raise
-                counted = now.state.n_charged
 
     def _recover(self, batch: Batch, *, is_charged: bool) -> None:
         """Draw what another process charged and never told; undo what it did not even charge."""
@@ -388,11 +355,8 @@ class HostedModel:
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
         if not self._database.is_held:
             raise FencedError(_NOT_IN_CHARGE)
-        values = self._responder.draw(plan)[0]
-        return {
-            name: Answer(value.tolist() if hasattr(value, "tolist") else value, flag)
-            for name, value, flag in zip(batch.names, values, batch.flags, strict=True)
-        }
+        values = np.asarray(self._responder.draw(plan)[0]).tolist()
+        return dict(zip(batch.names, map(Answer, values, batch.flags), strict=True))
 
     def _store(
         self, fresh: dict[bytes, Answer], shares: Sequence[Share], known: Known
@@ -403,7 +367,7 @@ class HostedModel:
             paid.setdefault(share.user, []).extend(share.new)
         # From here on nobody's answer to one of these rows is drawn again, whatever fails.
         known.answers |= fresh
-        made = [self._reply(share, known) for share in shares]
+        made = [known.reply(share, self._responder.kind) for share in shares]
         learned = Learned(
             [float(each) for each in self._responder.log_belief],
             (self._responder.n_answered, self._responder.n_contested),
@@ -423,21 +387,6 @@ class HostedModel:
                 quotas.refund(share.user, share.project, share.price, share.reservation)
             quotas.flush()
             self.records.write(connection, None)
-
-    def _reply(self, share: Share, known: Known) -> dict[str, Any]:
-        kind, answers = self._responder.kind, known.answers
-        decoded = kind.decoded([answers[name].value for name in share.names])
-        contested = sum(answers[name].contested for name in share.new)
-        outputs = {"predict": kind.predicted(decoded).tolist()}
-        if kind.answers == "probabilities":
-            outputs["predict_proba"] = decoded.tolist()
-        return {
-            "outputs": outputs,
-            "charged": share.price,
-            "contested": contested,
-            "free": len(share.names) - contested,
-            "remaining": share.remaining,
-        }
 
 
 _NOT_IN_CHARGE: Final = "Another process is taking over this service; try again."

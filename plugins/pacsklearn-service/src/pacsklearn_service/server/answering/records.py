@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, final
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn_service.server.answering.batch import Batch, Learned, Share
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.problem import Problem
@@ -55,6 +56,22 @@ class Known:
     def new_to(self, user: str, names: Sequence[bytes]) -> list[bytes]:
         """Return the names that the user has not paid for, each once, in the order asked."""
         return [name for name in dict.fromkeys(names) if name not in self.paid[user]]
+
+    def reply(self, share: Share, kind: AnswerKind) -> dict[str, Any]:
+        """What a request is told once all of its rows have answers."""
+        told = [self.answers[name] for name in share.names]
+        decoded = kind.decoded([each.value for each in told])
+        contested = sum(self.answers[name].contested for name in share.new)
+        outputs = {"predict": kind.predicted(decoded).tolist()}
+        if kind.answers == "probabilities":
+            outputs["predict_proba"] = decoded.tolist()
+        return {
+            "outputs": outputs,
+            "charged": share.price,
+            "contested": contested,
+            "free": len(share.names) - contested,
+            "remaining": share.remaining,
+        }
 
     def shares(
         self, asks: Sequence[Ask], names: Mapping[int, list[bytes]]
@@ -106,16 +123,16 @@ class Records:
     """
 
     def __init__(self, vault: Vault, model: str) -> None:
-        self._vault, self._model = vault, model
+        self._vault, self.model = vault, model
 
     def begin(self, connection: Connection) -> None:
         """Make the row of a new model."""
-        connection.insert("service_progress", model=self._model)
+        connection.insert("service_progress", model=self.model)
 
     def progress(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
         """Return what was learned so far, and a batch that was written down and not finished."""
         question = "SELECT intent, learned FROM service_progress WHERE model = ?"
-        (row,) = connection.ask(question, self._model)
+        (row,) = connection.ask(question, self.model)
         intent, learned = (
             None if row[name] is None else self._vault.open(row[name], self._place(name))
             for name in ("intent", "learned")
@@ -129,7 +146,7 @@ class Records:
         """Put down what is about to be charged; None where it was not, and is undone."""
         intent = batch and self._vault.seal(_BATCH.dump_json(batch), self._place("intent"))
         statement = "UPDATE service_progress SET intent = ? WHERE model = ?"
-        connection.change(statement, intent, self._model)
+        connection.change(statement, intent, self.model)
 
     def finish(
         self,
@@ -142,24 +159,25 @@ class Records:
         # The rows that were asked are not kept longer than a restart could need them.
         sealed = self._vault.seal(_LEARNED.dump_json(learned), self._place("learned"))
         statement = "UPDATE service_progress SET intent = NULL, learned = ? WHERE model = ?"
-        connection.change(statement, sealed, self._model)
+        connection.change(statement, sealed, self.model)
         # An answer that is there already is an error of the database: two answers to a query say
         # more than the one that was charged.
+        place = self._place("answer", "")
         told = self._vault.seal_all(
-            [(to_json(each), self._place("answer", name.hex())) for name, each in answers.items()]
+            [(to_json(each), place + name.hex()) for name, each in answers.items()]
         )
         connection.insert_all(
             "service_answers",
             ("model", "name", "answer"),
-            [(self._model, name, each) for name, each in zip(answers, told, strict=True)],
+            [(self.model, name, each) for name, each in zip(answers, told, strict=True)],
         )
         connection.insert_all(
             "service_paid",
             ("model", "user", "name"),
             [
-                (self._model, user, self._own(user, name))
+                (self.model, user, name)
                 for user, names in paid.items()
-                for name in names
+                for name in self._own(user, names)
             ],
         )
 
@@ -167,7 +185,7 @@ class Records:
         """Return what is known of the queries that users ask, by their names."""
         names = list(dict.fromkeys(name for own in asked.values() for name in own))
         question = "SELECT name, answer FROM service_answers WHERE model = ? AND name IN"
-        found = self._rows(connection, question, names, self._model)
+        found = self._rows(connection, question, names, self.model)
         answers = {
             (name := bytes(row["name"])): Answer(*self._opened(row["answer"], "answer", name.hex()))
             for row in found
@@ -176,15 +194,16 @@ class Records:
         paid = {}
         for user, rows in asked.items():
             # Nobody has paid for what was never answered.
-            own = {self._own(user, name): name for name in rows if name in answers}
-            found = self._rows(connection, question, list(own), self._model, user)
+            known = [name for name in rows if name in answers]
+            own = dict(zip(self._own(user, known), known, strict=True))
+            found = self._rows(connection, question, list(own), self.model, user)
             paid[user] = {own[bytes(row["name"])] for row in found}
         return Known(answers, paid)
 
     def size(self, connection: Connection) -> int:
         """Return how many queries were answered."""
         question = "SELECT count(*) AS number FROM service_answers WHERE model = ?"
-        return int(connection.ask(question, self._model)[0]["number"])
+        return int(connection.ask(question, self.model)[0]["number"])
 
     def reply(self, connection: Connection, ask: Ask) -> dict[str, Any] | None:
         """Return the reply that was given for the key, None for a new one.
@@ -199,11 +218,11 @@ class Records:
         question = (
             'SELECT body, reply FROM service_requests WHERE model = ? AND "user" = ? AND key = ?'
         )
-        rows = connection.ask(question, self._model, ask.caller.user, ask.key)
+        rows = connection.ask(question, self.model, ask.caller.user, ask.key)
         if not rows:
             return None
         # The body's name under the key, not the body: what was asked is on no disk.
-        if not self._vault.same(rows[0]["body"], self._vault.name(ask.body, self._model)):
+        if not self._vault.same(rows[0]["body"], self._vault.name(ask.body, self.model)):
             raise Problem(
                 "key-reused",
                 "This Idempotency-Key was used for a request with another body; use a new one.",
@@ -216,22 +235,22 @@ class Records:
         if share.key is not None:
             connection.insert(
                 "service_requests",
-                model=self._model,
+                model=self.model,
                 user=share.user,
                 key=share.key,
-                body=self._vault.name(share.body, self._model),
+                body=self._vault.name(share.body, self.model),
                 reply=self._vault.seal(to_json(reply), self._place("reply", share.user, share.key)),
                 created=time.time(),
             )
 
-    def _own(self, user: str, name: bytes) -> bytes:
-        return self._vault.name(name, f"{self._model} {user}")
+    def _own(self, user: str, names: Sequence[bytes]) -> list[bytes]:
+        return self._vault.names(names, f"{self.model} {user}")
 
     def _opened(self, sealed: bytes, kind: str, *which: str) -> Any:
         return from_json(self._vault.open(sealed, self._place(kind, *which)))
 
     def _place(self, kind: str, *which: str) -> str:
-        return "/".join([kind, self._model, *which])
+        return "/".join([kind, self.model, *which])
 
     @staticmethod
     def _rows(

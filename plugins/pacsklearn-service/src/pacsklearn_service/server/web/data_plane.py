@@ -28,6 +28,24 @@ _LONGEST_KEY: Final = 200
 _BINARY: Final = "application/octet-stream"
 
 
+# First, because routes are looked through in order, and this one is asked row after row.
+@router.post("/v2/models/{model}/infer", openapi_extra=V2_BODY)
+@router.post("/v2/models/{model}/versions/{version}/infer", include_in_schema=False)
+async def infer_v2(request: Request, model: str, version: str = "") -> Response:
+    """Return the private answers to the rows of a batch."""
+    facts = await ask(request, "admit", model=_key(model, version))
+    rows = await read_rows(request, facts, ARROW)
+    reply = await infer(request, facts, rows.columns, rows.parameters)
+    if rows.body is None:
+        return _written(request, reply)
+    content, header = written_v2(facts, rows.body, reply)
+    if header is None:
+        return Response(content, media_type=JSON)
+    return Response(
+        content, media_type=_BINARY, headers={"inference-header-content-length": str(header)}
+    )
+
+
 @router.get("/v2/health/live")
 async def live() -> dict[str, bool]:
     """Return whether the process runs."""
@@ -69,23 +87,6 @@ async def model_ready(request: Request, model: str, version: str = "") -> dict[s
     """Return whether a model can answer."""
     await ask(request, "model", model=_key(model, version))
     return {"name": model, "ready": True}
-
-
-@router.post("/v2/models/{model}/infer", openapi_extra=V2_BODY)
-@router.post("/v2/models/{model}/versions/{version}/infer", include_in_schema=False)
-async def infer_v2(request: Request, model: str, version: str = "") -> Response:
-    """Return the private answers to the rows of a batch."""
-    facts = await ask(request, "admit", model=_key(model, version))
-    rows = await read_rows(request, facts, ARROW)
-    reply = await infer(request, facts, rows.columns, rows.parameters)
-    if rows.body is None:
-        return _written(request, reply)
-    content, header = written_v2(facts, rows.body, reply)
-    if header is None:
-        return Response(content, media_type=JSON)
-    return Response(
-        content, media_type=_BINARY, headers={"inference-header-content-length": str(header)}
-    )
 
 
 @router.post("/invocations", openapi_extra=INVOCATION_BODY)
