@@ -119,6 +119,16 @@ def test_guesses_cost_the_coordinator_no_more_than_their_ration(
     assert len([shown for shown in asked if "guess" in shown]) == 3
 
 
+def test_a_row_costs_the_same_whatever_the_most_rows_of_a_request_are() -> None:
+    signature, spent = Signature(("x",), ("number",)), {}
+    for most in (10, 2**22):
+        began = time.process_time()
+        for _ in range(20):
+            signature.checked({"x": [1.0]}, most=most)
+        spent[most] = time.process_time() - began
+    assert spent[2**22] < 0.5 + 10 * spent[10]
+
+
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1.evil.example/keys", "http://localhost.evil.example", "file:///keys"]
 )
