@@ -113,7 +113,8 @@ class Vault:
 
     def names(self, digests: Iterable[bytes], model: str) -> list[bytes]:
         """Names of queries."""
-        begun, names = self._begun(model), []
+        begun = self._begun(model)
+        names: list[bytes] = []
         for digest in digests:
             named = begun.copy()
             named.update(digest)
