@@ -34,7 +34,7 @@ Amount = Annotated[float, BeforeValidator(_read), Field(gt=0, allow_inf_nan=Fals
 
 
 def versioned(key: str) -> tuple[str, int]:
-    """Name of a model, and the number of the version that a key names."""
+    """Return the name of a model, and the number of the version that a key names."""
     name, _, version = key.partition("@")
     return name, int(version or 1)
 
@@ -58,7 +58,7 @@ class StatedBudget(_Part):
         return self
 
     def value(self) -> Budget:
-        """The library's object."""
+        """Return the library's object."""
         from pacsklearn.kernel.plugins.registry import registry
 
         ((name, amount),) = self.model_dump(exclude_none=True).items()
@@ -104,18 +104,18 @@ class Recipe(_Part):
         return self.name if self.version == 1 else f"{self.name}@{self.version}"
 
     def stated_budget(self) -> Budget:
-        """The library's object."""
+        """Return the library's object."""
         stated = self.budget
         return (stated if isinstance(stated, StatedBudget) else StatedBudget(nats=stated)).value()
 
     def subsets(self) -> Subsets:
-        """The library's object."""
+        """Return the library's object."""
         from pacsklearn.estimators.subsets import Subsets
 
         return Subsets(**self.secret.model_dump())
 
     def responder(self, session: PrivacySession, estimator: Any) -> Responder:
-        """What answers of a session, which is the same each time."""
+        """Return what answers of a session, which is the same each time."""
         from pacsklearn.estimators.released_answers import Answers
         from pacsklearn.priors import Range
 

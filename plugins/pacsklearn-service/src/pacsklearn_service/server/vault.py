@@ -61,7 +61,7 @@ class Vault:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Vault:
-        """Vault of a key file that nobody else can write or read.
+        """Return the vault of a key file that nobody else can write or read.
 
         Raises
         ------
@@ -108,11 +108,11 @@ class Vault:
             ) from None
 
     def name(self, digest: bytes, model: str) -> bytes:
-        """Name of a query (16 bytes), which tells nobody without the key what was asked."""
+        """Return the name of a query (16 bytes), which tells nothing to who has not the key."""
         return self.names([digest], model)[0]
 
     def names(self, digests: Iterable[bytes], model: str) -> list[bytes]:
-        """Names of queries."""
+        """Return the names of queries."""
         begun = self._begun(model)
         names: list[bytes] = []
         for digest in digests:
@@ -131,7 +131,7 @@ class Vault:
         return hmac.compare_digest(one, other)
 
     def sign(self, content: bytes) -> bytes:
-        """Ed25519 signature (64 bytes)."""
+        """Return an Ed25519 signature (64 bytes)."""
         self._owner.check()
         return self._signer.sign(content)
 

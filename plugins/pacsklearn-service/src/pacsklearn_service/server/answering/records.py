@@ -58,7 +58,7 @@ class Known:
         return [name for name in dict.fromkeys(names) if name not in self.paid[user]]
 
     def reply(self, share: Share, kind: AnswerKind) -> dict[str, Any]:
-        """What a request is told once all of its rows have answers."""
+        """Return what a request is told once all of its rows have answers."""
         told = [self.answers[name] for name in share.names]
         decoded = kind.decoded([each.value for each in told])
         contested = sum(self.answers[name].contested for name in share.new)
