@@ -68,6 +68,7 @@ def host() -> Host:
 
 def run_by(host: Host) -> None:
     """Let ``host`` be told and asked from now on."""
+    # Whatever it answers, laws and charges are the same: no guarantee rests on it.
     global _host  # noqa: PLW0603 - one for the process, set when pacsklearn is imported
     _host = host
 

@@ -271,6 +271,7 @@ class Responder:
     def _store(self, keys: list[bytes], drawn: DrawnAnswers) -> None:
         """Learn what came out, and store it: it may be told then."""
         n_charged, moved = self._account.n_charged, drawn.log_belief if drawn.n_contested else None
+        # Which comes first, to learn or to store, hangs on which of the two outlives the process.
         on_disk = self.store.last_belief
         if on_disk is None:
             # First: what is told and not learned would make later answers too cheap.

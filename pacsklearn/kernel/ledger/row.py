@@ -223,6 +223,7 @@ def event_class(name: str) -> type[Event]:
     """
     from pacsklearn.kernel.plugins.registry import registry  # which knows the rings' events
 
+    # A name means one class in every process: a row is read as it was written, or refused.
     made: type[Event] = registry().load("event", name)
     return made
 

@@ -71,6 +71,7 @@ class Registry:
 
     def _kind_of(self, made: object) -> Kind:
         public = self._public.values()
+        # Internal kinds (events, guarantees) are for our own distributions: nobody adds by hand.
         for kind in public:
             if kind.holds(made):
                 return kind

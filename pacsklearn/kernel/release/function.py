@@ -96,6 +96,7 @@ class FunctionPlan(Plan):
         """Release of values that were or will be computed, called ``name``."""
         # Before the function runs for every candidate: it may refuse an argument.
         backend, used = chosen_backend(noise, target)
+        # It shapes the noise only, and has no part in the bound.
         cost = IdentityMetric() if metric is None else metric
         return cls(evaluated(), backend, cost, target, (used,), name)
 

@@ -93,6 +93,7 @@ class ParameterPlan(Plan):
                 "additive regressor, or release=Answers()."
             )
         with stage("calibration"):
+            # It shapes the noise only: the bound is proved for whatever shape comes of it.
             cost = outputs.metric() if choices.metric is None else choices.metric
         return cls(outputs, candidates.space, backend, cost, target, provenance)
 
