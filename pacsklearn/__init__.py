@@ -9,11 +9,17 @@ Wrap an estimator, state a budget, call ``fit``::
 
 __version__ = "0.1.0.dev0"
 
-from pacsklearn._host import Surroundings
+from pacsklearn import kernel
 from pacsklearn._public import lazily
-from pacsklearn.kernel.host import run_by
 
-run_by(Surroundings())
+
+def _surroundings() -> object:
+    from pacsklearn._host import Surroundings
+
+    return Surroundings()
+
+
+kernel.surroundings = _surroundings
 
 _ROOMS = """
     audit bounds datasets estimators exceptions kernel plots plugins priors secrets srpp

@@ -143,7 +143,7 @@ class Plugins:
         self._sources = sources
 
     def catalogue(self, kind: Kind) -> Catalogue:
-        """All classes of a kind; a plugin that fails to give one gives none of that kind."""
+        """Return all classes of a kind; a plugin that fails to give one gives none of that kind."""
         if not self._sources:
             self._load()
         catalogue = Catalogue()
@@ -261,7 +261,7 @@ def _normalised(name: str) -> str:
 
 
 def target_name(made: Any) -> str:
-    """``"package:Object"`` of a class, by the name that users import."""
+    """Return ``"package:Object"`` of a class, by the name that users import."""
     module, name = public_path(made)
     # What comes with the package and has no shorter name is imported from pacsklearn.plugins.
     if module.startswith("pacsklearn."):
@@ -272,7 +272,7 @@ def target_name(made: Any) -> str:
 
 
 def distribution_of(target: str) -> tuple[str, str]:
-    """Name and version of the distribution that ``"package.module:Object"`` belongs to."""
+    """Return the name and version of the distribution of ``"package.module:Object"``."""
     package = target.partition(":")[0].split(".")[0]
     try:
         return package, metadata.version(package)
@@ -282,7 +282,7 @@ def distribution_of(target: str) -> tuple[str, str]:
 
 
 def _installed() -> tuple[tuple[str, int], ...]:
-    """Folders that packages are found in, and when something was last installed there."""
+    """Return the folders that packages are found in, and when each was last changed."""
     folders = (Path(folder) for folder in sys.path)
     return tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.is_dir())
 

@@ -84,7 +84,7 @@ def budget(
 
 
 def _blind(stated: dict[str, Any] | None) -> str:
-    """Success of guessing blindly where it is not given."""
+    """Return the success of guessing blindly where it is not given."""
     name = "nats" if stated is None else stated["name"]
     if name not in ("nats", "membership", "identification"):
         raise ValueError(

@@ -75,7 +75,7 @@ def show(
     unit: AnyUnit = None,
     as_json: Json = False,
 ) -> None:
-    """Ceiling, what was charged, and every event."""
+    """Show the ceiling, what was charged, and every event."""
     facts = ledger_summary(_opened(address, dataset, unit))
     lines = [
         f"{facts['address']}, data set {facts['dataset']!r}",

@@ -221,7 +221,7 @@ _WRITTEN: Final = {
 
 
 def read_budget(name: str, text: str) -> dict[str, Any]:
-    """Budget of an option's text, as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
+    """Return the budget of an option's text, as :meth:`~pacsklearn.plugins.Budget.to_dict` has it.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _option(name: str) -> str:
 
 
 def json_object(text: str, name: str) -> dict[str, Any]:
-    """Object of a text of JSON.
+    """Return the object of a text of JSON.
 
     Raises
     ------
@@ -268,7 +268,7 @@ def json_object(text: str, name: str) -> dict[str, Any]:
 
 
 def rows_of(path: Path, columns: Columns) -> Any:
-    """Rows of a file as options read them."""
+    """Return rows of a file as options read them."""
     from pacsklearn.cli.table import read_table
 
     return read_table(
@@ -281,19 +281,19 @@ def rows_of(path: Path, columns: Columns) -> Any:
 
 
 def codebook(columns: Columns) -> Any:
-    """Codebook that options name; None where they name none."""
+    """Return the codebook that options name; None where they name none."""
     from pacsklearn.tabular.schema.schema import Schema
 
     return None if columns.schema is None else Schema.read(columns.schema)
 
 
 def listed(text: str | None) -> list[str]:
-    """Names that a user separated by commas."""
+    """Return names that a user separated by commas."""
     return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def checked_output(path: Path, *, force: bool = False) -> Path:
-    """File that can be written: what is released cannot be taken back, so look before.
+    """Check that a file can be written: what is released cannot be taken back.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def model_of(recipe: dict[str, Any], **options: Any) -> Any:
 
 
 def fit_options(recipe: dict[str, Any], table: Table) -> dict[str, Any]:
-    """What ``fit`` of a recipe's model takes beside rows and targets."""
+    """Return what ``fit`` of a recipe's model takes beside rows and targets."""
     given = {"groups": table.groups, "secret": recipe.get("about")}
     return {name: value for name, value in given.items() if value is not None}
 

@@ -22,7 +22,7 @@ _WHAT = "The secret behind these private answers"
 
 
 def answers_score(kind: AnswerKind, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-    """Accuracy of labels, or R^2 of numbers."""
+    """Return accuracy of labels, or R^2 of numbers."""
     measure = r2_score if kind.classes is None else accuracy_score
     return float(measure(y, predicted, sample_weight=sample_weight))
 
@@ -61,7 +61,7 @@ class ResponseModel:
         return self.responder.answer_checked(self._queries(X)).values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, or R^2, of the private answers."""
+        """Return the accuracy, or R^2, of the private answers."""
         return answers_score(self.kind, y, self.predict(X), sample_weight)
 
     def preview(self, X: Any) -> CostPreview:

@@ -30,7 +30,7 @@ _GENERATORS: Final = ("PCG64", "PCG64DXSM", "SFC64")
 
 
 def state_document(state: SessionState, *, models: bool) -> dict[str, Any]:
-    """Document of a state.
+    """Return the document of a state.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def state_document(state: SessionState, *, models: bool) -> dict[str, Any]:
 
 
 def document_state(document: Any, *, models: bool) -> SessionState:
-    """State that :func:`state_document` described.
+    """Return the state that :func:`state_document` described.
 
     Only what the package itself would have written is taken over: sizes agree and numbers lie in
     their ranges, so that compiled code which does not look finds no other memory.

@@ -101,12 +101,12 @@ def stated_secret(given: Any) -> Subsets | SampledSubsets:
 
 
 def design_of(secret: Any, groups: Any = None, random_state: Any = None) -> Design | SampledDesign:
-    """How the secret is drawn from the rows of a fit or a session, by a user's argument."""
+    """Return how the secret is drawn from the rows, by a user's argument."""
     return stated_secret(secret).design(groups, random_state)
 
 
 def listed_design(secret: Any, groups: Any, random_state: Any, what: str) -> Design:
-    """The same for ``what`` works with listed subsets only.
+    """Return the same for ``what`` works with listed subsets only.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def listed_design(secret: Any, groups: Any, random_state: Any, what: str) -> Des
 def candidate_space(
     candidates: Iterable[Any] | CandidateSpace, weights: ArrayLike | None
 ) -> CandidateSpace:
-    """Space from a user's argument: one that is there, or a list of inputs."""
+    """Return the space from a user's argument: one that is there, or a list of inputs."""
     if not isinstance(candidates, CandidateSpace):
         return CandidateSpace.of(candidates, weights)
     if weights is not None:

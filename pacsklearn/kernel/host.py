@@ -8,7 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from pacsklearn.kernel import surroundings
 
 if TYPE_CHECKING:  # this module loads next to nothing
     from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -23,7 +26,7 @@ class Host(ABC):
 
     @abstractmethod
     def fast_fit(self) -> bool:
-        """Whether candidates may be fitted together where that gives the same models."""
+        """Return whether candidates may be fitted together where that gives the same models."""
 
     @abstractmethod
     def stage(self, name: str) -> AbstractContextManager[None]:
@@ -47,34 +50,27 @@ class Host(ABC):
 
     @abstractmethod
     def target(self, made: Any) -> str:
-        """``"package:Object"`` of a class, by the name that users import."""
+        """Return ``"package:Object"`` of a class, by the name that users import."""
 
     @abstractmethod
     def distribution(self, target: str) -> tuple[str, str]:
-        """Name and version of the distribution that a target belongs to."""
+        """Return the name and version of the distribution that a target belongs to."""
 
     @abstractmethod
     def install_hint(self, kind: str, name: object) -> str:
-        """Sentence that says how to install what brings a plugin; empty when it is not known."""
+        """Return how to install what brings a plugin; empty when it is not known."""
 
 
-_host: Host
-
-
+@cache
 def host() -> Host:
-    """Who runs the kernel in this process."""
-    return _host
-
-
-def run_by(host: Host) -> None:
-    """Let ``host`` be told and asked from now on."""
+    """Return who runs the kernel in this process."""
     # Whatever it answers, laws and charges are the same: no guarantee rests on it.
-    global _host  # noqa: PLW0603 - one for the process, set when pacsklearn is imported
-    _host = host
+    made: Host = surroundings()
+    return made
 
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
     """Tell the host of a stage; as a decorator too."""
-    with _host.stage(name):
+    with host().stage(name):
         yield

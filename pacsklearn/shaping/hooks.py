@@ -7,7 +7,7 @@ from pacsklearn.kernel.plugins.kinds import hookimpl
 
 @hookimpl
 def pacsklearn_noise_backends() -> Iterator[str]:
-    """Backends that calibrate to nats, in closed form."""
+    """Return backends that calibrate to nats, in closed form."""
     yield "pacsklearn.shaping.closed_forms:IsotropicBackend"
     yield "pacsklearn.shaping.closed_forms:DiagonalBackend"
     yield "pacsklearn.shaping.closed_forms:EigenBackend"

@@ -33,7 +33,7 @@ def pacsklearn_budgets() -> Iterable[str]:
 
 @hookimpl
 def pacsklearn_events() -> Iterable[str]:
-    """Facts of sliced releases and of descents."""
+    """Return facts of sliced releases and of descents."""
     return (
         "pacsklearn.srpp.release.events:SlicedNoise",
         "pacsklearn.srpp.release.events:GradientSteps",

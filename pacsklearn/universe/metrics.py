@@ -81,7 +81,7 @@ class MatrixMetric(Metric):
 
 
 def as_metric(value: Any) -> Metric:
-    """Metric from a user's argument.
+    """Return the metric from a user's argument.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def as_metric(value: Any) -> Metric:
 
 
 def metric_or_auto(value: Any) -> Metric | None:
-    """Metric from a user's argument; None for ``"auto"``, where the canonicalizer is asked."""
+    """Return the metric from a user's argument; None for ``"auto"``."""
     return None if isinstance(value, str) and value == "auto" else as_metric(value)
 
 

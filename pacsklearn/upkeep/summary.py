@@ -10,7 +10,7 @@ from pacsklearn.kernel.ledger.store import LogBook
 
 
 def ledger_summary(ledger: SharedLedger) -> dict[str, Any]:
-    """Ceiling, sums, open reservations, position and all events, as of one moment."""
+    """Return the ceiling, sums, open reservations, position and all events, as of one moment."""
 
     def look(book: LogBook) -> dict[str, Any]:
         accounts = book.accounts

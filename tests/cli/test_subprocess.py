@@ -131,5 +131,6 @@ def test_nothing_is_loaded_before_interrupts_are_caught(tmp_path):
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    names = ["pacsklearn", "pacsklearn._public", "pacsklearn.cli", "pacsklearn.cli.__main__"]
+    ours = ("", "._public", ".cli", ".cli.__main__", ".kernel")
+    names = [f"pacsklearn{name}" for name in ours]
     assert done.stdout.strip() == str(names)

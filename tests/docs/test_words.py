@@ -28,17 +28,15 @@ VERBS = frozenset(
     Copy Count Credit Cut Deal Debit Declare Decorate Decrypt Delete Divide Do Draft Draw
     Duplicate Encode Encrypt End Estimate Evaluate Execute Fill Find Fit Fix Forget Found Give
     Go Grow Halve Have Hold Host Import Insert Iterate Keep Kill Label Lay Learn Leave Let List
-    Listen Load Log Look Lower Make Measure Merge Minimise Multiply Note Number Open Plan Play
-    Position Predict Prepare Print Project Promise Propose Push Put Raise Read Recompute Record
-    Refuse Register Rehearse Release Remember Remove Replace Replay Reply Reserve Restore Return
-    Revoke Round Run Save Say Scale Score See Send Serve Set Share Show Sign Simulate Solve
-    Stack Start State Steady Stop Store Sum Take Tell Trade Train Transform Transpose Turn Undo
+    Listen Load Log Look Lower Make Measure Merge Minimise Multiply Name Note Number Open Pair Plan
+    Play Position Predict Prepare Print Project Promise Propose Push Put Raise Read Recompute
+    Record Refuse Register Rehearse Release Remember Remove Replace Replay Reply Reserve Restore
+    Return Revoke Round Run Save Say Scale Score See Send Serve Set Share Show Sign Simulate
+    Solve Stack Start State Steady Stop Store Sum Take Tell Trade Train Transform Transpose Turn Undo
     Update Use Validate Verify Wait Warn Wipe Withhold Write Yield
     """,
     )
 )
-# First lines that are not in the imperative yet; the number may only shrink.
-MOST_NOUNS = 90
 NOUN = re.compile(
     r"(Answer|Bound|Copy|Count|Draft|Estimate|Plan|Release|Scale|Score|State|Sum) (of|that|on the) "
 )
@@ -97,5 +95,4 @@ def test_functions_say_what_they_do_in_the_imperative() -> None:
         for place, line in lines
         if re.split(r"[ ,;:.]", line)[0] not in VERBS or NOUN.match(line)
     ]
-    words = "begin with a verb: Return, Draw, Read, Check, ...\n" + "\n".join(told)
-    assert len(told) <= MOST_NOUNS, words
+    assert not told, "begin with a verb: Return, Draw, Read, Check, ...\n" + "\n".join(told)

@@ -167,7 +167,7 @@ def test_blocks_save_at_most_a_stated_share_of_the_noise(
 
     def power(**design: Any) -> float:
         outputs = Design(32, **design).candidates(model, X, y).outputs(canonicalizer)
-        support, cost = Support(outputs.vectors), outputs.metric("auto")
+        support, cost = Support(outputs.vectors), outputs.metric()
         return float(
             registry().noise_backend("logdet").calibrate(support, Target(1 / 64), cost).noise_power
         )

@@ -130,7 +130,7 @@ def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
 
 
 def _precision(weights: Floats) -> Any:
-    """Of sums of weights with signs: those of whole numbers below 2^24 are exact in single."""
+    """Return the type of sums of signed weights: whole numbers below 2^24 are exact in single."""
     return np.float32 if np.all(weights == 1) and weights.size < _EXACT else np.float64
 
 

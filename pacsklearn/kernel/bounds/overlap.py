@@ -26,7 +26,7 @@ _LARGEST_LOG = 700.0
 
 
 def overlap_success(mixture: GaussianMixture, sets: NDArray[np.bool_]) -> Floats:
-    """Upper bounds on ``1/2 + E|P(set | y) - 1/2|``, with certainty.
+    """Return upper bounds on ``1/2 + E|P(set | y) - 1/2|``, with certainty.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def overlap_success(mixture: GaussianMixture, sets: NDArray[np.bool_]) -> Floats
 
 
 def _overlaps(mixture: GaussianMixture) -> Iterator[tuple[NDArray[np.intp], Floats, float]]:
-    """Candidates of each neighbourhood, their integrals, and the largest error of a logarithm."""
+    """Yield each neighbourhood's candidates, integrals, and largest error of a logarithm."""
     leaders, home, _ = mixture.neighbourhoods
     for place, leader in enumerate(leaders):
         here = np.flatnonzero(home == place)
@@ -108,7 +108,7 @@ def _overlaps(mixture: GaussianMixture) -> Iterator[tuple[NDArray[np.intp], Floa
 
 
 def _factors(own: Floats, n_sets: int) -> tuple[Any, float, float]:
-    """What is multiplied with the signs of each set, and what this leaves out of the form.
+    """Return what is multiplied with the signs of each set, and what this leaves out of the form.
 
     Returns
     -------

@@ -48,13 +48,13 @@ class Figure:
         return f"{value:,}" if unit == "count" else f"{value:.8g}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return plain data, for JSON."""
         return {
             name: value for name, value in asdict(self).items() if (name, value) != ("blind", None)
         }
 
 
 def confidence_figure(confidence: float) -> Figure:
-    """Figure of how surely the bounds hold."""
+    """Return the figure of how surely the bounds hold."""
     certain = "The bounds are proved." if confidence == 1 else "Probability that the bounds hold."
     return Figure("confidence", confidence, "", certain)

@@ -122,7 +122,7 @@ class Guarantee(ABC):
 
     @abstractmethod
     def reached(self, limit: Budget) -> float | None:
-        """Most that is reached of what a budget bounds; None where nothing is stated of it."""
+        """Return the most that is reached of what a budget bounds; None where none is stated."""
 
     @abstractmethod
     def beside_dp(self, delta: float) -> tuple[dict[str, float], str]:

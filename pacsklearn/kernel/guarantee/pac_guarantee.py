@@ -124,7 +124,7 @@ class PACGuarantee(Guarantee):
         return implied if certified is None else min(implied, certified)
 
     def reached(self, limit: Budget) -> float | None:
-        """Most that is reached of what a budget bounds; None where nothing is stated of it."""
+        """Return the most that is reached of what a budget bounds; None where none is stated."""
         return {
             "nats": self.information,
             "membership": self.success,

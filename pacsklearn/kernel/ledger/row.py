@@ -214,7 +214,7 @@ def stored_event(facts: dict[str, Any]) -> Event:
 
 @cache
 def event_class(name: str) -> type[Event]:
-    """Kind of event that a ledger names.
+    """Return the kind of event that a ledger names.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def event_class(name: str) -> type[Event]:
 
 
 def event_of(facts: dict[str, Any]) -> Event:
-    """Event that :meth:`Event.to_dict` wrote, its values checked."""
+    """Return the event that :meth:`Event.to_dict` wrote, its values checked."""
     given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
     }

@@ -175,7 +175,7 @@ class SharedLedger(Ledger):
         return self.look(lambda book: book.fold.position)
 
     def look(self, question: Callable[[LogBook], T]) -> T:
-        """Answer of a question to the rows, verified, as of one moment."""
+        """Return the answer of a question to the rows, verified, as of one moment."""
         return self._store.read(question)
 
     def is_ahead_of(self, position: Position) -> bool:

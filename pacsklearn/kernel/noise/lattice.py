@@ -36,7 +36,7 @@ _LARGEST_EXACT = 2.0**51
 def opened(
     support: Support, target: Target, span: SpanCoordinates, backend: str
 ) -> tuple[Floats, NoiseLaw | None]:
-    """How every calibration to nats begins.
+    """Return how every calibration to nats begins.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def lattice_law(
     noise_power: float,
     released_power: float,
 ) -> NoiseLaw:
-    """Law with independent noise of the given variances, enlarged until the bound is met exactly.
+    """Return the law of independent noise, enlarged until the bound is met exactly.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def lattice_law(
 
 
 def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str) -> NoiseLaw:
-    """Law without noise, for a budget that covers the entropy of the secret, or equal outputs."""
+    """Return a law without noise: the budget covers the secret, or all outputs are equal."""
     # Weighted first: squares of what hardly anybody believes in may overflow.
     spread = np.linalg.norm(np.sqrt(support.weights)[:, None] * coordinates, axis=0)
     # A finer or coarser grid changes no promise: I(S; Y) is the entropy of the integers, at most
@@ -148,7 +148,7 @@ def distinct_outputs(centres: Integers) -> NDArray[np.intp]:
 
 
 def lattice_centres(coordinates: Floats, step: Floats, backend: str) -> NDArray[np.int64]:
-    """Coordinates in whole grid steps."""
+    """Return coordinates in whole grid steps."""
     if not np.all(step > 0):
         raise ValueError(
             f"The outputs are too close together for the {backend!r} backend: their variance is "
@@ -161,7 +161,7 @@ def lattice_centres(coordinates: Floats, step: Floats, backend: str) -> NDArray[
 
 
 def lattice_slack(dimension: int, span: float) -> float:
-    """What continuous noise in the place of the discrete Gaussian can change a mean by.
+    """Return what continuous noise in the place of the discrete Gaussian can change a mean by.
 
     Rounding a normal variable of deviation ``s = 2**20`` to integers gives probabilities that
     differ from the discrete Gaussian's by factors ``1 + (x^2/s^2 - 1) / (24 s^2) + ...``: a total
@@ -171,7 +171,7 @@ def lattice_slack(dimension: int, span: float) -> float:
 
 
 def generator_for(support: Support, *labels: Any) -> np.random.Generator:
-    """Generator seeded by a hash of the outputs: a law stays a function of the support.
+    """Return the generator seeded by a hash of the outputs: a law stays a function of the support.
 
     Nothing can be chosen after looking at these draws without changing them.
     """
@@ -197,10 +197,10 @@ class ClosedFormBackend(NoiseBackend):
 
     @abstractmethod
     def variances(self, signal: Floats, budget: float) -> Floats:
-        """Noise variances for outputs of variances ``signal`` along the axes; both shape (k,)."""
+        """Return noise variances for outputs of variances ``signal``; both of shape (k,)."""
 
     def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
-        """Nats that integers around these centres reveal at most, under noise of that scale.
+        """Return the nats that integers around these centres reveal at most, at a scale of noise.
 
         The linear bound, which holds under any noise, where a backend has no tighter one.
         """
@@ -231,7 +231,7 @@ class ClosedFormBackend(NoiseBackend):
         )
 
     def published_power(self, power: float, support: Support, metric: Metric) -> float:
-        """Power of the published method, which may add noise that this one leaves out."""
+        """Return the power of the published method, which may add more noise than this one."""
         return power
 
 

@@ -64,7 +64,7 @@ class Rules(Protocol):
     """What an estimator takes as rows."""
 
     def check(self, X: Any) -> Any:
-        """Rows as the estimator takes them; errors quote none of them."""
+        """Return the rows as the estimator takes them; errors quote none of them."""
 
 
 class Fittable(Protocol):
@@ -75,7 +75,7 @@ class Fittable(Protocol):
         """What the secret is drawn from."""
 
     def outputs(self, canonicalizer: Canonicalizer) -> CandidateOutputs:
-        """Canonical vectors of all candidates."""
+        """Return all candidates' canonical vectors."""
 
 
 @final

@@ -138,7 +138,7 @@ class Constant:
     slope: float = 1.0
 
     def behind(self, length: int) -> Constant:
-        """The same of a vector with so many numbers more before it, which are left alone."""
+        """Return the same of a vector with so many numbers more before it, which are left alone."""
         return Constant(np.concatenate([np.full(length, np.nan), self.vector]), self.slope)
 
 
@@ -161,10 +161,10 @@ class Expectation(Protocol):
     def is_stated(self) -> bool: ...
 
     def drawn(self, values: Floats, deviations: Floats) -> Floats:
-        """Numbers with noise of known standard deviations, drawn toward the mean."""
+        """Draw numbers with noise of known standard deviations toward the mean."""
 
     def draw(self, vector: Floats, law: NoiseLaw, metric: Metric, constant: Constant) -> Floats:
-        """A released vector, or several, drawn toward that of a constant model."""
+        """Draw a released vector, or several, toward that of a constant model."""
 
 
 class Canonicalizer(ABC):

@@ -192,7 +192,7 @@ class CandidateOutputs:
         return self.metric()
 
     def metric(self) -> Metric:
-        """Metric that the canonicalizer has for these vectors."""
+        """Return the metric that the canonicalizer has for these vectors."""
         known = (self.layout, self.reference, self.X, self.vectors)
         own = attempt(partial(self.form.canonicalizer.metric, *known), "encode", fits=True)
         metric: Metric = SubsetRun(self.form.template).value(own)
@@ -203,7 +203,7 @@ class CandidateOutputs:
         return self.supported(self.vectors, np.empty(0) if belief is None else belief)
 
     def decode(self, vector: Floats) -> Any:
-        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        """Return a fresh fitted estimator that holds the numbers of ``vector`` only."""
         return self.form.decode(vector, self.layout)
 
 

@@ -108,7 +108,7 @@ class Registration:
 
 
 def unregistered_provenance(instance: object) -> Provenance:
-    """Provenance of an object whose class is registered nowhere."""
+    """Return the provenance of an object whose class is registered nowhere."""
     target = host().target(type(instance))
     return Provenance(type(instance).__qualname__, target, *host().distribution(target))
 
@@ -210,7 +210,7 @@ class Source(Protocol):
     def complaint(self) -> str: ...
 
     def catalogue(self, kind: Kind) -> Catalogue:
-        """All classes of a kind; plugins are imported for the first one."""
+        """Return all classes of a kind; plugins are imported for the first one."""
 
     def warn(self) -> None:
         """Warn once for each distribution that was left out."""

@@ -60,7 +60,7 @@ class Registry:
         return tuple(self._source.failures)
 
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of plugins that anybody may add to."""
+        """Return kinds of plugins that anybody may add to."""
         return tuple(self._public)
 
     def _kind(self, name: object) -> Kind:
@@ -85,11 +85,11 @@ class Registry:
         return {name: kind for name, kind in self._source.kinds.items() if not kind.internal}
 
     def names(self, kind: str) -> tuple[str, ...]:
-        """Registered names of a kind, sorted."""
+        """Return registered names of a kind, sorted."""
         return tuple(each.name for each in self.registrations(kind))
 
     def registrations(self, kind: str) -> tuple[Registration, ...]:
-        """What is registered of a kind, with the facts that each class states, sorted by name."""
+        """Return what is registered of a kind, with the facts of each class, by name."""
         with self._lock:
             return self._catalogue(kind).all()
 
@@ -120,11 +120,11 @@ class Registry:
                 raise self._unknown(kind, getattr(made, "name", made.__name__))
 
     def load(self, kind: str, name: str) -> Any:
-        """Class of that name."""
+        """Return the class of that name."""
         return self._registration(kind, name).made
 
     def make(self, kind: str, value: Any, *arguments: Any) -> Any:
-        """Instance of the class of that name; an instance passes through.
+        """Return an instance of the class of that name; an instance passes through.
 
         Parameters
         ----------
@@ -150,12 +150,12 @@ class Registry:
         return made
 
     def noise_backend(self, value: str | NoiseBackend) -> NoiseBackend:
-        """Noise backend of that name; an instance passes through."""
+        """Return the noise backend of that name; an instance passes through."""
         made: NoiseBackend = self.make("noise_backend", value)
         return made
 
     def canonicalizer(self, value: str | Canonicalizer, estimator: Any) -> Canonicalizer:
-        """Canonicalizer of that name for ``estimator``; an instance passes through.
+        """Return the canonicalizer of that name for ``estimator``; an instance passes through.
 
         ``"auto"`` is :meth:`canonicalizer_for`.
         """
@@ -166,7 +166,7 @@ class Registry:
         return self._canonicalizer(self._registration("canonicalizer", value), estimator)
 
     def canonicalizer_for(self, estimator: Any) -> Canonicalizer:
-        """Canonicalizer of the nearest class along the estimator's MRO that has one.
+        """Return the canonicalizer of the nearest class along the estimator's MRO that has one.
 
         Raises
         ------
@@ -190,13 +190,13 @@ class Registry:
         return self._canonicalizer(registration, estimator)
 
     def batch_predictors_for(self, estimator: Any) -> tuple[type[BatchPredictor], ...]:
-        """Batch predictors that claim a class along the estimator's MRO, the nearest first."""
+        """Return the batch predictors of classes along the estimator's MRO, the nearest first."""
         with self._lock:
             claiming = self._catalogue("batch_predictor").claiming(type(estimator))
             return tuple(each.made for each in claiming)
 
     def subset_fitter_for(self, estimator: Any) -> SubsetFitter | None:
-        """What fits all candidates of ``estimator``, as configured, at once; or None."""
+        """Return what fits all candidates of ``estimator``, as configured, at once; or None."""
         claimer = self._claiming("subset_fitter", type(estimator))
         if claimer is None:
             return None
@@ -204,12 +204,12 @@ class Registry:
         return fitter
 
     def space_for(self, X: Any) -> type[TableSpace] | None:
-        """Kind of secret space that claims the class of ``X``; None for rows in memory."""
+        """Return the kind of space that claims the class of ``X``; None for rows in memory."""
         claimer = self._claiming("secret_space", type(X))
         return None if claimer is None else claimer.made
 
     def provenance(self, kind: str, value: object) -> Provenance:
-        """Which distribution and version stand behind a name or an instance, for an event."""
+        """Return the distribution and version behind a name or an instance, for an event."""
         if isinstance(value, str):
             return self._registration(kind, value).provenance
         with self._lock:
@@ -249,7 +249,7 @@ class Registry:
         )
 
     def _catalogue(self, kind: str) -> Catalogue:
-        """Classes of a kind, imported at the first question about it."""
+        """Return classes of a kind, imported at the first question about it."""
         wanted = self._kind(kind)
         with self._lock:
             if kind not in self._catalogues:
@@ -269,7 +269,7 @@ class Registry:
 
 
 def _described(given: object) -> str:
-    """A class or an object by its class, for messages."""
+    """Name a class, or an object by its class, for messages."""
     if isinstance(given, type):
         return f"the class {given.__qualname__}"
     return f"an object of type {type(given).__qualname__}"
@@ -287,7 +287,7 @@ _REGISTRY: Final = Registry()
 
 
 def registry() -> Registry:
-    """Registry of this process; plugins are imported at its first question.
+    """Return the registry of this process; plugins are imported at its first question.
 
     Returns
     -------

@@ -93,7 +93,7 @@ class FunctionPlan(Plan):
         noise: Any = "auto",
         metric: Metric | None = None,
     ) -> Self:
-        """Release of values that were or will be computed, called ``name``."""
+        """Return the release of values that were or will be computed, called ``name``."""
         # Before the function runs for every candidate: it may refuse an argument.
         backend, used = chosen_backend(noise, target)
         # It shapes the noise only, and has no part in the bound.
@@ -101,7 +101,7 @@ class FunctionPlan(Plan):
         return cls(evaluated(), backend, cost, target, (used,), name)
 
     def calibrate(self, belief: Floats) -> NoiseLaw:
-        """Law under a belief."""
+        """Return the law under a belief."""
         with stage("calibration"):
             return self.backend.calibrate(self.values.support(belief), self.target, self.cost)
 
@@ -116,5 +116,5 @@ class FunctionPlan(Plan):
         return (f"value of {self.name}",)
 
     def value(self, law: NoiseLaw, observed: Integers) -> Any:
-        """Value in the function's shape."""
+        """Return the value in the function's shape."""
         return self.values.restore(law.decode(observed))

@@ -98,7 +98,7 @@ class ParameterPlan(Plan):
         return cls(outputs, candidates.space, backend, cost, target, provenance)
 
     def calibrate(self, belief: NDArray[np.float64]) -> NoiseLaw:
-        """Law under a belief. That of the first is kept: every round of a game begins with it."""
+        """Return the law under a belief; that of the first is kept, as games begin with it."""
         # By its bits: a law is that of one belief, and of none that is merely close.
         name = belief.tobytes()
         law = self._first.get(name)
@@ -110,7 +110,7 @@ class ParameterPlan(Plan):
         return law
 
     def estimated(self) -> NoiseLaw:
-        """Law to simulate releases by where nothing is released: see ``NoiseBackend.estimate``."""
+        """Return the law that releases are simulated by: see ``NoiseBackend.estimate``."""
         with stage("calibration"):
             support = self.outputs.support(opening_belief(self.space.weights))
             return self.backend.estimate(support, self.target, self.cost)
@@ -131,9 +131,9 @@ class ParameterPlan(Plan):
         return public_facts(self.outputs.layout)
 
     def value(self, law: NoiseLaw, observed: Integers) -> Any:
-        """Fitted estimator of what was drawn."""
+        """Return the fitted estimator of what was drawn."""
         return self.outputs.decode(self.outputs.read(law, observed))
 
     def parts(self, law: NoiseLaw, observed: Integers) -> list[Part]:
-        """The estimator, with the noise that reading has left in each of its numbers."""
+        """Return the estimator, with the noise that reading has left in each of its numbers."""
         return [Part(law, self.value(law, observed), self.outputs.noise_variances(law))]

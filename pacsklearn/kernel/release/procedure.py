@@ -55,7 +55,7 @@ class Procedure(ABC):
 
     @abstractmethod
     def guarantee_after(self, event: Event, plan: Plan, law: Any) -> Guarantee:
-        """Guarantee of a first step, before it is charged or drawn."""
+        """Return the guarantee of a first step, before it is charged or drawn."""
 
     @abstractmethod
     def check_hides(self, event: Event, plan: Plan, law: Any) -> None:
@@ -97,7 +97,7 @@ class Procedure(ABC):
             return Step(law, event, self.draw(plan, law), belief)
 
     def charge(self, plan: Plan, *, certify: bool = False) -> tuple[Any, Event, Floats]:
-        """First half of :meth:`take`: law, event, and the belief that the law is calibrated to.
+        """Do the first half of :meth:`take`: law, event, and the belief it is calibrated to.
 
         Nothing is computed from the secret; whoever draws later holds the lock, or is alone.
         """
@@ -126,7 +126,7 @@ class Procedure(ABC):
         return law, event, belief
 
     def draw(self, plan: Plan, law: Any) -> Any:
-        """Second half of :meth:`take`, for a law that was charged, or under which all agree."""
+        """Do the second half of :meth:`take`, for a law that was charged or is free."""
         with self.lock:
             # 3. Draw: the first use of the secret, which is drawn once a session. What leaves is
             #    an integer of the law's, and everything after it a public function of that.
@@ -163,7 +163,7 @@ class ReleaseProcedure(Procedure):
     certificate: SessionCertificate = field(default_factory=SessionCertificate)
 
     def check(self, requested: float | None) -> Target:
-        """What the next release may reveal, if it fits under the ceilings.
+        """Return what the next release may reveal, if it fits under the ceilings.
 
         Raises
         ------
@@ -271,7 +271,7 @@ class ReleaseProcedure(Procedure):
             raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
     def promised(self) -> float:
-        """Bound that holds whatever was released: the ceiling once steps depend on one another.
+        """Return the bound that holds in any case: the ceiling once steps depend on each other.
 
         What was charged on this transcript is an average's sample, not a bound; for one release it
         is known before anything is drawn. Before the first release it is what may be spent.
@@ -289,7 +289,7 @@ class ReleaseProcedure(Procedure):
         return len(self.account.own.events) + self.certificate.n_planned
 
     def guarantee(self) -> PACGuarantee:
-        """What is promised about everything released so far."""
+        """Return what is promised about everything released so far."""
         own = self.account.own
         exact = sum(event.n_noisy == 0 for event in own.events)
         noised = len(own.events) - exact
@@ -308,7 +308,7 @@ class ReleaseProcedure(Procedure):
         )
 
     def guarantee_of(self, plan: Plan, law: Law, beside: Details = ()) -> PACGuarantee:
-        """Guarantee that goes with the release just taken; ``beside`` are further facts."""
+        """Return the guarantee of the release just taken; ``beside`` are further facts."""
         own = self.account.own
         released, public = plan.released, plan.public
         noiseless = plan.is_noiseless(law)
@@ -327,7 +327,7 @@ class ReleaseProcedure(Procedure):
         )
 
     def guarantee_after(self, event: Event, plan: Plan, law: Law) -> PACGuarantee:
-        """Guarantee of a first release, on an account of its own: nothing is charged or drawn."""
+        """State the guarantee of a first release; nothing is charged or drawn."""
         own = MemoryLedger(self.account.own.ceiling, self.terms.unit)
         own.charge(event)
         apart = replace(self, account=Account(own, None), certificate=SessionCertificate())

@@ -75,7 +75,7 @@ class RowsSecret(PACSecret):
         )
 
     def _knowledge(self, information: float) -> Rows:
-        """Rows of the text on adversaries who know some memberships."""
+        """Return rows of the text on adversaries who know some memberships."""
         cells = [self.knowing(k, information) for k in range(1, len(self.known))]
         lines = []
         for which, (name, whose) in enumerate(_KNOWLEDGE):

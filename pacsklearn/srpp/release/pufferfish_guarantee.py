@@ -101,7 +101,7 @@ class PufferfishGuarantee(Guarantee):
         return self.success is not None and self.success.pair >= EMPTY_SUCCESS
 
     def reached(self, limit: Budget) -> float | None:
-        """Cost of the whole release, where a budget bounds a divergence of at most its order."""
+        """Return the whole release's cost, where a budget bounds a divergence up to its order."""
         # A Renyi divergence does not fall with the order.
         comparable = limit.name == "renyi" and limit.get_params()["order"] <= self.costs.order
         return self.costs.full if comparable else None

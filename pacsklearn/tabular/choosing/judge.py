@@ -91,13 +91,13 @@ class Judge:
         return Utility(name, tuple(scores.tolist()), temperatures[chosen], right=right)
 
     def verdict(self, name: str, plan: ParameterPlan, n_releases: int) -> Verdict:
-        """Verdict on one estimator's release."""
+        """Return the verdict on one estimator's release."""
         listed = temperatures_of(plan.outputs.form.template)
         utility = self.utility(name, plan, n_releases, listed)
         return Verdict(self.scoring(plan), (utility,), self.reference(plan, utility))
 
     def without_noise(self, plan: ParameterPlan, n_releases: int) -> float:
-        """Mean score of the drawn candidates' models as they are."""
+        """Return the mean score of the drawn candidates' models as they are."""
         listed = temperatures_of(plan.outputs.form.template)
         score: Any = self._scorer(plan, 1.0)
         if self._by_log:

@@ -54,7 +54,7 @@ class PrivacyUtilityPoint:
     scores: tuple[float, ...] = field(repr=False)
 
     def quantile(self, share: float) -> float:
-        """Score that a ``share`` of the releases stay below."""
+        """Return the score that a ``share`` of the releases stay below."""
         return float(np.quantile(self.scores, share))
 
     @property
@@ -82,7 +82,7 @@ class PrivacyUtilityPoint:
         return dp_epsilon(self.posterior_membership)
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers of this point by name, without the single scores."""
+        """Return numbers of this point by name, without the single scores."""
         return {
             "noise": self.noise,
             "budget": self.budget,
@@ -225,7 +225,7 @@ class PrivacyUtilityCurve:
 
 
 def budget_label(budget: float) -> str:
-    """Budget as people write it: 1/64, 0.3, 4."""
+    """Return the budget as people write it: 1/64, 0.3, 4."""
     inverse = 1 / budget
     whole = round(inverse)
     if 1 < whole <= _LARGEST_DENOMINATOR and abs(inverse - whole) < 1e-9 * whole:
@@ -249,7 +249,7 @@ def _cells(point: PrivacyUtilityPoint) -> tuple[str | float, ...]:
 
 
 def _up(value: float, decimals: int) -> float:
-    """Rounded up, so that a printed bound never promises too much."""
+    """Round up, so that a printed bound never promises too much."""
     scale = 10**decimals
     # What is exact in decimals is not rounded up for its last bit.
     return math.ceil(value * scale - 1e-7) / scale

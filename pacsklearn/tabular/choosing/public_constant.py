@@ -18,7 +18,7 @@ _NO_REFERENCE = Utility("no constant", ())
 
 
 def public_constant(estimator: Any, y: Any, prior: Expectation | Constant | None = None) -> Any:
-    """Fitted constant in an estimator's place; None where nothing is publicly expected.
+    """Return a fitted constant in an estimator's place; None where nothing is publicly expected.
 
     Parameters
     ----------

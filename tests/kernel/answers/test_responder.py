@@ -321,4 +321,4 @@ def test_a_responder_goes_on_from_what_it_exported(rows: Any) -> None:
     assert session.ledger.spent == spent
     assert (fresh.n_answered, fresh.n_contested) == (160, counts[1])
     assert f"{160:,}, {counts[1]:,} of them charged" in str(fresh.guarantee_)
-    assert fresh.remaining_budget == 2.0 - spent
+    assert fresh.remaining_budget == pytest.approx(2.0 - spent, rel=1e-12)

@@ -23,7 +23,7 @@ ALL = [name for name in NAMES if name[0] in RIGHTS]
 
 def test_every_operation_says_who_may_ask_for_it() -> None:
     assert {who for who, _ in ALL} == {"anybody", "known", "asker", "curator"}
-    assert {what for who, what in ALL if who == "anybody"} == {"ready", "who"}
+    assert {what for who, what in ALL if who == "anybody"} == {"ready", "who", "form_of_keys"}
     assert {what for who, what in ALL if who == "known"} == OWN
     assert len({what for _, what in ALL}) == len(ALL), "one name has one right"
 
