@@ -32,8 +32,8 @@ VERBS = frozenset(
     Play Position Predict Prepare Print Project Promise Propose Push Put Raise Read Recompute
     Record Refuse Register Rehearse Release Remember Remove Replace Replay Reply Reserve Restore
     Return Revoke Round Run Save Say Scale Score See Send Serve Set Share Show Sign Simulate
-    Solve Stack Start State Steady Stop Store Sum Take Tell Trade Train Transform Transpose Turn Undo
-    Update Use Validate Verify Wait Warn Wipe Withhold Write Yield
+    Solve Stack Start State Steady Stop Store Sum Take Tell Trade Train Transform Transpose Turn
+    Undo Update Use Validate Verify Wait Warn Wipe Withhold Write Yield
     """,
     )
 )
