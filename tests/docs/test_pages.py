@@ -68,8 +68,8 @@ def test_every_block_that_prints_shows_what(page):
 @pytest.mark.parametrize(
     ("shown", "printed", "same"),
     [
-        ("accuracy 0.93", "accuracy 0.95\n", True),
-        ("accuracy 0.93", "accuracy 0.73", False),
+        ("accuracy 0.93", "accuracy 0.65\n", True),
+        ("accuracy 0.93", "accuracy 0.33", False),
         ("128 subsets", "127 subsets", False),
         ("a ... z", "a b c d z", True),
         ("a ... z", "a b c d y", False),
