@@ -23,7 +23,7 @@ def distill(
     files: options.Files,
     columns: options.Columns,
     params: options.Params = None,
-    student_params: options.Params = None,
+    student_params: options.StudentParams = None,
     limit: options.Limit,
     answers: Annotated[
         int | None, typer.Option(help="Contested answers the budget lasts for.")

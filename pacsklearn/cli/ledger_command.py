@@ -217,7 +217,7 @@ def restore(
 @ledger_app.command()
 @guarded
 def mark(address: Address, *, dataset: Dataset = "default", as_json: Json = False) -> None:
-    """Write the high-water file of a ledger anew, on purpose: it was lost."""
+    """Write the high-water file of a ledger anew, after it was lost."""
     from pacsklearn.upkeep.backup import mark as marked
 
     position = marked(database_address(ledger_uri(address)), dataset)

@@ -21,6 +21,9 @@ OptionalEstimatorName: TypeAlias = Annotated[str | None, _NAME]
 Params: TypeAlias = Annotated[
     str | None, typer.Option(help="JSON object of the estimator's parameters.")
 ]
+StudentParams: TypeAlias = Annotated[
+    str | None, typer.Option(help="JSON object of the student's parameters.")
+]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(help="Worker processes.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Json: TypeAlias = Annotated[

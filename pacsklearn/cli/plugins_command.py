@@ -13,7 +13,7 @@ from pacsklearn.exceptions import PluginWarning
 
 @guarded
 def plugins(*, as_json: Json = False) -> None:
-    """List what is registered, by kind; and the plugins that failed."""
+    """List registered plugins by kind, and those that could not be loaded."""
     from pacsklearn.kernel.plugins.registry import registry
 
     with warnings.catch_warnings():

@@ -39,7 +39,7 @@ def release(
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
-    """Release a private model: fit on a secret half of the rows, add noise, write it down."""
+    """Release a private model: fit on a secret half of the rows, add noise, write the model."""
     from joblib import parallel_config
 
     from pacsklearn.cli.recipe import (

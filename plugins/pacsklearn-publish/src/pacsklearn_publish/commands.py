@@ -88,7 +88,7 @@ def verify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check a bundle: signature, every file, nothing else inside, and the model, without code."""
+    """Check a bundle: its signature, each file and the model. No code inside it is run."""
     from pacsklearn.kernel.ledger.open_ledger import open_ledger
     from pacsklearn_publish.bundle import load_bundle
 

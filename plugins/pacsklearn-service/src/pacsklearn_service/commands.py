@@ -107,7 +107,7 @@ def add(
     ] = None,
     config: Config = None,
 ) -> None:
-    """Add a model that was fitted elsewhere to a service, at its machine; publish it then."""
+    """Add a model that was fitted elsewhere. Run it on the service's machine; publish it then."""
     settings = _settings(config, demo=False)
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.estimators.session_file import read_session
