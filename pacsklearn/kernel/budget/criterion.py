@@ -18,9 +18,9 @@ NAMING_AIM: Final = "naming the subset"
 class Criterion(ABC):
     """Success of the Bayes-optimal adversary, for every one of several targets.
 
-    PAC privacy, Definition 1, taken literally: a release is private when no adversary succeeds
-    more often than the cap, at any target. A target is whatever she may try: a record whose
-    membership she tells, the subset that she names. At each target she makes one guess; a table of
+    pac-private-algorithms, Definition 1, taken literally: a release is private when no adversary
+    succeeds more often than the cap, at any target. A target is whatever she may try: a record
+    whose membership she tells, the subset that she names. At each target she makes one guess; a table of
     gains says how well each guess does against each candidate.
 
     Attributes

@@ -36,8 +36,8 @@ class CapBackend(CertifiedBackend):
     Guarantee
     ---------
     The success of any adversary at any target of the criterion is at most the budget, with
-    confidence ``1 - gamma``. Source: PAC privacy, Definition 1, by simulation of the exact
-    posterior and a union bound over the targets.
+    confidence ``1 - gamma``. Source: pac-private-algorithms, Definition 1, by simulation of the
+    exact posterior and a union bound over the targets.
     """
 
     @abstractmethod
