@@ -65,7 +65,7 @@ def main() -> None:
         failed = [name for name, works in zip(names, worked, strict=True) if not works]
         print(f"{LEFT_OUT} is left to make test-torch")
     elif sys.argv[1:2] == ["pages"]:
-        failed = [page for page in documented(sys.argv[2:]) if not runs(page, homes)]
+        failed = [page.name for page in documented(sys.argv[2:]) if not runs(page, homes)]
     else:
         sys.exit(__doc__)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)

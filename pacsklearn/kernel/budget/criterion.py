@@ -20,8 +20,8 @@ class Criterion(ABC):
 
     pac-private-algorithms, Definition 1, taken literally: a release is private when no adversary
     succeeds more often than the cap, at any target. A target is whatever she may try: a record
-    whose membership she tells, the subset that she names. At each target she makes one guess; a table
-    of gains says how well each guess does against each candidate.
+    whose membership she tells, the subset that she names. At each target she makes one guess; a
+    table of gains says how well each guess does against each candidate.
 
     Attributes
     ----------
