@@ -24,7 +24,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
-# Noise is drawn afresh in every run; so are the figures that depend on it: they are of the same size.
+# Noise is drawn afresh in every run, and so are the figures that depend on it: sizes are compared.
 CLOSE = {"rel_tol": 0.5, "abs_tol": 0.5}
 
 
@@ -37,7 +37,7 @@ def blocks(page: Path) -> Iterator[tuple[int, str, str | None]]:
 
 
 def agree(shown: str, printed: str) -> bool:
-    """Whether a page shows what was printed: "..." stands for any words, decimals are of one size."""
+    """Whether a page shows what was printed: "..." is any words, decimals are of one size."""
     pattern = "".join(
         ".*?" if part == "..." else r"(-?\d+\.\d+(?:e-?\d+)?)" if NUMBER.fullmatch(part)
         else r"\s+" if part.isspace() else re.escape(part)
