@@ -14,6 +14,7 @@ from sklearn.datasets import load_diabetes, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -80,6 +81,41 @@ def test_the_best_of_the_list_is_released(model: AutoPrivateClassifier, cancer: 
     assert f"ln 3 = {math.log(3):.4g}" in dict(model.guarantee_.details)["choice"]
     assert hasattr(model, "decision_function")
     assert not hasattr(model, "predict_proba")
+
+
+def test_a_threshold_by_stated_costs_decides_around_what_is_released(rare: Any) -> None:
+    """A miss costs 20 alarms: alarm from 1/21 on, by a model that is fitted inside or released."""
+    X, y = rare
+    threshold = 1 / (1 + 20)
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
+    how = {"secret": Subsets(16, seed=0), "budget": 1 / 4}
+    for private in (PACPrivate(logistic, **how), AutoPrivateClassifier(families=[logistic], **how)):
+        decision = FixedThresholdClassifier(private, threshold=threshold).fit(X, y)
+        released = decision.estimator_.released_estimator_
+        alarmed = decision.predict(X)
+        assert np.array_equal(alarmed, released.predict_proba(X)[:, 1] >= threshold)
+        assert np.sum(alarmed) > np.sum(released.predict(X))
+        published = FixedThresholdClassifier(released, threshold=threshold)  # needs no fit
+        assert np.array_equal(published.predict(X), alarmed)
+
+
+@pytest.mark.parametrize(
+    ("families", "probable"),
+    [
+        (None, True),
+        ([LogisticRegression()], True),
+        ([LogisticRegression(), RidgeClassifier()], False),
+        (Student(), False),
+    ],
+)
+def test_before_a_fit_it_has_probabilities_where_all_that_may_be_released_has(
+    families: Any, probable: bool, cancer: Any
+) -> None:
+    auto = AutoPrivateClassifier(families=families)
+    assert hasattr(auto, "predict_proba") == probable
+    if probable:
+        with pytest.raises(NotFittedError):
+            auto.predict_proba(cancer[0])
 
 
 def test_what_is_kept_holds_no_score_and_nothing_fitted_before(cancer: Any) -> None:

@@ -219,6 +219,16 @@ def _offers(method: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(vars(self).get("released_estimator_"), method)
 
 
+def _is_probable(auto: AutoPrivateClassifier) -> bool:
+    """Return whether what is released, or before a fit whatever may be, has probabilities."""
+    if auto.__sklearn_is_fitted__():
+        return hasattr(auto.released_estimator_, "predict_proba")
+    if auto.families is None:
+        return True
+    listed = isinstance(auto.families, (list, tuple))
+    return listed and all(hasattr(family, "predict_proba") for family in auto.families)
+
+
 @final
 class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     """Best private classifier of a short list, for one release's price.
@@ -299,9 +309,10 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     def _options(self, listed: list[Any]) -> tuple[ModelOrConstant, Parameters]:
         return ModelOrConstant(listed, scoring=self.scoring, prior=self.prior), Parameters()
 
-    @available_if(_offers("predict_proba"))
+    @available_if(_is_probable)
     def predict_proba(self, X: Any) -> Any:
         """Predict class probabilities of the released model."""
+        check_is_fitted(self)
         return self.released_estimator_.predict_proba(X)
 
     @available_if(_offers("decision_function"))
