@@ -120,6 +120,8 @@ def documented(names: list[str]) -> list[Path]:
     """The pages with code that are named, or else all."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     pages = [page for page in pages if "```python" in page.read_text(encoding="utf-8")]
+    if unknown := set(names) - {page.stem for page in pages}:
+        sys.exit(f"no page with code is called {', '.join(sorted(unknown))}")
     return [page for page in pages if not names or page.stem in names]
 
 

@@ -82,7 +82,7 @@ class Budget(ABC):
         words = []
         for name, parameter in signature(type(self)).parameters.items():
             value = getattr(self, name)
-            if parameter.default is parameter.empty:
+            if not words and parameter.default is parameter.empty:
                 words.append(repr(value))
             elif value != parameter.default:
                 words.append(f"{name}={value!r}")
