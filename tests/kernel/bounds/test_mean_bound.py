@@ -250,3 +250,7 @@ def test_chernoff_bounds_refuse_what_is_no_mean() -> None:
     with pytest.raises(ValueError, match="means"):
         chernoff_bounds([1.5], 10, 0.1)
     np.testing.assert_array_equal(chernoff_bounds([1.0], 10, 0.1), 1.0)
+    # A mean that rounding has put above one by a billionth is one, and no more than that.
+    np.testing.assert_array_equal(chernoff_bounds([1.0 + 1e-9], 10, 0.1), 1.0)
+    with pytest.raises(ValueError, match="vector"):
+        chernoff_bounds([np.nextafter(1.0 + 1e-9, 2.0)], 10, 0.1)

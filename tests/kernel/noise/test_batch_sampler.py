@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import tracemalloc
 from itertools import combinations
 
@@ -81,16 +82,21 @@ def test_memory_does_not_depend_on_the_number_of_rows():
     assert max(peaks) < 50_000
 
 
+def poisson_batch(n_rows, size, word):
+    """A batch whose size is drawn by this word, and whose rows are anybody's."""
+    words = itertools.chain([word], iter(lambda: None, 0))
+    rows = np.random.default_rng(0)
+    return BatchSampler(n_rows, size, "poisson", lambda n: next(words) or rows.bytes(n)).draw()
+
+
 def test_sizes_of_poisson_batches_are_quantiles():
     generator = np.random.default_rng(4)
     for n_rows, size in ((100, 1), (100, 100), (10**6, 300)):
         chances = generator.random(200)
         words = np.array(chances * 2**53, dtype=np.uint64) << np.uint64(11)
-        source = io.BytesIO(words.astype("<u8").tobytes())
-        sampler = BatchSampler(n_rows, size, "poisson", source.read)
-        found = [sampler._poisson_size() for _ in chances]
+        found = [poisson_batch(n_rows, size, word.astype("<u8").tobytes()).size for word in words]
         np.testing.assert_array_equal(found, stats.binom.ppf(chances, n_rows, size / n_rows))
-    extreme = BatchSampler(10**6, 300, "poisson", lambda n: b"\xff" * n)._poisson_size()
+    extreme = poisson_batch(10**6, 300, b"\xff" * 8).size
     assert 300 < extreme <= largest_batch(10**6, 300, "poisson") < 1100
 
 

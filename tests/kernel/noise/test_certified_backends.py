@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -20,7 +21,7 @@ from pacsklearn.kernel.bounds.criterion_success import (
     second_look,
     success_sums,
 )
-from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
+from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
@@ -225,7 +226,7 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
 ) -> None:
     generator = np.random.default_rng(0)
     directions, variances = generator.standard_normal((4200, k)), np.linspace(1.0, 3.0, k)
-    asked, shaped = [], np.diag([*np.full(k - 1, 4.0), 1e-12])
+    asked, shaped = [], np.diag([*np.full(k - 1, 1e-4), 1e-20])
 
     def least(some: np.ndarray, *, max_iterations: int) -> np.ndarray:
         asked.append((some, max_iterations))
@@ -235,16 +236,16 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
         def directions(self, outputs: np.ndarray, weights: np.ndarray) -> np.ndarray:
             return directions
 
-    looking = Looking(np.eye(2), "n", "s")
+    span = SpanCoordinates(np.zeros((2, k)), variances, np.zeros((k, 2)))
+
+    def found() -> np.ndarray:
+        backend, support = CriterionBackend(n_draws=512), Support(np.zeros((2, k)))
+        return backend.shape(support, span, Looking(np.eye(2), "n", "s"), 0.9).variances
+
     monkeypatch.setattr(criterion, "minimum_trace_cover", least)
-    made = criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
-    assert [shape.axes.shape for shape in made] == [(k, k)] * 3
-    for shape in made[:2]:
-        np.testing.assert_array_equal(shape.axes, np.eye(k))
-    np.testing.assert_array_equal(made[0].variances, logdet_allocation(variances, 0.25))
-    np.testing.assert_array_equal(made[1].variances, np.sqrt(variances))
+    monkeypatch.setattr(criterion, "least_log_factor", lambda *_, **__: 0.0)
     # Nothing is without noise, whatever a criterion does not look at.
-    np.testing.assert_allclose(np.sort(made[2].variances), [4e-9, *np.full(k - 1, 4.0)])
+    np.testing.assert_allclose(np.sort(found()), [1e-13, *np.full(k - 1, 1e-4)])
     [(some, iterations)] = asked
     assert iterations == rounds
     visible = np.sum(directions**2 / np.sqrt(variances), axis=1)
@@ -252,13 +253,16 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
     np.testing.assert_array_equal(np.unique(some, axis=0), np.unique(expected, axis=0))
     # A large table keeps its rows down to 256; all of a small one are looked at.
     monkeypatch.setattr(criterion, "_MOST_ENTRIES", 500)
-    criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    found()
     assert len(asked[1][0]) == 256
     directions = directions[:256]
-    criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    found()
     assert asked[2][0] is directions
+    # One that looks nowhere gets the better of two shapes that know nothing of it.
     directions = np.zeros((5, k))
-    assert len(criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)) == 2
+    plain = [logdet_allocation(variances, 0.25), np.sqrt(variances)]
+    np.testing.assert_array_equal(found(), min(plain, key=np.sum))
+    assert len(asked) == 3
 
 
 @pytest.mark.parametrize("share", [None, 1 - 1e-12, 1.0, 1 + 1e-12, 2.0])
@@ -283,20 +287,26 @@ def test_a_certified_law_that_is_no_smaller_is_left(
     assert (law.backend == "residual") is (share is not None and share < 1)
 
 
-def test_certificates_pay_for_the_lattice(means: Support) -> None:
+def test_certificates_pay_for_the_lattice(means: Support, monkeypatch: pytest.MonkeyPatch) -> None:
     """What differs between discrete and continuous noise is on top of what is simulated."""
     wide = GaussianMixture(np.random.default_rng(0).standard_normal((32, 200)) / 100, means.weights)
+    kept: list[certified.Certificate] = []
+
+    def keep(*arguments: Any, **_: object) -> NoiseLaw:
+        kept.append(arguments[-1])
+        return LogdetBackend().calibrate(means, Target(0.5), IdentityMetric())
+
+    monkeypatch.setattr(cap_backend, "certified_law", keep)
+    monkeypatch.setattr(residual, "certified_law", keep)
     membership = MembershipCriterion(SPACE)
-    criterion = CriterionBackend(n_certificate=1024)
-    residual = ResidualBackend(n_certificate=1024)
-    found = criterion._certificate(membership, wide, 1e-6, np.random.default_rng(1))
-    alone = certified_success(
-        wide, membership, criterion.n_certificate, 1e-6, np.random.default_rng(1)
-    )
-    assert found - alone == pytest.approx(200 * 2.0**-44, rel=0.01)
-    told = residual._certificate(wide, 1e-6, np.random.default_rng(1))
-    nats = certified_information(wide, residual.n_certificate, 1e-6, np.random.default_rng(1))
-    assert told - nats == pytest.approx(200 * 2.0**-44 * np.log(32), rel=0.01)
+    backend = CriterionBackend(n_draws=512, n_certificate=1024)
+    backend.calibrate(means, Target(0.7, membership), IdentityMetric())
+    ResidualBackend(n_draws=512, n_certificate=1024).calibrate(means, Target(2.0), IdentityMetric())
+    success, nats = (each.figure(wide, 1e-6, np.random.default_rng(1)) for each in kept)
+    alone = certified_success(wide, membership, 1024, 1e-6, np.random.default_rng(1))
+    assert success - alone == pytest.approx(200 * 2.0**-44, rel=0.01)
+    simulated = certified_information(wide, 1024, 1e-6, np.random.default_rng(1))
+    assert nats - simulated == pytest.approx(200 * 2.0**-44 * np.log(32), rel=0.01)
 
 
 def test_rounded_normals_are_as_close_to_the_discrete_gaussian_as_is_paid_for() -> None:
@@ -365,12 +375,13 @@ class TestScale:
         np.random.default_rng(6).dirichlet(np.full(32, 4.0)),
     )
     turn = np.linalg.qr(np.random.default_rng(7).standard_normal((3, 3)))[0]
-    shape = NoiseShape(turn, np.array([9.0, 4.0, 1.0]))
+    covariance = turn * [9.0, 4.0, 1.0] @ turn.T
+    shape = NoiseShape(*np.linalg.eigh(covariance)[::-1])
 
     def mixture(self, log_factor: float) -> GaussianMixture:
         coordinates = self.support.span(IdentityMetric()).coordinates
         deviations = np.sqrt(self.shape.variances * np.exp(log_factor))
-        return GaussianMixture(coordinates @ self.turn / deviations, self.support.weights)
+        return GaussianMixture(coordinates @ self.shape.axes / deviations, self.support.weights)
 
     def draws(self, n: int, *labels: str) -> tuple[np.ndarray, np.ndarray]:
         blocks = list(self.mixture(0.0).draws(n, lattice.generator_for(self.support, *labels)))
@@ -379,35 +390,33 @@ class TestScale:
 
     @pytest.mark.parametrize("n_certificate", [2048, 2**15])
     def test_of_an_information(self, n_certificate: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        search = Search(0.25)
+        search, chosen, shape = Search(0.25), [], self.shape
         monkeypatch.setattr(residual, "least_log_factor", search)
+        monkeypatch.setattr(residual, "residual_covariance", lambda *_, **__: shape)
+        monkeypatch.setattr(residual, "certified_law", lambda *given: chosen.append(given[3]))
         backend = ResidualBackend(gamma=1e-3, n_certificate=n_certificate)
-        coordinates = self.support.span(IdentityMetric()).coordinates
-        options = coordinates, self.support, Target(0.4)
-        chosen = backend._with_room(self.shape, *options, 28.0)
-        np.testing.assert_allclose(chosen.variances, self.shape.variances * np.exp(0.251))
-        assert search.options == [
-            {"slope": 1.0, "tolerance": 2e-3, "farthest": pytest.approx(np.log(2.0), rel=1e-12)}
-        ]
+        gaussian = LogdetBackend().calibrate(self.support, Target(0.1), IdentityMetric())
+        assert backend.calibrate(self.support, Target(0.1), IdentityMetric()).backend == "logdet"
+        np.testing.assert_allclose(chosen[0].variances, self.shape.variances * np.exp(0.251))
+        farthest = pytest.approx(np.log(gaussian.noise_power / 14.0), rel=1e-12)
+        assert search.options == [{"slope": 1.0, "tolerance": 2e-3, "farthest": farthest}]
         draws = self.draws(min(n_certificate, 2**14), "residual", "room")
         for log_factor in (-1.0, 0.0, 0.7):
             posterior = believed(self.mixture(log_factor), *draws)
             learned = self.support.entropy + np.sum(posterior * np.log(posterior), axis=1)
             margin = np.sqrt(2 * learned.var() * np.log(4 / 1e-3) / n_certificate)
-            expected = np.log((learned.mean() + margin) / 0.4)
+            expected = np.log((learned.mean() + margin) / 0.1)
             assert search.ratios[0](log_factor) == pytest.approx(expected, rel=1e-9, abs=1e-9)
         # Nothing to look for where the shape needs no less than what is there anyway.
-        for most in (14.0, 13.9):
-            assert backend._with_room(self.shape, *options, most) is self.shape
-        assert len(search.ratios) == 1
+        shape = self.shape.scaled(gaussian.noise_power / 14.0 * (1 + 1e-12))
+        assert backend.calibrate(self.support, Target(0.1), IdentityMetric()).backend == "logdet"
+        assert len(search.ratios) == len(chosen) == 1
 
-    @pytest.mark.parametrize("n_certificate", [0, 2048])
     @pytest.mark.parametrize("name", ["membership", "identification"])
-    def test_of_a_success(
-        self, name: str, n_certificate: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_of_a_success(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         wanted = MembershipCriterion(SPACE) if name == "membership" else identification(SPACE)
-        search, watched = Search(0.25, 0.5), []
+        # Shapes that know nothing of the criterion are far too small; then this one is best.
+        search, watched = Search(9.0, 9.0, 0.0, 0.25, 0.5), []
 
         def noted(mixture, asked, blocks, targets):
             watched.append(targets)
@@ -415,35 +424,39 @@ class TestScale:
 
         monkeypatch.setattr(criterion, "least_log_factor", search)
         monkeypatch.setattr(criterion, "success_sums", noted)
-        coordinates = self.support.span(IdentityMetric()).coordinates
+        monkeypatch.setattr(criterion, "minimum_trace_cover", lambda *_, **__: self.covariance)
+        span = self.support.span(IdentityMetric())
         blind = float(wanted.prior(self.support.weights).max())
-        looking = criterion._Search(self.support, coordinates, wanted, blind + 0.2, blind, 1e-3)
-        chosen = looking.scaled(self.shape, 600, n_certificate)
-        rounds = 2 if n_certificate and name == "membership" else 1
+        backend = CriterionBackend(gamma=1e-3, n_draws=2400, n_certificate=2048)
+        chosen = backend.shape(self.support, span, wanted, blind + 0.2)
+        rounds = 2 if name == "membership" else 1
         np.testing.assert_allclose(
             chosen.variances, self.shape.variances * np.exp([0.25, 0.75][rounds - 1])
         )
-        assert search.options == [{"slope": 0.5, "tolerance": 4e-3}] * rounds
+        assert search.options == [{"slope": 0.5, "tolerance": 4e-3}] * (3 + rounds)
+        first = self.first_order(wanted, span.coordinates)
+        # By success alone, from a quarter of the draws.
         draws = self.draws(600, "criterion", "shape")
-        first = self.first_order(wanted, coordinates)
-        seen: set[int] = set(first)
-        for ratio, base in zip(search.ratios, (0.0, 0.25), strict=False):
+        success = wanted.success(believed(self.mixture(1.0), *draws))[:, first]
+        expected = np.log((success.mean(axis=0).max() - blind) / 0.2)
+        assert search.ratios[2](1.0) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert sorted(watched[-1]) == first
+        # With the margin of a certificate.
+        draws, seen = self.draws(2400, "criterion", "shape"), set(first)
+        for ratio, base in zip(search.ratios[3:], (0.0, 0.25), strict=False):
             if rounds == 2:
                 at_start = believed(self.mixture(base), *draws) @ wanted.sets.T
                 seen |= set(np.argsort(np.mean((at_start - 0.5) ** 2, axis=0))[-128:])
             for step in (-0.5, 0.0, 1.0):
-                posterior = believed(self.mixture(base + step), *draws)
-                success = wanted.success(posterior)
+                success = wanted.success(believed(self.mixture(base + step), *draws))
                 found = ratio(step)
                 here = sorted(watched[-1])
                 assert here == sorted(first if rounds == 1 else self.about(here, seen))
                 success = success[:, here]
-                bound = success.mean(axis=0)
-                if n_certificate:
-                    log_term = np.log(12 * wanted.distinct.size / 1e-3)
-                    again = second_look(32, n_certificate, len(here))
-                    bound += np.sqrt(2 * success.var(axis=0) * log_term / again)
-                    bound += 7 * log_term * (1 - wanted.lowest) / (3 * again)
+                log_term = np.log(12 * wanted.distinct.size / 1e-3)
+                again = second_look(32, 2048, len(here))
+                bound = success.mean(axis=0) + np.sqrt(2 * success.var(axis=0) * log_term / again)
+                bound += 7 * log_term * (1 - wanted.lowest) / (3 * again)
                 expected = np.log((bound.max() - blind) / 0.2)
                 assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -451,7 +464,7 @@ class TestScale:
         if wanted.n_targets == 1:
             return [0]
         halves = wanted.sets @ (coordinates * self.support.weights[:, None])
-        visible = np.sum((halves @ self.turn) ** 2 / self.shape.variances, axis=1)
+        visible = np.sum((halves @ self.shape.axes) ** 2 / self.shape.variances, axis=1)
         return sorted(wanted.distinct[np.argsort(visible[wanted.distinct])[-128:]])
 
     @staticmethod

@@ -119,7 +119,7 @@ def test_what_the_secret_says_by_the_way_is_withheld(capfd) -> None:
 def test_a_model_that_fails_on_the_secret_only(monkeypatch) -> None:
     """The same for parameters: nothing is raised, and the model that leaves can be used."""
     vectors = []
-    ordinary = SubsetMap._alone
+    ordinary = SubsetMap.of_subset
 
     def spied(self, members):
         vectors.append(members)
@@ -127,7 +127,7 @@ def test_a_model_that_fails_on_the_secret_only(monkeypatch) -> None:
             raise RuntimeError("17.5 is a row")
         return ordinary(self, members)
 
-    monkeypatch.setattr(SubsetMap, "_alone", spied)
+    monkeypatch.setattr(SubsetMap, "of_subset", spied)
     model = PACPrivate(GaussianNB(), budget=0.5, secret=FEW).fit(X, Y)
     assert len(vectors) == 2
     assert model.predict(X).shape == (150,)

@@ -48,6 +48,7 @@ from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, SquaredLoss, 
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
 from pacsklearn.srpp.divergence.discrepancy import SAMPLINGS
+from pacsklearn.srpp.laws.batch_sampler import BatchSampler
 from pacsklearn.srpp.release.run import Charging, PrivateRun
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 from tests.inside import record_of
@@ -88,7 +89,7 @@ def test_the_budget_is_spent_step_by_step(cancer):
     assert model.n_steps_ == 6  # and keeps what it paid for
 
 
-def test_a_step_is_charged_before_its_rows_are_drawn(cancer):
+def test_a_step_is_charged_before_its_rows_are_drawn(monkeypatch):
     cap = DiscrepancyCap.differing(100, 2, 10)
     clipping = GradientClipping((1.0,), (3,))
     accountant = SRPPSGDAccountant(cap, clipping, 4.0, "worst-case")
@@ -97,7 +98,7 @@ def test_a_step_is_charged_before_its_rows_are_drawn(cancer):
         accountant, DifferingRows(2), 10.0, charging=Charging(2.5 * price), sampler=SecureSampler()
     ) as run:
         drawn = []
-        run._batches = type("Watched", (), {"draw": lambda _: drawn.append(run.spent)})()
+        monkeypatch.setattr(BatchSampler, "draw", lambda _: drawn.append(run.spent))
         run.next_batch()
         run.next_batch()
         with pytest.raises(BudgetExhaustedError):

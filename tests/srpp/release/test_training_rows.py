@@ -19,11 +19,9 @@ from pacsklearn.srpp import (
 )
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.parameters.run_choices import RunChoices
-from pacsklearn.srpp.release.training_rows import _checked_cap, training_rows
+from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.release.world_differences import coupled_counts
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
-
-SCENARIO = GroupScenario()
 
 
 def cap(n_rows: int = 40, batch_size: int = 8, sampling: str = "poisson", n_differing: int = 3):
@@ -43,18 +41,17 @@ def cap(n_rows: int = 40, batch_size: int = 8, sampling: str = "poisson", n_diff
 )
 def test_a_cap_for_other_batches_is_refused(other) -> None:
     """Also one that is larger in one number and smaller in the next."""
-    for given, run in ((cap(**other), cap()), (cap(), cap(**other))):
-        with pytest.raises(ValueError, match="make"):
-            _checked_cap(given, run, (run.n_rows, run.batch_size, run.sampling), SCENARIO)
+    with pytest.raises(ValueError, match="make"):
+        training_rows(asked(DifferingRows(3), cap(**other)), X, Y, COLUMN, None)
 
 
 def test_a_cap_may_hide_more_than_the_scenario_promises_and_not_less() -> None:
-    batches = 40, 8, "poisson"
     for n_differing in (3, 4):
         given = cap(n_differing=n_differing)
-        assert _checked_cap(given, cap(), batches, SCENARIO) is given
-    with pytest.raises(ScenarioError, match="GroupScenario"):
-        _checked_cap(cap(n_differing=2), cap(), batches, SCENARIO)
+        found = training_rows(asked(DifferingRows(3), given), X, Y, COLUMN, None)
+        assert found.cap is given
+    with pytest.raises(ScenarioError, match="DifferingRows"):
+        training_rows(asked(DifferingRows(3), cap(n_differing=2)), X, Y, COLUMN, None)
 
 
 COLUMN = SecretColumn(np.arange(40) % 2, "y")
