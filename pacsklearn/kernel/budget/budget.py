@@ -79,7 +79,7 @@ class Budget(ABC):
         return self
 
     def __repr__(self) -> str:
-        words = []
+        words: list[str] = []
         for name, parameter in signature(type(self)).parameters.items():
             value = getattr(self, name)
             if not words and parameter.default is parameter.empty:
