@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ ROWS = 20_000
 def ask_on_and_on(address: str, written: Path, first: int) -> None:
     """A coordinator that asks itself row after row, and writes down what it was told."""
     house = House(written.parent, KEY, address=address, ceiling=2.0, step=STEP, found=False,
-                  lease=1.0, requests_per_minute=10**9)  # fmt: skip
+                  lease=3.0, requests_per_minute=10**9)  # fmt: skip
     assert house.coordinator.wait_until_ready(60)
     caller, rows = house.user("ann"), contested_rows(ROWS, seed=9)
     with written.open("a", buffering=1) as file:
@@ -55,6 +56,8 @@ def kill_while_it_answers(folder: Path, address: str, kills: int) -> None:
         if child == 0:
             try:
                 ask_on_and_on(address, written, first)
+            except BaseException:
+                traceback.print_exc()  # shown beside the parent's failure
             finally:
                 os._exit(1)
         deadline = time.monotonic() + 120
@@ -85,7 +88,7 @@ def audit(new_house: Any, folder: Path, address: str) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_kills_of_a_coordinator(new_house: Any, tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'service.db'}"
-    House(tmp_path, KEY, address=address, ceiling=2.0, step=STEP, lease=1.0).close()
+    House(tmp_path, KEY, address=address, ceiling=2.0, step=STEP, lease=3.0).close()
     kill_while_it_answers(tmp_path, address, 3)
     audit(lambda **options: new_house(key=KEY, **options), tmp_path, address)
 
