@@ -56,8 +56,8 @@ def kill_while_it_answers(folder: Path, address: str, kills: int) -> None:
         if child == 0:
             try:
                 ask_on_and_on(address, written, first)
-            except BaseException:
-                traceback.print_exc()  # shown beside the parent's failure
+            except BaseException:  # noqa: BLE001 - shown beside the parent's failure
+                traceback.print_exc()
             finally:
                 os._exit(1)
         deadline = time.monotonic() + 120
