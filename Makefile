@@ -89,7 +89,7 @@ golden: $(VENV)/.test
 	@set -e; folder=$$(mktemp -d); \
 	trap 'git worktree remove --force "$$folder/base"; rm -rf "$$folder"' EXIT; \
 	git worktree add --quiet --detach "$$folder/base" "$(BASE)"; \
-	(cd "$$folder/base" && PYTHONPATH=. $(ONE_THREAD) $(abspath $(PY)) scripts/golden.py write "$$folder/base.json"); \
+	(cd "$$folder/base" && PYTHONPATH=$$(printf "%s:" plugins/*/src). $(ONE_THREAD) $(abspath $(PY)) scripts/golden.py write "$$folder/base.json"); \
 	PYTHONPATH=. $(ONE_THREAD) $(PY) scripts/golden.py write "$$folder/head.json"; \
 	$(PY) scripts/golden.py compare "$$folder/base.json" "$$folder/head.json"
 
