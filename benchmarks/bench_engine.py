@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from pacsklearn.kernel.answers.engine import Stop
 from pacsklearn.kernel.answers.label_engine import LabelEngine
-from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.bounds.belief import uniform_belief
 from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 
 M = 128

@@ -31,7 +31,7 @@ from sklearn.linear_model import LogisticRegression
 from pacsklearn import Nats, Subsets
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.label_engine import LabelEngine
-from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.bounds.belief import uniform_belief
 from pacsklearn.kernel.ledger.accounts import Posting
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.ledger.fold import Fold

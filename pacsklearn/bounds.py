@@ -8,6 +8,7 @@ from pacsklearn.estimators.individual_information import (
     IndividualInformation,
     individual_information,
 )
+from pacsklearn.kernel.bounds.belief import belief_entropy, uniform_belief, update_belief
 from pacsklearn.kernel.bounds.criterion_success import certified_success, estimated_success
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.lattice_bound import (
@@ -18,12 +19,7 @@ from pacsklearn.kernel.bounds.lattice_bound import (
     span_coordinates,
 )
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bounds
-from pacsklearn.kernel.bounds.mixture import (
-    GaussianMixture,
-    belief_entropy,
-    uniform_belief,
-    update_belief,
-)
+from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.posterior_success import (
     binary_kl,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.audit.game import CandidateGame, Game, Round
 from pacsklearn.kernel.answers.label_engine import LabelEngine
-from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.bounds.belief import update_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.balanced_space import balanced_space

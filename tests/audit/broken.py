@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.bounds.belief import update_belief
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.label_engine import LabelEngine
-from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.bounds.belief import uniform_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.priors import Range
 from pacsklearn.tabular import distill

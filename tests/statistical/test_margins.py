@@ -12,7 +12,7 @@ import pytest
 from scipy.special import ndtri
 
 from pacsklearn.kernel.answers.label_engine import LabelEngine
-from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.bounds.belief import uniform_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 
 pytestmark = pytest.mark.statistical

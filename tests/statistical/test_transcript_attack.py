@@ -21,7 +21,7 @@ from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.bounds.belief import update_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.balanced_space import balanced_space

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.engine import Stop
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.mixture import belief_entropy
+from pacsklearn.kernel.bounds.belief import belief_entropy
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.ledger.event import QueryAnswers
 from pacsklearn.kernel.noise.noise_law import Target

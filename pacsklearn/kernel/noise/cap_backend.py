@@ -10,9 +10,10 @@ from typing import final
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
+from pacsklearn.kernel.bounds.belief import belief_entropy
 from pacsklearn.kernel.bounds.criterion_success import certified_success
 from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_bound
-from pacsklearn.kernel.bounds.mixture import GaussianMixture, belief_entropy
+from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.budget.criterion import Criterion

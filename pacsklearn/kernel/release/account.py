@@ -21,7 +21,7 @@ from pacsklearn.exceptions import (
     PrivacyLeakWarning,
     SessionRolledBackError,
 )
-from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.bounds.belief import update_belief
 from pacsklearn.kernel.ledger.event import Bookkeeping, Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler

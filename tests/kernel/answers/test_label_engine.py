@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn.kernel.answers.engine import StepAnswers, Stop
 from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE, LabelEngine
 from pacsklearn.kernel.answers.value_engine import LARGEST_OFFSET, TINIEST_STEP
-from pacsklearn.kernel.bounds.mixture import belief_entropy, uniform_belief
+from pacsklearn.kernel.bounds.belief import belief_entropy, uniform_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from tests.kernel.answers import label_oracle
 from tests.kernel.answers.label_oracle import label_law

@@ -11,7 +11,7 @@ import pytest
 
 from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.kernel.bounds.mixture import belief_entropy
+from pacsklearn.kernel.bounds.belief import belief_entropy
 from pacsklearn.kernel.ledger.event import LatticeNoise, QueryAnswers
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pacsklearn.kernel.answers.engine import Stop
 from pacsklearn.kernel.answers.value_engine import ValueEngine
+from pacsklearn.kernel.bounds.belief import belief_entropy, uniform_belief, update_belief
 from pacsklearn.kernel.bounds.lattice_bound import linear_bound
-from pacsklearn.kernel.bounds.mixture import belief_entropy, uniform_belief, update_belief
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from tests.kernel.answers import value_oracle
 from tests.kernel.answers.value_oracle import value_law

@@ -16,11 +16,7 @@ from pacsklearn.kernel.bounds.criterion_success import (
     spread,
 )
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
-from pacsklearn.kernel.bounds.mixture import (
-    GaussianMixture,
-    posteriors,
-    single_posteriors,
-)
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors, single_posteriors
 from pacsklearn.kernel.bounds.overlap import overlap_success
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion

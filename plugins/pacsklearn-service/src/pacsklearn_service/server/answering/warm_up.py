@@ -8,7 +8,7 @@ import numpy as np
 
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.answers.value_engine import ValueEngine
-from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.bounds.belief import uniform_belief
 from pacsklearn.kernel.noise.sampler import SecureSampler
 
 _ROWS: Final = 2**19
