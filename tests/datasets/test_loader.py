@@ -6,6 +6,7 @@ import pickle
 import re
 import sys
 import tomllib
+from importlib import resources
 from urllib.error import URLError
 
 import numpy as np
@@ -39,7 +40,8 @@ PUPIL = (
     '"GP";"F";18;"U";"GT3";"A";4;4;"at_home";"teacher";"course";"mother";2;2;0;"yes";"no";"no";'
     '"no";"yes";"yes";"no";"no";4;3;4;1;1;3;6;"5";"6";6'
 )
-HEADER = ";".join(tomllib.loads(loader._fact_file("student.toml"))["features"])
+FACTS = resources.files("pacsklearn.datasets") / "facts" / "student.toml"
+HEADER = ";".join(tomllib.loads(FACTS.read_text("utf-8"))["features"])
 
 
 @pytest.fixture

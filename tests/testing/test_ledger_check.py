@@ -51,9 +51,9 @@ class ForgetsKeys(MemoryBook):
 
 
 def broken(store: type[MemoryBook], ceiling: float, **terms: float) -> Ledger:
-    ledger = MemoryLedger(ceiling, **terms)  # type: ignore[arg-type]
-    ledger._store = store(ledger._store.terms)
-    return ledger
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pacsklearn.kernel.ledger.ledger.MemoryBook", store)
+        return MemoryLedger(ceiling, **terms)  # type: ignore[arg-type]
 
 
 def test_a_store_that_reads_and_writes_back_grants_too_many() -> None:

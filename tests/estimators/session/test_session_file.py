@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import pickle
@@ -30,7 +31,6 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler
-from pacsklearn.kernel.outputs.candidates import FitOptions
 from tests.inside import candidates_of, secret_of
 
 KEY = "a long passphrase"
@@ -146,12 +146,16 @@ def test_nobody_else_can_read_it(session: PrivacySession, tmp_path: Path) -> Non
 
 
 def test_a_save_that_fails_leaves_the_file_that_was_there(
-    session: PrivacySession, tmp_path: Path
+    session: PrivacySession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session.save(tmp_path / "session", key=KEY)
     before = (tmp_path / "session").read_bytes()
-    session._fitting = FitOptions(n_jobs=lambda: None)  # cannot be written without code
-    with pytest.raises(SessionFileError, match="function"):
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="full"):
         session.save(tmp_path / "session", key=KEY)
     assert (tmp_path / "session").read_bytes() == before
     assert len([path for path in tmp_path.iterdir() if "session" in path.name]) == 1

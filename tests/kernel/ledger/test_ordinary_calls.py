@@ -200,10 +200,11 @@ class TestTheCallsThatDestroyedLedgers:
         self, ledger: SharedLedger, make_event: MakeEvent
     ) -> None:
         reservation = ledger.reserve(0.5)
+        reserved = ledger.events[-1].key
         for end in ("closed", "returned"):
             for account in (ledger, MemoryLedger(1.0)):
                 with pytest.raises(LedgerError, match="closed"):
-                    account.charge(make_event(0.0, key=f"{reservation._account}/{end}"))
+                    account.charge(make_event(0.0, key=f"{reserved}/{end}"))
         assert reservation.release_unspent() == 0.5
 
 
