@@ -160,6 +160,6 @@ def _check_law(law: Any, space: Space) -> NoiseLaw:
     if len(law.centres) != space.n_candidates:
         raise ValueError(
             f"releases must be laws for the {space.n_candidates} candidates of space, got one for "
-            f"{len(law.centres)}."
+            f"{len(law.centres)}; calibrate them to outputs of the same space."
         )
     return law

@@ -131,7 +131,7 @@ class TranscriptGame(CandidateGame):
         if adversary is None and self._n_queries > len(self._predictions):
             raise ValueError(
                 f"n_queries must be at most the {len(self._predictions)} queries of predictions, "
-                f"got {n_queries}; only an adversary asks again."
+                f"got {n_queries}; give fewer, or an adversary=, which may ask a query again."
             )
         worst = self._n_queries * self._step_budget
         # Without a ceiling the number of queries is the limit, and rounding must not cut it short.

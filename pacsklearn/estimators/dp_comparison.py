@@ -103,6 +103,6 @@ def answers_until(success: float, nats_per_answer: float, prior: float = 0.5) ->
     if not math.isfinite(quotient):
         raise ValueError(
             f"No number of answers at nats_per_answer={nats!r} reaches success={success!r} from "
-            f"prior={prior!r}."
+            f"prior={prior!r}; give a success below 1, or more nats for each answer."
         )
     return math.floor(quotient)

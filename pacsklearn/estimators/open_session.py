@@ -228,8 +228,8 @@ class OpenSession:
         # Candidates of a linked table are those of the session, over other rows.
         if not self._space.has_candidates_of(plan.space):
             raise ValueError(
-                "plan must come from prepare() of this session; it was prepared on other "
-                "candidates, whose noise says nothing about this session's secret."
+                "plan must come from prepare() of this session; this one was prepared on other "
+                "candidates, so its noise does not protect this session's secret."
             )
         # What cannot be stated afterwards is refused before anything is charged.
         listed = plan.space.row_subsets() if individual else None

@@ -110,6 +110,6 @@ def check_prior(estimator: Any, prior: Prior) -> None:
     if not is_regressor(estimator):
         raise ValueError(
             "prior is for regressors, whose predictions are numbers; "
-            f"{type(estimator).__name__} is none. Leave it out."
+            f"{type(estimator).__name__} is no regressor. Leave prior out."
         )
     prior.normal()

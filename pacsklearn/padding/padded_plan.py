@@ -49,7 +49,8 @@ class PaddedPlan(Plan):
         # Before the function is called: padding has a cost of its own, and takes none.
         if metric is not None:
             raise ValueError(
-                f"metric must be None with noise={ONE_SIDED!r}: its cost is the mean padding."
+                f"metric must be None with noise={ONE_SIDED!r}, which minimises the mean padding; "
+                "leave metric out."
             )
         if target.criterion is not None:
             raise ValueError(

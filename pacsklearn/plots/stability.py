@@ -99,7 +99,7 @@ class StabilityDisplay(OutputsDisplay):
         wanted = _doubling(m) if sizes is None else sizes
         counted = tuple(sorted({min(int(size), m) for size in wanted} | {m}))
         if counted[0] < 2:
-            raise ValueError(f"sizes must be at least 2 candidates, got {counted[0]}.")
+            raise ValueError(f"sizes must be numbers of candidates, 2 or more, got {counted[0]}.")
         generator = np.random.default_rng(random_state)
         orders = [generator.permutation(m) for _ in range(n_orders)]
         target, powers = Target(budget), {}

@@ -292,9 +292,10 @@ def _about_columns(X: Any) -> str:
         return ""
     others = f" and {len(named) - 10} more" if len(named) > 10 else ""
     return (
-        f" These columns hold something else: {', '.join(named[:10])}{others}. Describe them in a "
-        "public Schema (Schema.template drafts one from the table), which AutoPrivateClassifier "
-        "and -Regressor take, and begin with it: make_pipeline(SchemaEncoder(schema), estimator)."
+        f" These columns hold no numbers: {', '.join(named[:10])}{others}. Describe them in a "
+        "public Schema (Schema.template drafts one from the table). Give it as schema= to "
+        "AutoPrivateClassifier or AutoPrivateRegressor, or begin a pipeline with it: "
+        "make_pipeline(SchemaEncoder(schema), estimator)."
     )
 
 

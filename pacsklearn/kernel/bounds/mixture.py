@@ -53,7 +53,10 @@ class GaussianMixture:
 
     def __post_init__(self) -> None:
         if not np.all(np.isfinite(self.signals[self.weights > 0])):
-            raise ValueError("signals must be finite: an output is too far away for this noise.")
+            raise ValueError(
+                "signals must be finite: an output, divided by the noise, is too large for a "
+                "double. Give larger noise."
+            )
         if not 0.0 < self.scale < math.inf:
             raise ValueError(f"scale must be positive and finite, got {self.scale!r}.")
 

@@ -131,9 +131,9 @@ class CapBackend(CertifiedBackend):
         )
         if certified is None:
             raise ValueError(
-                f"The {self.name!r} backend found no noise whose certificate meets "
-                f"{target.budget!r}: the simulation is too short for so small a figure. Ask for "
-                "more draws, or use noise='logdet'."
+                f"The {self.name!r} backend found no noise whose certificate meets the cap "
+                f"{target.budget!r}: the simulation has too few draws for so small a cap. Give "
+                "it more draws, or state a larger cap, or a budget in nats."
             )
         return certified
 

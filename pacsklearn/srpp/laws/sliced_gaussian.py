@@ -145,8 +145,8 @@ def _in_ordinary_units(
         return agreeing
     if target.aggregation != "full" and not np.any(distances):
         raise ValueError(
-            "The outputs of a protected pair differ, and along no slice of the profile do they: "
-            "give slices along which they differ, or aggregation='full'."
+            "The outputs of a protected pair differ, but along no slice of the profile, so the "
+            "slices give no noise: use slices along which they differ, or aggregation='full'."
         )
     variances, turn = _shape(
         distances, farthest, slices, target, matched_sides(coordinates, instances)

@@ -59,8 +59,8 @@ class Slices(BaseEstimator):
         """
         if not isinstance(self.profile, str) and (self.n, self.seed) != (200, 0):
             raise ValueError(
-                "slices: n and seed are for profile='uniform' or 'orthogonal', and the directions "
-                "of a SliceProfile are given: they would be ignored. Leave them out."
+                "slices: n and seed are for profile='uniform' or 'orthogonal'; a SliceProfile has "
+                "directions of its own, so they would be ignored. Leave n and seed out."
             )
 
     def of(self, dimension: int) -> SliceProfile:

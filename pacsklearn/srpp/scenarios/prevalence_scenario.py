@@ -181,15 +181,17 @@ class PrevalenceScenario(Scenario):
     def _grid(self, values: list[Any], own: Any) -> list[Share]:
         """Return the secrets: a name, a value and its share each."""
         if self.value is not None and self.value not in values:
-            raise ScenarioError(f"No row has the value {self.value!r} in the secret column.")
+            raise ScenarioError(
+                f"value must be one of the values in the secret column; no row has {self.value!r}."
+            )
         chosen = range(len(values)) if self.value is None else [values.index(self.value)]
         if len(values) == 2:
             chosen = chosen[-1:]  # the other's share is what is left
         if self.shares is not None:
             if len(chosen) > 1:
                 raise ScenarioError(
-                    f"shares are of one value, and the secret column has {len(values)}; give "
-                    "value=."
+                    f"shares are those of one value, but the secret column has {len(values)} "
+                    "values; name one, value=."
                 )
             return [
                 Share(f"{values[chosen[0]]!r} at {share:g}", chosen[0], share)

@@ -141,8 +141,8 @@ class AdditiveModel(BaseEstimator):
         if ranges:
             if loss.n_scores > 1:
                 raise ValueError(
-                    f"monotone needs two classes or numbers to predict, got {loss.n_scores} "
-                    "classes, each with a score of its own."
+                    f"monotone needs a target of two classes or of numbers, got {loss.n_scores} "
+                    "classes; leave monotone out."
                 )
             solution, converged = minimise_monotone(problem, ranges)
             w = solution[:, None]

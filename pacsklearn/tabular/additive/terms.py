@@ -95,7 +95,10 @@ def terms_of(
             )
         crossed.append(Term(tuple(used[name] for name in pair), n_pair_bins))
     if not singles:
-        raise ValueError("There is no column to use: text and ignored columns have no levels.")
+        raise ValueError(
+            "X has no column that the model can use: text and ignored columns have no levels. "
+            "Describe at least one number, date or category in the schema."
+        )
     return (*singles, *crossed)
 
 

@@ -330,7 +330,8 @@ def _check_entry(name: Any, value: Any) -> None:
     if _is_forbidden(str(name).rpartition("__")[2]):
         raise ValueError(
             f"grid must not list {name!r}: seeds, starting points, priors, constants and "
-            "thresholds could carry what the rows say past the noise. State one value."
+            "thresholds are not noised, so choosing among them could tell about the rows. Give one "
+            "value to the estimator itself."
         )
     if hasattr(value, "get_params") and not isinstance(value, type):
         return

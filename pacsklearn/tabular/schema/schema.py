@@ -63,7 +63,9 @@ class Schema:
         names = self.names
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"Two columns of the schema are called {twice[0]!r}.")
+            raise ValueError(
+                f"Two columns of the schema are called {twice[0]!r}; give each a name of its own."
+            )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -34,7 +34,10 @@ class ExistenceGame(Game):
         numbers: Callable[[Any], Floats] = model_numbers,
     ) -> None:
         if len(worlds) != 2:
-            raise ValueError(f"worlds must be two: with the row and without it; got {len(worlds)}.")
+            raise ValueError(
+                "worlds must be two releases, one made with the row and one without it; got "
+                f"{len(worlds)}."
+            )
         self._worlds, self._numbers = tuple(worlds), numbers
         self.prior = np.full(2, 0.5)
         self.prior.flags.writeable = False

@@ -64,7 +64,10 @@ class PoisoningAttack(Attack):
         count = check_integer(name="n_copies", value=self.n_copies, minimum=1)
         table = dense_table(X, self.name)
         if y is None:
-            raise ValueError("y is missing: poison has wrong targets, so there must be right ones.")
+            raise ValueError(
+                "y is missing: the attack gives its rows wrong targets, and needs y to tell which "
+                "are wrong."
+            )
         known = np.asarray(y)
         row = _target(len(table), seed)
         if is_classifier(estimator) or known.dtype.kind not in "fiu":

@@ -99,8 +99,8 @@ def unknown_row(model: Any, X: Floats, y: Any) -> Floats:
         return (len(X) + 1) * np.asarray(model.mean_) - X.sum(axis=0)
     if not hasattr(model, "coef_") or not getattr(model, "fit_intercept", False):
         raise ValueError(
-            f"{type(model).__name__} has no equations that are known here; give a linear model "
-            "with an intercept, or a PCA."
+            "model must be a linear model with an intercept, or a PCA, whose equations give the "
+            f"unknown record; got {type(model).__name__}."
         )
     design = np.column_stack([X, np.ones(len(X))])
     slopes = np.ravel(model.coef_)

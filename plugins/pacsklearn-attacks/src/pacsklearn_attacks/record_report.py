@@ -167,8 +167,8 @@ def record_report(
     game = replay_fit(model, X, y, groups=groups, fit_params=fit_params)
     if not isinstance(game, ReplayedGame):
         raise ValueError(
-            "model must release parameters: answers have no single law of noise, audit them with "
-            "run_audit."
+            "model must release parameters: answers have no single law of noise. Audit a model "
+            "that answers with run_audit."
         )
     plan = game.plans[0]
     law = plan.calibrate(game.prior)
