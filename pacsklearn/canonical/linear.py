@@ -81,6 +81,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         "pacsklearn.tabular.StepwiseClassifier",
     )
     noised = ("coef_", "intercept_")
+    has_affine_score = True
 
     def __init__(self, *, gauge: bool = True, probabilities: bool | str = "auto") -> None:
         self.gauge = gauge

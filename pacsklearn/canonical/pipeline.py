@@ -53,6 +53,7 @@ class SearchCanonicalizer(Canonicalizer):
         self.methods = part.methods
         self.noised = part.noised
         self.is_exact = part.is_exact
+        self.has_affine_score = part.has_affine_score
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
@@ -112,6 +113,8 @@ class PipelineCanonicalizer(Canonicalizer):
         self.methods = steps[-1][1].methods
         self.is_searched = any(part.is_searched for _, part in steps)
         self.reads_rows = any(part.reads_rows for _, part in steps)
+        *inner, (_, last) = steps
+        self.has_affine_score = last.has_affine_score and all(part.is_public for _, part in inner)
         self.noised = tuple(f"{name}: {what}" for name, part in steps for what in part.noised)
         if len(steps) == 1:
             self.noised = steps[0][1].noised

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, final
 from sklearn.base import is_classifier, is_regressor
 
 from pacsklearn.estimators.alternatives import ChosenPlan, options_of
+from pacsklearn.estimators.averaged import METHODS, AveragedProbabilities
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind, classes_of
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.kernel.release.parameters import AS_RELEASED, ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.priors import Prior
 from pacsklearn.universe.metrics import metric_or_auto
@@ -44,6 +45,11 @@ class Parameters(ReleaseKind):
         For regressors: what is publicly expected of the targets (:mod:`pacsklearn.priors`).
         Released models are drawn toward it as far as their noise asks for; without it a regressor
         under much noise is worse than any constant.
+    average : bool, default=False
+        For classifiers with probabilities: release an
+        :class:`~pacsklearn.estimators.AveragedClassifier`, whose probabilities are averaged over
+        the law of the noise. That law is public, and its covariance a function of the whole table,
+        as the guarantee lists.
 
     Examples
     --------
@@ -58,12 +64,14 @@ class Parameters(ReleaseKind):
     canonicalizer: Any = "auto"
     certify: bool = True
     prior: Prior | None = None
+    average: bool = False
 
     name: ClassVar[str] = "parameters"
     is_black_box: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ReleaseKind._parameter_constraints,
         "certify": ["boolean"],
+        "average": ["boolean"],
     }
 
     def check(self, model: Any) -> None:
@@ -94,12 +102,14 @@ class Parameters(ReleaseKind):
 
     def offered(self, estimator: Any) -> Iterable[str]:
         """List the methods of a released model."""
-        return self.canonicalizer_of(estimator).methods
+        return METHODS if self.average else self.canonicalizer_of(estimator).methods
 
     def choices(self, noise: Any) -> ReleaseChoices:
         """Return the arguments as a plan takes them."""
         prior = None if self.prior is None else self.prior.normal()
-        return ReleaseChoices(noise, metric_or_auto(self.metric), self.canonicalizer, prior)
+        reading = AveragedProbabilities() if self.average else AS_RELEASED
+        metric = metric_or_auto(self.metric)
+        return ReleaseChoices(noise, metric, self.canonicalizer, prior, reading)
 
     def prepare(self, fit: OpenFit) -> ChosenPlan[Any]:
         """Plan the release."""

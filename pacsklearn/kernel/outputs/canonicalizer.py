@@ -205,6 +205,9 @@ class Canonicalizer(ABC):
         alone, whatever it was fitted on: rows are transformed once for all candidates.
     folds : bool
         Whether an affine step before the model can be folded into it.
+    has_affine_score : bool
+        Whether the log-odds of two classes are affine in the vector, but for a block
+        ``"log_scale"``, by whose exponential they are multiplied.
     """
 
     name: ClassVar[str] = ""
@@ -217,6 +220,7 @@ class Canonicalizer(ABC):
     reads_rows: bool = True
     is_public: bool = False
     folds: bool = False
+    has_affine_score: bool = False
 
     @classmethod
     def for_estimator(

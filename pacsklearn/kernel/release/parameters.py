@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, final
+from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
@@ -24,6 +26,46 @@ from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.kernel.secret.space import RowSpace
 
 
+class Reading(ABC):
+    """How the numbers that were released become a model: post-processing given the law.
+
+    Attributes
+    ----------
+    public : tuple of str
+        What the model holds beside the released numbers; a function of the whole table.
+    """
+
+    public: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def check(self, estimator: Any) -> None:
+        """Refuse an estimator whose release cannot be read so, before anything is fitted.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    @abstractmethod
+    def model(self, outputs: CandidateOutputs, law: NoiseLaw, vector: Floats) -> Any:
+        """Return the model of a released vector, with what the law of its noise says."""
+
+
+@final
+class AsReleased(Reading):
+    """The numbers are the model's."""
+
+    def check(self, estimator: Any) -> None:
+        del estimator
+
+    def model(self, outputs: CandidateOutputs, law: NoiseLaw, vector: Floats) -> Any:
+        del law
+        return outputs.decode(vector)
+
+
+AS_RELEASED: Final = AsReleased()
+
+
 @final
 @dataclass(frozen=True)
 class ReleaseChoices:
@@ -37,12 +79,14 @@ class ReleaseChoices:
     canonicalizer : "auto", str or Canonicalizer, default="auto"
     prior : Expectation, optional
         What released regressors are drawn toward.
+    reading : Reading
     """
 
     noise: Any = "auto"
     metric: Metric | None = None
     canonicalizer: Any = "auto"
     prior: Expectation | None = None
+    reading: Reading = AS_RELEASED
 
 
 @final
@@ -59,6 +103,7 @@ class ParameterPlan(Plan):
     cost: Metric
     target: Target
     provenance: tuple[Provenance, ...]
+    reading: Reading
     _first: dict[bytes, NoiseLaw] = field(default_factory=dict)
 
     kind = "parameters"
@@ -75,6 +120,7 @@ class ParameterPlan(Plan):
         check_is_estimator(estimator)
         check_wrapped(estimator)
         plugins, canonicalizer = registry(), choices.canonicalizer
+        choices.reading.check(estimator)
         backend, used = chosen_backend(choices.noise, target)
         chosen = plugins.canonicalizer(canonicalizer, estimator)
         automatic = isinstance(canonicalizer, str) and canonicalizer == "auto"
@@ -95,7 +141,8 @@ class ParameterPlan(Plan):
         with stage("calibration"):
             # It shapes the noise only: the bound is proved for whatever shape comes of it.
             cost = outputs.metric() if choices.metric is None else choices.metric
-        return cls(outputs, candidates.space, backend, cost, target, provenance)
+        space, reading = candidates.space, choices.reading
+        return cls(outputs, space, backend, cost, target, provenance, reading)
 
     def calibrate(self, belief: NDArray[np.float64]) -> NoiseLaw:
         """Return the law under a belief; that of the first is kept, as games begin with it."""
@@ -128,11 +175,11 @@ class ParameterPlan(Plan):
     @property
     def public(self) -> tuple[str, ...]:
         """What is released as it is."""
-        return public_facts(self.outputs.layout)
+        return (*public_facts(self.outputs.layout), *self.reading.public)
 
     def value(self, law: NoiseLaw, observed: Integers) -> Any:
         """Return the fitted estimator of what was drawn."""
-        return self.outputs.decode(self.outputs.read(law, observed))
+        return self.reading.model(self.outputs, law, self.outputs.read(law, observed))
 
     def parts(self, law: NoiseLaw, observed: Integers) -> list[Part]:
         """Return the estimator, with the noise that reading has left in each of its numbers."""

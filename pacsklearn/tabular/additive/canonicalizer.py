@@ -39,14 +39,15 @@ class AdditiveCanonicalizer(Canonicalizer):
     noised = ("coef_", "intercept_")
     reads_rows = False
 
-    def __init__(self, *, classifies: bool) -> None:
+    def __init__(self, *, classifies: bool, is_repaired: bool = False) -> None:
         self.classifies = classifies
+        self.has_affine_score = classifies and not is_repaired
         scores = ("predict_proba", "predict_log_proba", "decision_function") if classifies else ()
         self.methods = ("predict", *scores, "effects")
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> AdditiveCanonicalizer:
-        return cls(classifies=is_classifier(estimator))
+        return cls(classifies=is_classifier(estimator), is_repaired=bool(estimator.monotone))
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         weights = np.column_stack([estimator.coef_, estimator.intercept_])

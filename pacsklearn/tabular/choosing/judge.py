@@ -131,6 +131,7 @@ class Judge:
             plan.space.row_subsets(),
             score,
             self._held_out,
+            plan.reading,
             n_releases=n_releases,
             seed=seed,
         )

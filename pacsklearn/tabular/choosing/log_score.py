@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.special import log_softmax, logsumexp
 from sklearn.base import is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
+from pacsklearn.estimators.averaged import AveragedClassifier, logistic_normal
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.additive.classifier import AdditiveClassifier
 from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
@@ -56,14 +58,15 @@ def log_and_right(
     y : ndarray of shape (n,)
     temperatures : tuple of float, default=(1.0,)
     """
-    logits, classes = _logits(model, X), np.asarray(model.classes_)
+    logits, at = _log_probabilities(model, X, temperatures[0])
+    classes = np.asarray(model.classes_)
     places = np.minimum(np.searchsorted(classes, y), classes.size - 1)
     # A class that the model has never heard of has no probability.
     known = classes[places] == y
     scores = []
     for temperature in temperatures:
         with np.errstate(invalid="ignore"):
-            own = log_softmax(logits / temperature, axis=1)[np.arange(len(y)), places]
+            own = at(temperature)[np.arange(len(y)), places]
         possible = known & np.isfinite(own)
         scores.append(float(np.mean(np.where(possible, np.maximum(own, _SMALLEST), _SMALLEST))))
     right = known & (logits.argmax(axis=1) == places)
@@ -95,11 +98,44 @@ def is_tempered(estimator: Any) -> bool:
 
 def tempered(model: Any, temperature: float) -> Any:
     """Divide a fitted classifier's weights by a temperature, in place, where it has such."""
-    if temperature != 1 and is_tempered(model):
+    if isinstance(model, AveragedClassifier):
+        for part in model.parts():
+            tempered(part, temperature)
+    elif temperature != 1 and is_tempered(model):
         last = _last(model)
         for name in _WEIGHTS[type(last)]:
             setattr(last, name, getattr(last, name) / temperature)
     return model
+
+
+def _log_probabilities(
+    model: Any, X: Any, first: float
+) -> tuple[Floats, Callable[[float], Floats]]:
+    """Return logits, for labels, and log-probabilities as a function of the temperature.
+
+    Of averaged probabilities the labels are those at the first temperature.
+    """
+    if not isinstance(model, AveragedClassifier):
+        logits = _logits(model, X)
+        return logits, lambda temperature: log_softmax(logits / temperature, axis=1)
+
+    if model.in_closed_form_:
+        mean, variance = (np.column_stack([each, each]) for each in model.moments(X))
+        mean[:, 0] *= -1
+
+        def at(temperature: float) -> Floats:
+            with np.errstate(divide="ignore"):
+                return np.log(logistic_normal(mean / temperature, variance / temperature**2))
+
+    else:
+        rows = model.encoded(X)
+        votes = np.stack([_logits(copy, rows) for copy in model.copies_])
+
+        def at(temperature: float) -> Floats:
+            each = log_softmax(votes / temperature, axis=2)
+            return np.asarray(logsumexp(each, axis=0) - np.log(len(votes)))
+
+    return at(first), at
 
 
 def _last(estimator: Any) -> Any:

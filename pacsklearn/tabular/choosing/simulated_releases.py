@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.estimators.averaged import AveragedClassifier
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.estimators.prediction_table import PredictionTable
@@ -27,6 +28,7 @@ from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.kernel.release.parameters import AS_RELEASED, Reading
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _MOST_ROWS = 2000
@@ -124,6 +126,8 @@ class SimulatedReleases(Simulation):
     score : callable
         ``score(model, X, y)``.
     held_out : HeldOut
+    reading : Reading, optional
+        How a released vector becomes a model.
     n_releases, seed, is_silent
         As for :class:`Simulation`.
     """
@@ -134,14 +138,17 @@ class SimulatedReleases(Simulation):
         space: SecretSpace,
         score: Callable[[Any, Any, Any], Any],
         held_out: HeldOut,
+        reading: Reading = AS_RELEASED,
         **how: Any,
     ) -> None:
         super().__init__(outputs.form.template, space, **how)
         self._outputs, self._score, self._held_out = outputs, score, held_out
+        self._reading = reading
 
     def at(self, law: NoiseLaw) -> Floats:
         def release(index: int, sampler: SeededSampler) -> float:
-            return self.score(self._outputs.read(law, law.draw(index, sampler)), index)
+            vector = self._outputs.read(law, law.draw(index, sampler))
+            return self._scored_model(self._reading.model(self._outputs, law, vector), index)
 
         return self._scored(release)
 
@@ -152,10 +159,14 @@ class SimulatedReleases(Simulation):
 
     def score(self, vector: Floats, index: int) -> Any:
         """Return the score of a vector as a release of candidate ``index``."""
-        model, (X, y) = self._outputs.decode(vector), self._held_out(index)
+        return self._scored_model(self._outputs.decode(vector), index)
+
+    def _scored_model(self, model: Any, index: int) -> Any:
+        X, y = self._held_out(index)
+        plain = model.estimator if isinstance(model, AveragedClassifier) else model
         name, first = getattr(self._outputs.form.canonicalizer, "steps", [("", None)])[0]
-        if getattr(first, "is_public", False) and name in model.named_steps:
-            self._held_out.encode_once(model.named_steps[name], X)
+        if getattr(first, "is_public", False) and name in plain.named_steps:
+            self._held_out.encode_once(plain.named_steps[name], X)
         return self._score(model, X, y)
 
 
