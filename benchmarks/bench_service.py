@@ -85,12 +85,15 @@ def main() -> None:
     from service_house.house import House, contested_rows
     from service_house.live import Live, free_port
 
-    folder, secret = Path(tempfile.mkdtemp()), bytes(32)
+    folder, apart, secret = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp()), bytes(32)
     (folder / "service.key").write_bytes(secret)
     (folder / "service.key").chmod(0o600)
     house = House(folder, secret, ceiling=4.0, step=2.0**-30)
     key = house.key("ann", quota=4.0)
+    house.close()
     rows, warm = contested_rows(given.requests, seed=1), contested_rows(50, seed=3)
+    # On a ledger of its own: the service refuses one that was charged for answers it has not.
+    house = House(apart, secret, ceiling=4.0, step=2.0**-30)
     direct = house.coordinator.hosted("risk").responder
     direct.answer(contested_rows(BATCH, seed=4))
     began = time.process_time()
