@@ -176,6 +176,11 @@ class NoisePool:
         return state.take(n)
 
     @property
+    def is_secure(self) -> bool:
+        """Whether the noise may be released."""
+        return self._sampler.is_secure
+
+    @property
     def is_closed(self) -> bool:
         """Whether there is no more noise to take."""
         return self._closed
@@ -245,7 +250,8 @@ class _Buffer:
                 own = min(n - filled, self._block, _OWN_BLOCK) if count == 0 else 0
                 filled += count + own
                 self._taken += count + own
-                self._changed.notify_all()
+                if self._ready < self._ahead():
+                    self._changed.notify_all()
             if own:
                 values = self._drawn(own)
                 result[filled - own : filled] = values

@@ -261,14 +261,14 @@ class ReleaseProcedure(Procedure):
 
     def check_again(self) -> None:
         """Refuse a step after those on the account, where their bounds do not add up."""
-        own = self.account.own
-        if not own.events:
-            return
-        if self.terms.space.once:
-            raise RuntimeError(self.terms.space.once)
+        own, once = self.account.own, self.terms.space.once
         # Nats of steps add up (chain rule); successes do not, so a cap holds for one release alone.
-        if self.terms.criterion is not None:
-            raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
+        is_free = not once and self.terms.criterion is None
+        if is_free or not own.events:  # in this order: a session of answers has very many events
+            return
+        if once:
+            raise RuntimeError(once)
+        raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
     def promised(self) -> float:
         """Return the bound that holds in any case: the ceiling once steps depend on each other.

@@ -291,13 +291,13 @@ def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> N
         return found
 
     def taken(size: int) -> Any:
-        given.append(take(size))
+        given.append(take(size // 3))  # fewer than the rows need
         return given[-1]
 
     monkeypatch.setattr(noise_of(responders_of(session)), "take", taken)
     monkeypatch.setattr(ValueEngine, "answer", watched)
     responder.predict(X[80:])
-    assert len(given) > 1, "three numbers a row, and two were taken"
+    assert len(given) > 1, "three numbers a row, and one was given"
     everything = np.concatenate(given)
     whole = np.concatenate(used)
     np.testing.assert_array_equal(whole, everything[: whole.size])

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pytest
 import uvicorn
 from pacsklearn_service.server.answering.oidc import fetch_keys
-from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web import bounded_http
@@ -26,6 +25,7 @@ from pacsklearn_service.server.web.table_body import any_table
 from pacsklearn_service.server.web.worker import caller_app
 from service_house.house import House, contested_rows, v2
 from service_house.live import free_port
+from service_house.local_link import LocalLink
 
 MODEL = "/v1/models/risk"
 NOTHING = b'{"inputs": [{"name": '  # what no decoder takes

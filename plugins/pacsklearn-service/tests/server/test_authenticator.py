@@ -19,13 +19,13 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, OKPKey, RSAKey
 from pacsklearn_service.server.answering.oidc import OidcVerifier
 from pacsklearn_service.server.key_form import marked
-from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Oidc
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.web.authenticator import Authenticator, address_of
 from pacsklearn_service.server.web.worker import caller_app
 from service_house.house import House, contested_rows, v2
+from service_house.local_link import LocalLink
 
 
 def status(house: House, key: str) -> int:

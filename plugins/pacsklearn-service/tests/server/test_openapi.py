@@ -16,9 +16,9 @@ with warnings.catch_warnings():  # it asks hypothesis and jsonschema for names t
     import schemathesis
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.web.worker import caller_app, curator_app
 from service_house.house import House
+from service_house.local_link import LocalLink
 
 
 def run(house: House, plane: str, cases: int) -> int:

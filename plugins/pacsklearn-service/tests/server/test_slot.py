@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.web.worker import caller_app
 from scipy import stats
 from service_house.house import House, contested_rows, v2
+from service_house.local_link import LocalLink
 
 SLOT = 0.5
 STEP = 2.0**-13  # the model's .6875 nats are for 5,632 rows

@@ -11,13 +11,13 @@ import numpy as np
 from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.answering.operations import Operations
 from pacsklearn_service.server.caller import Ask, Caller
-from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.members import Members
 from pacsklearn_service.server.store.quotas import Quotas
 from pacsklearn_service.server.vault import Vault
 from pacsklearn_service.server.web.worker import caller_app, curator_app
+from service_house.local_link import LocalLink
 
 from pacsklearn.cli.named_estimator import named_estimator
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import uvicorn
 from pacsklearn_service import PrivateModel
-from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.web.worker import caller_app
 from service_house.house import House
 from service_house.live import free_port
+from service_house.local_link import LocalLink
 
 
 class Faults:

@@ -1,34 +1,34 @@
-"""How web workers reach the coordinator: in the same process for tests, or by a Unix socket."""
+"""How web workers reach the coordinator: by a Unix socket that only its owner can open."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import struct
+import threading
 from collections.abc import Callable
-from concurrent.futures import Future
-from typing import Any, Final, final
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import Any, BinaryIO, Final, Protocol, final
 
 import structlog
 
 from pacsklearn_service.server.problem import Problem, problem_of
 
 _MOST: Final = 2**30
+_AT_ONCE: Final = 16
+_SEND_SECONDS: Final = 2
+_EVERY_ROW: Final = ("admit", "infer")
+"""Operations that need less than a change of threads, and wait for nobody."""
 Operation = Callable[[str | None, dict[str, Any], bytes], Any]
 """What is done for who shows a key or a token, with facts and a content."""
+_Send = Callable[[dict[str, Any]], None]
 
 
-@final
-class LocalLink:
-    """Coordinator in this process.
-
-    Parameters
-    ----------
-    operation : callable
-        ``operation(what)`` gives what is called with the key or token shown, facts and content.
-    """
-
-    def __init__(self, operation: Callable[[str], Operation]) -> None:
-        self._operation = operation
+class Link(Protocol):
+    """What asks the coordinator."""
 
     async def ask(
         self, what: str, shown: str | None = None, content: bytes = b"", **facts: Any
@@ -39,16 +39,11 @@ class LocalLink:
         ------
         Problem
         """
-        try:
-            reply = await asyncio.to_thread(self._operation(what), shown, facts, content)
-            return await asyncio.wrap_future(reply) if isinstance(reply, Future) else reply
-        except Exception as error:  # noqa: BLE001 - whatever it is, it leaves as a problem
-            raise problem_of(error) from None
 
 
 @final
 class SocketLink:
-    """Coordinator behind a Unix socket that only its owner can open.
+    """Coordinator behind a Unix socket.
 
     Parameters
     ----------
@@ -81,7 +76,7 @@ class SocketLink:
             self._waiting[number] = future
             header = {"number": number, "what": what, "shown": shown, "facts": facts,
                       "log": structlog.contextvars.get_contextvars()}  # fmt: skip
-            _send(writer, header, content)
+            writer.write(_packed(header, content))
             await writer.drain()
         except OSError:
             await self.close()
@@ -109,7 +104,8 @@ class SocketLink:
     async def _read(self, reader: asyncio.StreamReader) -> None:
         try:
             while True:
-                header, _ = await _receive(reader)
+                head, _ = _lengths(await reader.readexactly(16))
+                header = json.loads(await reader.readexactly(head))
                 future = self._waiting.pop(header["number"], None)
                 if future is None or future.done():
                     continue
@@ -128,69 +124,110 @@ class SocketLink:
                     future.set_exception(_unreachable())
 
 
-Link = LocalLink | SocketLink
-"""What asks the coordinator."""
-
-
-async def serve_links(path: str, operation: Callable[[str], Operation]) -> asyncio.AbstractServer:
-    """Listen for web workers.
+def serve_links(path: str, operation: Callable[[str], Operation]) -> socket.socket:
+    """Listen for web workers, each of which is read by a thread of its own.
 
     Parameters
     ----------
     path : str
         In a folder that only the owner may enter.
     operation : callable
+        ``operation(what)`` gives what is called with the key or token shown, facts and content.
+
+    Returns
+    -------
+    socket
+        Shut down, it lets nobody in any more.
     """
-    local = LocalLink(operation)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    beside = ThreadPoolExecutor(_AT_ONCE, "link")
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks: set[asyncio.Task[None]] = set()
-        try:
+    def accept() -> None:
+        with listener, suppress(OSError):  # it was shut down
             while True:
-                header, content = await _receive(reader)
-                task = asyncio.create_task(_reply(local, writer, header, content))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
-        except (OSError, EOFError, ValueError):
-            writer.close()
+                connection, _ = listener.accept()
+                read = partial(_serve, connection, operation, beside)
+                threading.Thread(target=read, name="worker's link", daemon=True).start()
 
-    return await asyncio.start_unix_server(serve, path)
+    threading.Thread(target=accept, name="links", daemon=True).start()
+    return listener
 
 
-async def _reply(
-    local: LocalLink, writer: asyncio.StreamWriter, header: dict[str, Any], content: bytes
+def _serve(
+    connection: socket.socket, operation: Callable[[str], Operation], beside: ThreadPoolExecutor
 ) -> None:
-    frame: dict[str, Any] = {"number": header["number"]}
+    """Answer one worker until it ends."""
+    # A worker that reads nothing keeps a desk waiting no longer than that.
+    limit = struct.pack("ll", _SEND_SECONDS, 0)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+    lock = threading.Lock()
+
+    def send(frame: dict[str, Any]) -> None:
+        try:
+            with lock:
+                connection.sendall(_packed(frame, b""))
+        except OSError:  # half a frame may have left: nothing more is understood
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    # Until it has gone, or sends what is none of ours.
+    gone = suppress(OSError, EOFError, ValueError)
+    with connection, connection.makefile("rb") as reader, gone:
+        while True:
+            head, body = _lengths(_exactly(reader, 16))
+            header = json.loads(_exactly(reader, head))
+            reply = partial(_reply, operation, send, header, _exactly(reader, body))
+            if header["what"] in _EVERY_ROW:
+                reply()
+            else:
+                beside.submit(reply)
+
+
+def _reply(
+    operation: Callable[[str], Operation], send: _Send, header: dict[str, Any], content: bytes
+) -> None:
+    """Send what an operation replies, now or when it is there."""
+    structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(**header["log"])
+    done = Future[Any]()
     try:
-        shown, facts = header["shown"], header["facts"]
-        frame["reply"] = await local.ask(header["what"], shown, content, **facts)
-    except Problem as problem:
-        frame["problem"] = problem.document()
-    try:
-        _send(writer, frame, b"")
-        await writer.drain()
-    except OSError:
-        writer.close()
+        reply = operation(header["what"])(header["shown"], header["facts"], content)
+        if isinstance(reply, Future):
+            done = reply
+        else:
+            done.set_result(reply)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it leaves as a problem
+        done.set_exception(error)
+    done.add_done_callback(partial(_tell, send, header["number"]))
 
 
-def _send(writer: asyncio.StreamWriter, header: dict[str, Any], content: bytes) -> None:
+def _tell(send: _Send, number: int, done: Future[Any]) -> None:
+    error = done.exception()
+    told = {"reply": done.result()} if error is None else {"problem": problem_of(error).document()}
+    send({"number": number} | told)
+
+
+def _packed(header: dict[str, Any], content: bytes) -> bytes:
     text = json.dumps(header).encode()
-    writer.write(
-        b"".join(
-            [len(text).to_bytes(8, "little"), len(content).to_bytes(8, "little"), text, content]
-        )
-    )
+    sizes = len(text).to_bytes(8, "little") + len(content).to_bytes(8, "little")
+    return b"".join([sizes, text, content])
 
 
-async def _receive(reader: asyncio.StreamReader) -> tuple[dict[str, Any], bytes]:
-    sizes = await reader.readexactly(16)
+def _lengths(sizes: bytes) -> tuple[int, int]:
     head, body = int.from_bytes(sizes[:8], "little"), int.from_bytes(sizes[8:], "little")
     # Before anything is read: lengths are the other side's word.
     if head > _MOST or body > _MOST:
         raise ValueError("a message of this length is none of ours")
-    header: dict[str, Any] = json.loads(await reader.readexactly(head))
-    return header, await reader.readexactly(body)
+    return head, body
+
+
+def _exactly(reader: BinaryIO, size: int) -> bytes:
+    content = reader.read(size)
+    if len(content) < size:
+        raise EOFError
+    return content
 
 
 def _unreachable() -> Problem:

@@ -47,7 +47,7 @@ class Server:
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(each, self._stopping.set)
         folder = Path(tempfile.mkdtemp(prefix="pacsklearn-"))  # 0700: nobody else can enter
-        links = await serve_links(str(folder / "link"), self.operations)
+        links = serve_links(str(folder / "link"), self.operations)
         health = await self._serve_health()
         try:
             await asyncio.to_thread(self._coordinator.start)
@@ -62,7 +62,7 @@ class Server:
         finally:
             await self._end_workers()
             self.operations.jobs.close()
-            links.close()
+            links.shutdown(socket.SHUT_RDWR)
             if health is not None:
                 health.close()
             await asyncio.to_thread(self._coordinator.stop)

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import uvicorn
-from pacsklearn_service.server.link import LocalLink
 from pacsklearn_service.server.web.worker import curator_app
 from service_house.house import STEP, House, contested_rows
 from service_house.live import free_port
+from service_house.local_link import LocalLink
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
