@@ -7,7 +7,7 @@ Every built-in is here too, loaded when it is asked for: statements name it
 from typing import TYPE_CHECKING
 
 from pacsklearn._discovery import PluginFailure, built_ins
-from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.audit.attack import Attack, AttackResult, InsertingAttack, ThreatModel
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.canonical.protecting_metric import ProtectingMetric
 from pacsklearn.kernel.budget.budget import Budget

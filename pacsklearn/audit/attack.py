@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, final
 
 from scipy import stats
@@ -216,6 +218,40 @@ def share_interval(
     return Interval(low, high)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is attacked, and what was promised of it.
+
+    Parameters
+    ----------
+    game : Game
+    title : str
+    replay : callable, optional
+        ``replay(insert=..., probe=...)``: the game of the same fit with rows put in.
+    capped : str
+        What attacks call the success that a cap bounds; empty without a cap.
+    cap : float
+        That cap.
+    divergence : dict of str to float
+        Order and Renyi divergence of the whole release, where they bound all pairs.
+    """
+
+    game: Game
+    title: str
+    replay: Callable[..., Game] | None = None
+    capped: str = ""
+    cap: float = 1.0
+    divergence: dict[str, float] = field(default_factory=dict)
+
+    def held(self, result: AttackResult) -> AttackResult:
+        """Return a result, held against the cap where it is about just this success."""
+        # What the information implies stands for all other successes.
+        if result.bound is None or result.criterion != self.capped:
+            return result
+        return replace(result, bound=min(result.bound, self.cap))
+
+
 class Attack(ABC):
     """A way to guess something about the secret from what a mechanism releases.
 
@@ -250,6 +286,11 @@ class Attack(ABC):
         kinds = {"units": game.members is not None, "secrets": game.members is None}
         return all(kinds[need] if need in kinds else hasattr(game, need) for need in self.needs)
 
+    def played(self, subject: Subject, seed: int) -> Game:
+        """Return the game that is attacked: what a subject offers, or one with rows put in."""
+        del seed
+        return subject.game
+
     def membership_score(self, game: Any, played: Round, unit: int) -> float:
         """Return what the attack judges a unit's membership by: larger for members."""
         return float(played.posterior @ game.members[:, unit])
@@ -278,6 +319,32 @@ class Attack(ABC):
         ValueError
             When the game is not one that the attack can play.
         """
+
+
+class InsertingAttack(Attack):
+    """An attack that puts rows among those of the universe, where a fit can be replayed on them.
+
+    Attributes
+    ----------
+    probe : callable or None
+        ``probe(X, seed=...)``: what is asked where answers are released, given the universe with
+        the rows in it.
+    """
+
+    probe: ClassVar[Callable[..., Any] | None] = None
+
+    @abstractmethod
+    def insert(
+        self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
+    ) -> tuple[Any, Any, Any, tuple[int, ...]]:
+        """Return ``X``, ``y`` and ``groups`` with the rows put in, and the units attacked."""
+
+    @final
+    def played(self, subject: Subject, seed: int) -> Game:
+        if subject.replay is None:
+            return subject.game
+        probe = None if self.probe is None else partial(self.probe, seed=seed)
+        return subject.replay(insert=partial(self.insert, seed=seed), probe=probe)
 
 
 def _percent(share: float, towards: Any) -> str:

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from pacsklearn._progress import bar
 from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit, max_intervals
-from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
-from pacsklearn.audit.remembered_game import RememberedGame
-from pacsklearn.audit.replay import replay_fit, replay_session
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
-from pacsklearn.audit.sliced_game import SlicedGame
-from pacsklearn.audit.sliced_replay import replay_sliced
+from pacsklearn.audit.subject import Replay, subject_of
 from pacsklearn.audit.tally import Stopping
-from pacsklearn.estimators.pac_private import PACPrivate
-from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.srpp.descent.base import LinearSGD
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
-from pacsklearn.srpp.srpp_private import SRPPPrivate
-from pacsklearn.universe.steps import title_of
 
 
 def run_audit(
@@ -128,16 +113,10 @@ def run_audit(
     level = as_inner_share("level", level)
     named = None if isinstance(attacks, str) and attacks == "auto" else _listed(attacks)
     chosen = None if named is None else [registry().make("attack", name) for name in named]
-    guarantee: Guarantee | None = None
-    fitting: dict[str, Any] = {"fit_params": fit_params, "n_jobs": n_jobs}
-    if isinstance(source, Game):
-        game, subject = source, type(source).__name__
-    else:
-        own = {"estimator": estimator, "groups": groups, "secret": secret, "queries": queries}
-        replayed, subject = _replayed(source, X, y, **own, fitting=fitting)
-        # One seed for all attacks: they are counted on the same rounds.
-        game = RememberedGame(replayed)
-        guarantee = source.guarantee_
+    subject = subject_of(
+        source, Replay(X, y, estimator, groups, secret, fit_params, queries, n_jobs)
+    )
+    game = subject.game
     if named is None or chosen is None:
         named = _default(game)
         chosen = [registry().make("attack", name) for name in named]
@@ -149,30 +128,17 @@ def run_audit(
         stopping = Stopping(1 - (1 - level) / max_intervals(len(chosen)))
     with bar("rounds", len(chosen) * count) as at:
         for number, attack in enumerate(chosen):
-            played = game
-            insert: Any = getattr(attack, "insert", None)
-            probe: Any = getattr(attack, "probe", None)
-            if insert is not None and isinstance(source, PACPrivate):
-                played = replay_fit(
-                    source,
-                    X,
-                    y,
-                    groups=groups,
-                    insert=partial(insert, seed=seed),
-                    probe=None if probe is None else partial(probe, seed=seed),
-                    **fitting,
-                )
 
             def counted(n_rounds: int, before: int = number * count) -> None:
                 at(before + min(n_rounds, count))
 
-            recorded = RecordingGame(played, stopping, counted)
+            recorded = RecordingGame(attack.played(subject, seed), stopping, counted)
             result, curve, more = _run(attack, recorded, count, seed)
-            results.append(_capped(result, guarantee))
+            results.append(subject.held(result))
             curves += [curve] if curve is not None else []
             points += more
     audit = Audit(
-        subject=subject,
+        subject=subject.title,
         results=tuple(results),
         level=level,
         information=getattr(game, "information", None),
@@ -182,7 +148,7 @@ def run_audit(
         curves=tuple(curves),
         points=tuple(points),
         provenance=tuple(registry().provenance("attack", name) for name in named),
-        **_divergence(guarantee),
+        **subject.divergence,
     )
     if strict:
         audit.raise_if_violated()
@@ -203,48 +169,6 @@ def _default(game: Game) -> list[str]:
     known = registry()
     attacks = {name: known.make("attack", name) for name in known.names("attack")}
     return [name for name, each in attacks.items() if each.automatic and each.can_play(game)]
-
-
-def _replayed(
-    source: Any,
-    X: Any,
-    y: Any,
-    *,
-    estimator: Any,
-    groups: Any,
-    secret: Any,
-    queries: Any,
-    fitting: dict[str, Any],
-) -> tuple[Game, str]:
-    if isinstance(source, LinearSGD):
-        return DescentGame(source), f"{type(source).__name__} (every step, the worst tables)"
-    if not isinstance(source, (PACPrivate, SRPPPrivate, PrivacySession)):
-        raise TypeError(
-            "source must be a fitted PACPrivate, SRPPPrivate, SRPPSGDClassifier or "
-            "SRPPSGDRegressor, a PrivacySession or a Game, got "
-            f"{type(source).__name__}. What pacsklearn released some other way is audited as a "
-            "game: TranscriptGame for answers, ParameterGame for vectors, SlicedGame for sliced "
-            "releases."
-        )
-    if X is None:
-        raise ValueError("X is missing: an audit replays the fit, so give the rows it was on.")
-    if isinstance(source, PACPrivate):
-        game: Game = replay_fit(source, X, y, groups=groups, queries=queries, **fitting)
-        released = "answers" if source.release_.name == "responses" else "parameters"
-        return game, f"{title_of(source.estimator)} ({released}, {source.guarantee_.noise} noise)"
-    if isinstance(source, SRPPPrivate):
-        replayed = replay_sliced(source, X, y, secret=secret, **fitting)
-        what = f"{title_of(source.estimator)} (sliced, {source.guarantee_.aggregation})"
-        # Held against what was stated of the release; what is replayed may differ from it.
-        return SlicedGame(replace(replayed, success=source.guarantee_.success)), what
-    if estimator is None:
-        raise ValueError(
-            "estimator is missing: a session remembers what was charged, not what it was for; give "
-            "the estimators that it released, in order."
-        )
-    listed = list(estimator) if isinstance(estimator, (list, tuple)) else [estimator]
-    game = replay_session(source, listed, X, y, **fitting)
-    return game, f"a session that released {', '.join(map(title_of, listed))}"
 
 
 def _run(
@@ -268,22 +192,3 @@ def _run(
         sequential=result.sequential,
     )
     return result, curve, points
-
-
-def _divergence(guarantee: Guarantee | None) -> dict[str, float]:
-    """Return the order and divergence of the whole release, if a guarantee bounds all pairs."""
-    if not isinstance(guarantee, PufferfishGuarantee) or guarantee.secret.averaged_over:
-        return {}
-    if not math.isfinite(guarantee.costs.full):
-        return {}
-    return {"order": float(guarantee.costs.order), "divergence": float(guarantee.costs.full)}
-
-
-def _capped(result: AttackResult, guarantee: Guarantee | None) -> AttackResult:
-    """Return the result held against the cap, where the guarantee caps just this success."""
-    if not isinstance(guarantee, PACGuarantee) or result.bound is None:
-        return result
-    # The cap is about one success; what the information implies stands for all others.
-    if guarantee.capped != result.criterion:
-        return result
-    return replace(result, bound=min(result.bound, guarantee.spent))

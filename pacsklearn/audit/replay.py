@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import partial, singledispatch
+from typing import Any, NamedTuple
 
 from sklearn.exceptions import NotFittedError
 
@@ -13,6 +13,9 @@ from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.release_kind import ReleaseKind
+from pacsklearn.estimators.released_answers import Answers
+from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import listed_design, stated_secret
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
@@ -69,14 +72,8 @@ def replay_fit(
     """
     if not model.__sklearn_is_fitted__():
         raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
-    guarantee, kind = model.guarantee_, model.release_
+    guarantee = model.guarantee_
     estimator = getattr(model, "best_estimator_", model.estimator)
-    if kind.name == "student":
-        raise ValueError(
-            "estimator must release parameters or answers for an audit, got "
-            f"{type(kind).__name__}: a student is no function of the secret alone that could be "
-            "replayed. Audit the answers it learnt from: release=Answers()."
-        )
     if not stated_secret(model.secret).is_listed:
         raise ValueError(
             "estimator must have been fitted with Subsets() for an audit: attacks "
@@ -91,36 +88,67 @@ def replay_fit(
     jobs = model.n_jobs if n_jobs is None else n_jobs
     options = FitOptions(fit_params or {}, jobs)
     candidates = _design(model, groups).candidates(estimator, X, y, options)
-    space = candidates.space
-    if kind.name == "responses":
-        if canaries and probe is None:
-            raise ValueError(
-                "Rows can be put in to be found in released models only; leave 'canaries' and "
-                "'attribute' out of the attacks."
-            )
-        if probe is not None:
-            queries = probe(X)
-        return TranscriptGame.rehearse(
-            kind.answering(estimator),
-            X,
-            y,
-            X if queries is None else queries,
-            space,
-            answers=kind.of,
-            value_range=None if kind.prior is None else kind.prior.bounds,
-            options=options,
-            step_budget=model.responder().step_budget,
-            budget=as_budget(model.budget, warn=False).amount,
-            canaries=canaries,
-        )
-    budget = as_budget(model.budget, warn=False).amount
+    again = _Again(model, X, y, candidates, options, canaries, queries, probe)
+    return _game_of(model.release_, again)
+
+
+class _Again(NamedTuple):
+    """A fit of a model again, on rows that may have others among them."""
+
+    model: PACPrivate
+    X: Any
+    y: Any
+    candidates: Candidates
+    options: FitOptions
+    canaries: tuple[int, ...]
+    queries: Any
+    probe: Callable[[Any], Any] | None
+
+
+@singledispatch
+def _game_of(kind: ReleaseKind, again: _Again) -> ReplayedGame | TranscriptGame:  # noqa: ARG001 - dispatched on
+    """Return the game of a kind of release; those that can be replayed are registered."""
+    del again
+    raise ValueError(
+        "estimator must release parameters or answers for an audit, got "
+        f"{type(kind).__name__}: a student is no function of the secret alone that could be "
+        "replayed. Audit the answers it learnt from: release=Answers()."
+    )
+
+
+@_game_of.register
+def _(kind: Parameters, again: _Again) -> ReplayedGame:  # noqa: ARG001 - dispatched on
+    del kind
     return ReplayedGame(
-        [released_plan(model, candidates)],
-        information=guarantee.information,
-        budget=budget,
-        X=candidates.X,
-        y=candidates.y,
-        canaries=canaries,
+        [released_plan(again.model, again.candidates)],
+        information=again.model.guarantee_.information,
+        budget=as_budget(again.model.budget, warn=False).amount,
+        X=again.candidates.X,
+        y=again.candidates.y,
+        canaries=again.canaries,
+    )
+
+
+@_game_of.register
+def _(kind: Answers, again: _Again) -> TranscriptGame:
+    if again.canaries and again.probe is None:
+        raise ValueError(
+            "Rows can be put in to be found in released models only; leave 'canaries' and "
+            "'attribute' out of the attacks."
+        )
+    queries = again.queries if again.probe is None else again.probe(again.X)
+    return TranscriptGame.rehearse(
+        kind.answering(again.candidates.estimator),
+        again.X,
+        again.y,
+        again.X if queries is None else queries,
+        again.candidates.space,
+        answers=kind.of,
+        value_range=None if kind.prior is None else kind.prior.bounds,
+        options=again.options,
+        step_budget=again.model.responder().step_budget,
+        budget=as_budget(again.model.budget, warn=False).amount,
+        canaries=again.canaries,
     )
 
 

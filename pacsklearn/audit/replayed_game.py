@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class ReplayedGame(CandidateGame):
     space : SecretSpace
         Candidates, prior and units.
     """
+
+    released: ClassVar[str] = "parameters"
 
     def __init__(
         self,

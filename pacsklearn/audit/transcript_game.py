@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,6 +110,8 @@ class TranscriptGame(CandidateGame):
     >>> result.success <= result.bound
     True
     """
+
+    released: ClassVar[str] = "answers"
 
     def __init__(
         self,

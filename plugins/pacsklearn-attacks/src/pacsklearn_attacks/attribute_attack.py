@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.audit.attack import AttackResult, InsertingAttack, ThreatModel
 from pacsklearn.audit.game import Round
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -19,7 +19,7 @@ _APART = 4.0
 
 
 @final
-class AttributeAttack(Attack):
+class AttributeAttack(InsertingAttack):
     """Which version of a record was used: one value of an attribute, the other, both or none.
 
     The adversary knows a person's record but for one attribute, and the two values that it may

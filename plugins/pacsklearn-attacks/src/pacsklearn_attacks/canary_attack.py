@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.audit.attack import AttackResult, InsertingAttack, ThreatModel
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn_attacks.inserted_rows import appended, dense_table
@@ -19,7 +19,7 @@ _DISTANCE = 5.0
 
 
 @final
-class CanaryAttack(Attack):
+class CanaryAttack(InsertingAttack):
     """Was an outlier used that was put among the rows for this purpose.
 
     An audit of real rows says how the rows at hand fare. A canary is as visible as a row can be:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.audit.attack import AttackResult, InsertingAttack, ThreatModel
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn_attacks.inserted_rows import appended, dense_table
 
@@ -18,7 +18,7 @@ _JITTER = 1e-3
 
 
 @final
-class PoisoningAttack(Attack):
+class PoisoningAttack(InsertingAttack):
     """Puts copies of a row with wrong targets among the rows, then asks about that row.
 
     Where the copies were used and the row was not, the wrong target wins; so the answers depend on

@@ -1,0 +1,133 @@
+"""From what was released to the game that plays its mechanism again, a kind of source each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial, singledispatch
+from typing import Any, NamedTuple
+
+from pacsklearn.audit.attack import Subject
+from pacsklearn.audit.descent_game import DescentGame
+from pacsklearn.audit.game import Game
+from pacsklearn.audit.remembered_game import RememberedGame
+from pacsklearn.audit.replay import replay_fit, replay_session
+from pacsklearn.audit.sliced_game import SlicedGame
+from pacsklearn.audit.sliced_replay import replay_sliced
+from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
+from pacsklearn.srpp.descent.base import LinearSGD
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.srpp.srpp_private import SRPPPrivate
+from pacsklearn.universe.steps import title_of
+
+
+class Replay(NamedTuple):
+    """What a source was fitted on, as :func:`~pacsklearn.audit.run_audit` is given it."""
+
+    X: Any
+    y: Any
+    estimator: Any
+    groups: Any
+    secret: Any
+    fit_params: Mapping[str, Any] | None
+    queries: Any
+    n_jobs: int | None
+
+    @property
+    def fitting(self) -> dict[str, Any]:
+        """Parameters of the fits.
+
+        Raises
+        ------
+        ValueError
+            Where there are no rows to fit on.
+        """
+        if self.X is None:
+            raise ValueError("X is missing: an audit replays the fit, so give the rows it was on.")
+        return {"fit_params": self.fit_params, "n_jobs": self.n_jobs}
+
+
+@singledispatch
+def subject_of(source: Any, given: Replay) -> Subject:  # noqa: ARG001 - other kinds are replayed
+    """Return what is attacked of a source, whose kinds are registered here.
+
+    Raises
+    ------
+    TypeError
+        Where there is no game of such a source.
+    ValueError
+        Where something is missing that the fit was given.
+    """
+    del given
+    raise TypeError(
+        "source must be a fitted PACPrivate, SRPPPrivate, SRPPSGDClassifier or "
+        "SRPPSGDRegressor, a PrivacySession or a Game, got "
+        f"{type(source).__name__}. What pacsklearn released some other way is audited as a "
+        "game: TranscriptGame for answers, ParameterGame for vectors, SlicedGame for sliced "
+        "releases."
+    )
+
+
+@subject_of.register
+def _(source: Game, given: Replay) -> Subject:  # noqa: ARG001 - other kinds are replayed
+    del given
+    return Subject(source, type(source).__name__)
+
+
+@subject_of.register
+def _(source: PACPrivate, given: Replay) -> Subject:
+    replay = partial(replay_fit, source, given.X, given.y, groups=given.groups, **given.fitting)
+    game = replay(queries=given.queries)
+    title = f"{title_of(source.estimator)} ({game.released}, {source.guarantee_.noise} noise)"
+    return replace(_about_nats(game, title, source.guarantee_), replay=replay)
+
+
+@subject_of.register
+def _(source: PrivacySession, given: Replay) -> Subject:
+    fitting, listed = given.fitting, given.estimator
+    if listed is None:
+        raise ValueError(
+            "estimator is missing: a session remembers what was charged, not what it was for; give "
+            "the estimators that it released, in order."
+        )
+    listed = list(listed) if isinstance(listed, (list, tuple)) else [listed]
+    game = replay_session(source, listed, given.X, given.y, **fitting)
+    title = f"a session that released {', '.join(map(title_of, listed))}"
+    return _about_nats(game, title, source.guarantee_)
+
+
+@subject_of.register
+def _(source: SRPPPrivate, given: Replay) -> Subject:
+    replayed = replay_sliced(source, given.X, given.y, secret=given.secret, **given.fitting)
+    guarantee = source.guarantee_
+    # Held against what was stated of the release; what is replayed may differ from it.
+    game = SlicedGame(replace(replayed, success=guarantee.success))
+    title = f"{title_of(source.estimator)} (sliced, {guarantee.aggregation})"
+    return Subject(RememberedGame(game), title, divergence=_divergence(guarantee))
+
+
+@subject_of.register
+def _(source: LinearSGD, given: Replay) -> Subject:  # noqa: ARG001 - other kinds are replayed
+    del given
+    title = f"{type(source).__name__} (every step, the worst tables)"
+    game = RememberedGame(DescentGame(source))
+    return Subject(game, title, divergence=_divergence(source.guarantee_))
+
+
+def _about_nats(game: Game, title: str, guarantee: PACGuarantee) -> Subject:
+    # One seed for all attacks: they are counted on the same rounds.
+    return Subject(RememberedGame(game), title, capped=guarantee.capped, cap=guarantee.spent)
+
+
+def _divergence(guarantee: PufferfishGuarantee | None) -> dict[str, float]:
+    """Return the order and divergence of the whole release, if a guarantee bounds all pairs."""
+    if (
+        guarantee is None
+        or guarantee.secret.averaged_over
+        or not math.isfinite(guarantee.costs.full)
+    ):
+        return {}
+    return {"order": float(guarantee.costs.order), "divergence": float(guarantee.costs.full)}
