@@ -42,6 +42,7 @@ __all__ = [
     "Encoding",
     "Game",
     "GuessCriterion",
+    "InsertingAttack",
     "Layout",
     "Log",
     "MovedError",
