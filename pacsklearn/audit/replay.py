@@ -106,7 +106,7 @@ class _Again(NamedTuple):
 
 
 @singledispatch
-def _game_of(kind: ReleaseKind, again: _Again) -> ReplayedGame | TranscriptGame:  # noqa: ARG001 - dispatched on
+def _game_of(kind: ReleaseKind, again: _Again) -> ReplayedGame | TranscriptGame:
     """Return the game of a kind of release; those that can be replayed are registered."""
     del again
     raise ValueError(
@@ -117,7 +117,7 @@ def _game_of(kind: ReleaseKind, again: _Again) -> ReplayedGame | TranscriptGame:
 
 
 @_game_of.register
-def _(kind: Parameters, again: _Again) -> ReplayedGame:  # noqa: ARG001 - dispatched on
+def _(kind: Parameters, again: _Again) -> ReplayedGame:
     del kind
     return ReplayedGame(
         [released_plan(again.model, again.candidates)],

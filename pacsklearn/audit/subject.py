@@ -51,7 +51,7 @@ class Replay(NamedTuple):
 
 
 @singledispatch
-def subject_of(source: Any, given: Replay) -> Subject:  # noqa: ARG001 - other kinds are replayed
+def subject_of(source: Any, given: Replay) -> Subject:
     """Return what is attacked of a source, whose kinds are registered here.
 
     Raises
@@ -72,7 +72,7 @@ def subject_of(source: Any, given: Replay) -> Subject:  # noqa: ARG001 - other k
 
 
 @subject_of.register
-def _(source: Game, given: Replay) -> Subject:  # noqa: ARG001 - other kinds are replayed
+def _(source: Game, given: Replay) -> Subject:
     del given
     return Subject(source, type(source).__name__)
 
@@ -110,7 +110,7 @@ def _(source: SRPPPrivate, given: Replay) -> Subject:
 
 
 @subject_of.register
-def _(source: LinearSGD, given: Replay) -> Subject:  # noqa: ARG001 - other kinds are replayed
+def _(source: LinearSGD, given: Replay) -> Subject:
     del given
     title = f"{type(source).__name__} (every step, the worst tables)"
     game = RememberedGame(DescentGame(source))
