@@ -115,15 +115,16 @@ def _dealt(
     coins = generator.integers(2**16, size=(*one.shape, n_blocks), dtype=np.uint16)
     swapped = coins >= np.uint16(2**15)
     if balance is not None:
-        swapped = coins >= 2.0**15 + balance.lean(units, subsets, one, other)
+        moments = balance.moments[units.ravel()]
+        swapped = coins >= 2.0**15 + balance.lean(moments, subsets, one, other)
     turned = swapped.view(np.uint8)[:, :, None] & apart[..., None]
     held = np.empty((sets.size, size, together, n_blocks), dtype=np.uint8)
     held[sets, one] = turned ^ first[..., None]
-    held[sets, other] = turned ^ first[..., None] ^ apart[..., None]
+    held[sets, other] = turned ^ (first ^ apart)[..., None]
     ordered = np.empty((n_subsets, size, n_blocks), dtype=np.uint8)
     ordered[subsets] = held.transpose(0, 2, 1, 3)
     if balance is not None:
-        balance.add(units, ordered, pattern.mean())
+        balance.add(moments, subsets, ordered)
     # Bits side by side in memory are packed four times as fast.
     by_unit = np.ascontiguousarray(ordered.reshape(n_subsets, -1).T)
     return np.packbits(by_unit, axis=1).reshape(size, n_blocks, -1)
@@ -139,12 +140,13 @@ class _Balance:
         pattern: Bytes,
         n_subsets: int,
     ) -> None:
-        self._moments = moments
+        self.moments = moments
+        self._rate = pattern.mean()
         # How the subsets that deal together differ in the places of a pair: few ways in all.
         differ = pattern[::2].astype(np.int64) - pattern[1::2]
         self._ways, way = np.unique(differ, axis=0, return_inverse=True)
         self._way = way.ravel()
-        self._sums = np.zeros((moments.shape[1], n_subsets))
+        self._sums = np.zeros((n_subsets, moments.shape[1]))
         own = moments[units[:_SOME]].astype(np.float64)
         own -= own.mean(axis=1, keepdims=True)
         flat = own.reshape(-1, own.shape[2])
@@ -161,28 +163,40 @@ class _Balance:
 
     def lean(
         self,
-        units: NDArray[np.int64],
+        moments: NDArray[np.float32],
         subsets: NDArray[np.int64],
         one: NDArray[np.int64],
         other: NDArray[np.int64],
     ) -> NDArray[np.float32]:
-        """Return the chances, in units of 2^-16, that pairs stay as they are, above one half."""
+        """Return the chances, in units of 2^-16, that pairs stay as they are, above one half.
+
+        The units, whose moments are given, stand in the order of their places.
+        """
         # A step towards even sums, which all pairs of the batch take together: where there are
         # many, Newton's in the widest direction; where there are few, as far as coins can lean.
-        sets = np.arange(len(subsets))[:, None]
-        step = self._weights @ self._sums * (_STEPS / (units.size // 2 + self._few))
-        lean = np.empty((*one.shape, units.shape[1]), dtype=np.float32)
+        sets, size = np.arange(len(subsets))[:, None], 2 * one.shape[1]
+        length = _STEPS / (len(moments) // 2 + self._few)
+        lean = np.empty((*one.shape, len(moments) // size), dtype=np.float32)
         for number, apart in enumerate(self._ways):
-            # Whole numbers below 2^24: sums are exact in single precision, on every processor.
-            whole = np.clip(np.rint(step[:, subsets] @ apart), -_LARGEST, _LARGEST)
-            along = whole.T.astype(np.float32) @ self._moments[units.ravel()].T
-            along = along.reshape(len(subsets), *units.shape)
             own = np.flatnonzero(self._way == number)
+            between = np.zeros((len(subsets), moments.shape[1]))
+            for place in np.flatnonzero(apart):
+                between += apart[place] * self._sums[subsets[:, place]]
+            # Whole numbers below 2^24: sums are exact in single precision, on every processor.
+            step = between @ self._weights
+            step *= length
+            whole = np.clip(np.rint(step, out=step), -_LARGEST, _LARGEST, out=step)
+            along = (whole.astype(np.float32) @ moments.T).reshape(len(subsets), size, -1)
             lean[:, own] = along[sets, other[:, own]] - along[sets, one[:, own]]
         return np.clip(lean, -_MOST, _MOST, out=lean) * np.float32(2**15 // _STEPS)
 
-    def add(self, units: NDArray[np.int64], held: Bytes, rate: float) -> None:
+    def add(self, moments: NDArray[np.float32], subsets: NDArray[np.int64], held: Bytes) -> None:
         """Count a batch that was dealt."""
-        moments = self._moments[units.ravel()]
-        sums = moments.T @ held.reshape(len(held), -1).T.astype(np.float32)
-        self._sums += sums - rate * moments.sum(axis=0, dtype=np.float64)[:, None]
+        even = self._rate * moments.sum(axis=0, dtype=np.float64)
+        last = subsets[:, -1]
+        # Of subsets that deal together all hold the even share in the mean.
+        for place in range(subsets.shape[1] - 1):
+            own = subsets[:, place]
+            sums = held[own].reshape(len(own), -1).astype(np.float32) @ moments - even
+            self._sums[own] += sums
+            self._sums[last] -= sums

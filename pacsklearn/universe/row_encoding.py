@@ -96,10 +96,14 @@ def _on_grid(numbers: NDArray[np.float64]) -> Codes:
     low, high = np.quantile(some, [0.01, 0.99], axis=0)
     core = np.where(low < high, np.clip(some, low, high), some)
     # By their largest, so that no square leaves the range of doubles.
-    size = np.maximum(np.abs(core).max(axis=0), 1e-300)
-    centre, spread = (core / size).mean(axis=0) * size, (core / size).std(axis=0) * size
-    varies = (core.max(axis=0) > core.min(axis=0)) & (spread > 0)
-    numbers, centre, factor = numbers[:, varies], centre[varies], STEPS / spread[varies]
+    least, most = core.min(axis=0), core.max(axis=0)
+    varies, size = most > least, np.maximum(np.maximum(most, -least), 1e-300)
+    core /= size
+    centre, spread = core.mean(axis=0) * size, core.std(axis=0) * size
+    varies &= spread > 0
+    if not varies.all():
+        numbers = numbers[:, varies]
+    centre, factor = centre[varies], STEPS / spread[varies]
     codes = np.empty(numbers.shape, dtype=np.int8)
     for start in range(0, len(numbers), _PART):
         part = slice(start, start + _PART)
