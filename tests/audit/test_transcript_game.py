@@ -214,7 +214,7 @@ def test_a_rehearsal_of_a_regression_clips_to_the_public_range():
         (None, {"step_budget": 0}, BudgetError, "step_budget"),
         (None, {"budget": math.nan}, BudgetError, "budget"),
         (None, {"n_queries": 0}, ValueError, "n_queries"),
-        (None, {"n_queries": 21}, ValueError, "asks"),
+        (None, {"n_queries": 21}, ValueError, "n_queries"),
     ],
 )
 def test_wrong_arguments_are_named(halves, space, predictions, options, error, words):

@@ -83,7 +83,7 @@ def test_names_of_columns_are_suggested_where_there_is_a_header(tmp_path):
 
 
 def test_columns_that_are_no_numbers_are_named(people):
-    with pytest.raises(ValueError, match="something"):
+    with pytest.raises(ValueError, match="must hold numbers"):
         PACPrivate(LogisticRegression()).fit(people.drop(columns="ill"), people.ill)
 
 
