@@ -138,9 +138,9 @@ class AnsweredRows(Plan):
         margins: list[float] = []
         log_belief = self.log_belief
         # Nearly every contested row needs some; an engine that stops for want of it runs twice.
-        # Reproducible noise is taken in portions that figures were made with.
-        size = law.n_noisy * max(2, self.answers.width)
-        size = size if self.pool.is_secure else max(_LEAST_NOISE, 2 * law.n_noisy)
+        # Reproducible noise is taken in the portions that the golden figures were made with.
+        least, each = (0, max(2, self.answers.width)) if self.pool.is_secure else (_LEAST_NOISE, 2)
+        size = max(least, each * law.n_noisy)
         noise = self.pool.take(size) if law.n_noisy else np.empty(0, dtype=np.int64)
         while len(values) < len(self.predictions):
             rest = self.predictions[len(values) :]
