@@ -7,16 +7,16 @@ import errno
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
-from pacsklearn.kernel.ledger.log import Log, MovedError
+from pacsklearn.kernel.ledger.log import Log, MovedError, waits
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.ledger.row import Founding, Position, Row, json_text
 
-_AGAIN: Final = 3
 _LARGEST: Final = 2**20
 """Bytes after which the file is written anew; its last line is all that counts."""
 
@@ -129,34 +129,41 @@ class HighWater:
         LedgerCorruptedError
             When the log ends before what the file states: it is an older copy.
         LedgerError
-            When the file cannot be read.
+            When the file cannot be read, or others append without end.
         """
         dataset = self._founding.dataset
-        for _ in range(_AGAIN):  # others may be writing
-            before, rows = self.read()
+        for _ in waits():  # others may be writing
+            head = log.head(dataset)
+            before, rows = stated = self.read()
             last = rows[-1].position if rows else before
             there = log.row(dataset, last.sequence)
             if there is not None and there.hash == last.hash:
                 return  # the log holds it, and perhaps more
-            # Right after the head: a writer died between the file and the commit. Nobody was told,
-            # and charging it all the same errs on the safe side.
-            head = log.head(dataset)
-            if rows and head is not None and head.position == before:
-                try:
-                    log.append(dataset, before, rows)
-                    return
-                except MovedError:
-                    continue
-            if self.read()[0] == before:
+            if log.head(dataset) != head:
+                continue  # rows came in between, and these may be among them
+            if head is None or not rows or head.position != before:
+                # The head stood still, and whoever writes states rows that come right after it.
                 break
+            # A writer is between the file and the commit, or died there. Nobody was told, and
+            # charging them all the same errs on the safe side; one that is alive commits first.
+            with suppress(MovedError):
+                log.append(dataset, before, rows, partial(self._check_same, stated))
+                return
+        else:
+            raise MovedError
         raise LedgerCorruptedError(
             last.sequence,
             f"is missing, and stood in the ledger by its high-water file {self._path}: the "
             "database is an older copy, or lost its end",
         )
 
+    def _check_same(self, stated: tuple[Position, list[Row]]) -> None:
+        """Refuse to append rows that the file does not state any more."""
+        if self.read() != stated:
+            raise MovedError
+
     def read(self) -> tuple[Position, list[Row]]:
-        """Position and the rows after it that the file states.
+        """Return a position and the rows after it that the file states.
 
         Raises
         ------

@@ -99,6 +99,32 @@ def test_a_reservation_is_shared_by_workers(uri: str) -> None:
     ledger.verify()
 
 
+def charge_until(ledger: Ledger, flag: Any) -> None:
+    for i in range(100_000):
+        if flag.is_set():
+            return
+        ledger.charge(event_of(2.0**-30, f"{os.getpid()} {i}"))
+
+
+def test_whoever_opens_a_ledger_that_others_charge_finds_nothing_missing(
+    uri: str, tmp_path: Path
+) -> None:
+    # A row is stated in the high-water file a moment before it can be read.
+    ledger = SharedLedger.found(uri, ceiling=1.0, high_water=str(tmp_path / "mark"))
+    flag = FORK.Event()
+    writers = [FORK.Process(target=charge_until, args=(ledger, flag)) for _ in range(2)]
+    for each in writers:
+        each.start()
+    try:
+        positions = [ledger.verify().sequence for _ in range(60)]
+    finally:
+        flag.set()
+        for each in writers:
+            each.join()
+    assert positions == sorted(positions)
+    assert 0 < positions[-1] <= ledger.verify().sequence == len(list(ledger.events))
+
+
 def founded(uri: str, dataset: str) -> str:
     try:
         return SharedLedger.found(uri, 1.0, dataset=dataset).dataset
