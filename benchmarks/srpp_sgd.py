@@ -252,7 +252,7 @@ def overfitted(figures: Figures) -> list[tuple[float, ...]]:
                 batches=Batches(50, accounting="subsampling-aware"),
                 learning_rate=LearningRate(0.2, momentum=0.9),
                 epochs=100,
-                clip_norm=5.0,
+                clipping=5.0,
                 random_state=seed,
             ).fit(images[inside], y[inside])
             pair = [row_losses(model, images[part], y[part]) for part in (inside, outside)]

@@ -34,10 +34,10 @@ def test_a_sum_of_many_rows_is_off_by_a_rounding_each():
         ((), (), "block"),
         ((1.0,), (2, 3), "block"),
         *(
-            ((1.0, bad), (2, 3), "clip_norm must be")
+            ((1.0, bad), (2, 3), "clipping must be")
             for bad in (0.0, -1.0, 5e-324, math.inf, math.nan)
         ),
-        ((True,), (2,), "clip_norm"),
+        ((True,), (2,), "clipping"),
         *(((1.0, 2.0), (2, bad), "sizes must be") for bad in (0, -1, 1.5)),
     ],
 )

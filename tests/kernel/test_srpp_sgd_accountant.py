@@ -343,7 +343,7 @@ def test_bad_arguments():
         accountant("moments")
     with pytest.raises(ValueError, match="order"):
         accountant(order=1.0)
-    with pytest.raises(ValueError, match="clip_norm"):
+    with pytest.raises(ValueError, match="clipping"):
         GradientClipping((0.0,), (3,))
     with pytest.raises(ValueError, match="noise_multiplier"):
         CLIPPING.grid(1e-9, 512)

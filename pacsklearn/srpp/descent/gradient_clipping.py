@@ -53,7 +53,7 @@ class GradientClipping:
         for norm in self.norms:
             if isinstance(norm, bool) or not 1 / _LARGEST_NORM <= norm <= _LARGEST_NORM:
                 raise ValueError(
-                    f"clip_norm must be between {1 / _LARGEST_NORM:.1e} and {_LARGEST_NORM:.1e}, "
+                    f"clipping must be between {1 / _LARGEST_NORM:.1e} and {_LARGEST_NORM:.1e}, "
                     f"got {norm!r}."
                 )
         for size in self.sizes:

@@ -98,7 +98,7 @@ def test_a_linear_module_is_the_linear_model(digits):
         return layer
 
     options = {"budget": NoiseMultiplier(0), "batches": 200, "epochs": 30}
-    deep = SRPPTorchClassifier(zero, learning_rate=0.25, clip_norm=1e6, **options).fit(X, y)
+    deep = SRPPTorchClassifier(zero, learning_rate=0.25, clipping=1e6, **options).fit(X, y)
     line = SRPPSGDClassifier(learning_rate=0.5, penalty=None, clipping=1e6, **options).fit(X, y)
     # Both scores move, so their difference moves twice as far.
     np.testing.assert_allclose(deep.decision_function(X), line.decision_function(X), atol=1e-4)
@@ -211,8 +211,8 @@ def test_bad_arguments(digits):
         SRPPTorchClassifier(3).fit(X, y)
     with pytest.raises(ValueError, match="classes"):
         classifier().fit(X, np.zeros(64))
-    with pytest.raises(ValueError, match="clip_norm"):
-        classifier(clip_norm=0).fit(X, y)
+    with pytest.raises(ValueError, match="clipping"):
+        classifier(clipping=0).fit(X, y)
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="finds"):
             classifier(device="cuda").fit(X, y)

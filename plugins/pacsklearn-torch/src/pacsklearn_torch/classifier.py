@@ -40,10 +40,10 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     budget, scenario, batches, learning_rate, secret_name, ledger, random_state
         As in :class:`pacsklearn.srpp.SRPPSGDClassifier`.
     epochs : int, default=20
-    clip_norm : float, default=1.0
+    clipping : float, default=1.0
         To which the gradient of every row is clipped.
     per_layer : bool, default=False
-        Clip every parameter tensor by itself, to ``clip_norm`` times the root of its share of the
+        Clip every parameter tensor by itself, to ``clipping`` times the root of its share of the
         parameters.
     weight_decay : float, default=0.0
         Strength of a squared penalty, added after the noise.
@@ -69,7 +69,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     budget: Any = 1.0
     _: KW_ONLY
     scenario: Any = None
-    clip_norm: float = 1.0
+    clipping: float = 1.0
     per_layer: bool = False
     batches: Any = 64
     learning_rate: Any = 0.5
@@ -85,7 +85,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     draws_its_own_secret: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SCENARIO,
-        "clip_norm": [Interval(Real, 0, None, closed="neither")],
+        "clipping": [Interval(Real, 0, None, closed="neither")],
         "epochs": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -170,7 +170,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
             self._velocity = None
         module = self.module_.to(self._device(torch)).train()
         sizes = tuple(p.numel() for p in module.parameters())
-        norms = layer_norms(sizes, self.clip_norm) if self.per_layer else (float(self.clip_norm),)
+        norms = layer_norms(sizes, self.clipping) if self.per_layer else (float(self.clipping),)
         clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
         column = SecretColumn(*((y, "y") if secret is None else (np.asarray(secret),)))
         record = getattr(self, "_record", None)
