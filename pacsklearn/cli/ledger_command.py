@@ -27,7 +27,9 @@ ledger_app = typer.Typer(
 Address: TypeAlias = Annotated[str, typer.Argument(help="sqlite:///clinic.db, or the file.")]
 Dataset: TypeAlias = Annotated[str, typer.Option(help="Data set within the database.")]
 Unit: TypeAlias = Annotated[str, typer.Option(help="What it counts.")]
-AnyUnit: TypeAlias = Annotated[str | None, typer.Option(help="What it must count.")]
+AnyUnit: TypeAlias = Annotated[
+    str | None, typer.Option(help="Refuse a ledger that counts in another unit.")
+]
 Against: TypeAlias = Annotated[
     Path | None, typer.Option(help="Statement of a release: the ledger must not be behind it.")
 ]

@@ -22,9 +22,11 @@ def schema(
 ) -> None:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
     from pacsklearn.tabular.schema.schema import Schema, write_document
+    from pacsklearn.tabular.schema.template import repeated_identifiers
 
     options.checked_output(output, force=force)
-    draft = Schema.template(options.rows_of(data, columns).X)
+    X = options.rows_of(data, columns).X
+    draft = Schema.template(X)
     given = {"target": columns.target, "groups": columns.groups, "id": columns.identifier}
     roles = {role: name for role, name in given.items() if name is not None}
     write_document(output, draft.to_table_schema() | ({"pacsklearn": roles} if roles else {}))
@@ -35,11 +37,17 @@ def schema(
         if ignored
         else ""
     )
+    # Rows of one person are protected together only where the release is told so.
+    units = "".join(
+        f" {name} looks like an identifier, and its values repeat: if it names persons, give "
+        f"--groups {name} here and to the release; else give --drop {name}."
+        for name in ([] if columns.groups else repeated_identifiers(X))
+    )
     note(
         f"{len(draft.open_columns)} of {len(draft)} columns have facts that were looked up in the "
         "rows ('looked_up'). Replace them by what a codebook says and take the mark away, or add "
         '"confirmed": true beside it. Until then the draft is private and no release takes it.'
-        f"{left_out}"
+        f"{left_out}{units}"
     )
     facts = {"schema": str(output), "columns": len(draft), "open": len(draft.open_columns)}
     say(facts, f"schema  {output}", as_json=as_json)

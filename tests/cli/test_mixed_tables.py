@@ -53,6 +53,18 @@ def test_from_a_draft_to_a_release_and_its_audit(call, folder, patients):
     )  # fmt: skip
 
 
+def test_a_draft_names_the_identifiers_that_repeat(call, folder, patients):
+    patients["key"] = [f"p{i // 2}" for i in range(120)]
+    patients.to_csv(folder / "visits.csv", index=False)
+    words = ("visits.csv", "--target", "ill")
+    said = call("schema", *words, "--output", "one.json").stderr
+    assert "give --groups key here and to the release" in said
+    assert "age looks like" not in said
+    for told in ("--groups", "--drop"):
+        again = call("schema", *words, told, "key", "--output", f"{told[2:]}.json").stderr
+        assert "looks like an identifier" not in again
+
+
 def test_models_that_read_a_schema_get_it(folder):
     schema = Schema.from_table_schema({"fields": [{"name": "age", "type": "boolean"}]})
     assert named_estimator("AdditiveClassifier", None, schema).schema is schema

@@ -101,10 +101,20 @@ def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
                 raise ValueError(
                     f"Column {name!r} of X looks like an identifier, and its values repeat: rows "
                     "of one person are protected together only if fit is told so. Give "
-                    f"groups=X[{name!r}], or drop the column where it names nobody."
+                    f"groups=X[{name!r}] (--groups {name}), or drop the column where it names "
+                    "nobody."
                 )
             facts = Column(name, "ignored", looked_up=("kind",))
         yield replace(facts, published=True)
+
+
+def repeated_identifiers(data: Any) -> list[str]:
+    """Return the columns that look like identifiers of units which have several rows."""
+    return [
+        name
+        for name, column, values in _columns_of(data)
+        if _is_repeated(_drafted(name, column, values, np.arange(len(values))), values)
+    ]
 
 
 def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:

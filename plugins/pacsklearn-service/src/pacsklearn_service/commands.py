@@ -34,7 +34,7 @@ _SERVER: Final = (
 Config: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="TOML file with the settings; PACSKLEARN_SERVICE_... states what it leaves out."
+        help="TOML file with the settings; variables PACSKLEARN_SERVICE_... add what it leaves out."
     ),
 ]
 service = typer.Typer(no_args_is_help=True, help="Answer over HTTP (pacsklearn-service).")
