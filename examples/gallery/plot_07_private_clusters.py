@@ -4,6 +4,8 @@ Private cluster centres
 
 K-Means names its clusters in any order, so the candidates' centres are first matched to one
 another. That costs no privacy: it changes no prediction. Then the centres are noised together.
+The second and the third fit warn that they are further releases of one table. Here the rows are
+public; of private rows release one.
 """
 
 from fractions import Fraction

@@ -4,7 +4,8 @@ Private principal components
 
 Components that explain nearly the same variance may turn into one another from subset to subset.
 The canonical form turns every candidate's basis towards a common one before noise is measured. The
-mean is released too, and noised.
+mean is released too, and noised. The second fit warns that it is a further release of one table.
+Here the rows are public; of private rows release one.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ from pacsklearn import Nats, PACPrivate, Subsets
 X, _ = load_digits(return_X_y=True)
 rows = {"no privacy": PCA(4).fit(X)}
 for name, budget in (("1 nat", 1.0), ("1/16 nat", 1 / 16)):
-    private = PACPrivate(PCA(4), budget=Nats(budget), secret=Subsets(64)).fit(X)
+    private = PACPrivate(PCA(4), budget=Nats(budget), secret=Subsets(512)).fit(X)
     rows[name] = private.released_estimator_
 
 figure, axes = plt.subplots(len(rows), 5, figsize=(7, 4.4), layout="constrained")

@@ -47,7 +47,8 @@ plt.show()
 
 # %%
 # Noise for epsilon = 1, calibrated in three ways, and what it comes to in each view. The average
-# view is the weakest promise and takes the least noise.
+# view is the weakest promise and takes the least noise. The second and the third fit warn that they
+# are further releases of one table. Here the rows are public; of private rows release one.
 
 for aggregation in ("average", "joint", "full"):
     released = SRPPPrivate(

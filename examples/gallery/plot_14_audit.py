@@ -13,13 +13,13 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate, Subsets
+from pacsklearn import PACPrivate
 from pacsklearn.audit import run_audit
 from pacsklearn.plots import AuditDisplay
 
 X, y = load_wine(return_X_y=True)
 model = make_pipeline(StandardScaler(), RidgeClassifier(10.0))
-private = PACPrivate(model, budget=1 / 8, secret=Subsets(32)).fit(X, y)
+private = PACPrivate(model, budget=1 / 8).fit(X, y)
 
 audit = run_audit(
     private, X, y, attacks=["optimal_membership", "identification", "lira"], n_trials=300
