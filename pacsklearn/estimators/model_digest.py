@@ -76,6 +76,8 @@ def _parts(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
         yield f"{type(value).__name__} ".encode() + (
             value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
         )
+    elif isinstance(value, np.ufunc):  # has no state that says which it is
+        yield f"ufunc {value.__name__}".encode()
     elif isinstance(value, (type, FunctionType, BuiltinFunctionType, ModuleType)):
         yield f"name {_name(value)}".encode()
         if isinstance(value, FunctionType) and id(value) not in inside:

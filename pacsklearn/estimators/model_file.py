@@ -62,9 +62,13 @@ _NODES: Final = frozenset(
     }
 )
 _NO_TYPES: Final = frozenset({"builtins", "numpy"})
-# Elementwise functions of arrays, which call nothing else: steps of public transformers.
+# Elementwise functions of arrays, which call nothing else: steps of public transformers. NumPy 2.0
+# names the module in which they were compiled.
 _FUNCTIONS: Final = frozenset(
-    name for name, value in vars(np).items() if isinstance(value, np.ufunc)
+    f"{module}.{name}"
+    for name, value in vars(np).items()
+    if isinstance(value, np.ufunc)
+    for module in ("numpy", "numpy._core._multiarray_umath")
 )
 
 
@@ -138,7 +142,7 @@ def from_file(content: bytes) -> Any:
     strange = (
         sorted(kinds - _NODES)
         or sorted(types - _NO_TYPES)
-        or sorted(functions - {f"numpy.{name}" for name in _FUNCTIONS})
+        or sorted(functions - _FUNCTIONS)
         or sorted(untrusted - set(TRUSTED))
     )
     if strange:

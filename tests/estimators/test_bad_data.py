@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import get_tags
 
 from pacsklearn import Answers, Nats, PACPrivate, Subsets
 from pacsklearn.exceptions import AnswersWarning, DesignError, SubsetFitError
@@ -212,8 +211,6 @@ def test_labels_of_strings_and_columns_of_targets_work() -> None:
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array, sparse.csc_array])
 def test_sparse_rows_work_where_the_estimator_takes_them(form: Any) -> None:
-    if not get_tags(LinearSVC()).input_tags.sparse:
-        pytest.skip("scikit-learn 1.6.0 does not say which estimators take sparse rows")
     dense = private(budget=Nats(50.0, allow_exact=True), secret=Subsets(8, seed=1)).fit(X, Y)
     assert private(budget=Nats(50.0, allow_exact=True)).fit(form(X), Y).predict(form(X)).shape == (
         N,

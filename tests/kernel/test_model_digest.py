@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Guarantee, PACPrivate, Parameters, Subsets
@@ -194,3 +194,9 @@ def test_released_models_of_scikit_learn_are_read_where_pacsklearn_is_not_instal
     subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", WHERE_OURS_IS_NOT, str(path)], check=True
     )
+
+
+def test_elementwise_functions_are_told_apart():
+    logs, roots = (FunctionTransformer(function) for function in (np.log1p, np.sqrt))
+    assert model_digest(logs) == model_digest(FunctionTransformer(np.log1p))
+    assert model_digest(logs) != model_digest(roots)

@@ -82,7 +82,7 @@ def test_sparse_matrices(kind: Any) -> None:
 def test_indices_outside_a_sparse_matrix_are_refused() -> None:
     matrix = sparse.csr_array(np.eye(3))
     matrix.indices[1] = 10**6
-    with pytest.raises(ValueError, match="indices"):
+    with pytest.raises(ValueError, match=r"ind(ices|ex)"):
         again(matrix)
 
 

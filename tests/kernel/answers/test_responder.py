@@ -19,7 +19,6 @@ from sklearn.linear_model import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
 
 from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators.stored_answers import ResponderState
@@ -178,8 +177,6 @@ def test_values_stay_in_the_public_range() -> None:
 
 @pytest.mark.parametrize("container", ["sparse", "frame", "strings"])
 def test_containers(rows: Any, container: str) -> None:
-    if container == "sparse" and not get_tags(MODEL).input_tags.sparse:
-        pytest.skip("scikit-learn 1.6.0 does not say which estimators take sparse rows")
     X, y = rows
     names = np.array(["low", "middling", "high"])[y]
     X = np.where(np.abs(X) < 0.3, 0.0, X)

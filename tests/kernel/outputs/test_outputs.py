@@ -469,7 +469,7 @@ def test_a_wrapped_step_that_was_replaced_by_a_search_is_caught() -> None:
 
 
 def test_progress_is_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
-    outputs = run(Ridge(), verbose=1)
+    outputs = run(Ridge(), verbose=20)
     assert "elapsed" in capsys.readouterr().err
     assert np.array_equal(outputs.vectors, run(clone(Ridge())).vectors)
     assert capsys.readouterr() == ("", "")
