@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
-from pacsklearn.kernel.outputs.canonicalizer import Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Layout
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.release.parameters import Reading
 
-METHODS = ("predict", "predict_proba", "predict_log_proba")
 LOG_SCALE = "log_scale"
 _PAIRS = 32
 _SEED = 0
@@ -154,6 +153,13 @@ class AveragedProbabilities(Reading):
                 "average=True needs a classifier with probabilities; "
                 f"{type(estimator).__name__} has none. Leave it out."
             )
+
+    def methods(self, canonicalizer: Canonicalizer) -> Iterable[str]:
+        del canonicalizer
+        return ("predict", "predict_proba", "predict_log_proba")
+
+    def plain(self, model: AveragedClassifier) -> Any:
+        return model.estimator
 
     def model(self, outputs: CandidateOutputs, law: NoiseLaw, vector: Floats) -> Any:
         released = outputs.decode(vector)

@@ -10,13 +10,17 @@ from typing import Any, ClassVar, final
 from sklearn.base import is_classifier, is_regressor
 
 from pacsklearn.estimators.alternatives import ChosenPlan, options_of
-from pacsklearn.estimators.averaged import METHODS, AveragedProbabilities
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind, classes_of
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.parameters import AS_RELEASED, ParameterPlan, ReleaseChoices
+from pacsklearn.kernel.release.parameters import (
+    AS_RELEASED,
+    ParameterPlan,
+    Reading,
+    ReleaseChoices,
+)
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.priors import Prior
 from pacsklearn.universe.metrics import metric_or_auto
@@ -102,14 +106,21 @@ class Parameters(ReleaseKind):
 
     def offered(self, estimator: Any) -> Iterable[str]:
         """List the methods of a released model."""
-        return METHODS if self.average else self.canonicalizer_of(estimator).methods
+        return self._reading.methods(self.canonicalizer_of(estimator))
 
     def choices(self, noise: Any) -> ReleaseChoices:
         """Return the arguments as a plan takes them."""
         prior = None if self.prior is None else self.prior.normal()
-        reading = AveragedProbabilities() if self.average else AS_RELEASED
         metric = metric_or_auto(self.metric)
-        return ReleaseChoices(noise, metric, self.canonicalizer, prior, reading)
+        return ReleaseChoices(noise, metric, self.canonicalizer, prior, self._reading)
+
+    @property
+    def _reading(self) -> Reading:
+        if not self.average:
+            return AS_RELEASED
+        from pacsklearn.estimators.averaged import AveragedProbabilities
+
+        return AveragedProbabilities()
 
     def prepare(self, fit: OpenFit) -> ChosenPlan[Any]:
         """Plan the release."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Self, final
 
@@ -16,7 +15,7 @@ from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
 from pacsklearn.kernel.outputs.candidates import Fittable, check_is_estimator, check_wrapped
-from pacsklearn.kernel.outputs.canonicalizer import Expectation
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Expectation
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.plugins.registry import registry
@@ -26,8 +25,10 @@ from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.kernel.secret.space import RowSpace
 
 
-class Reading(ABC):
+class Reading:
     """How the numbers that were released become a model: post-processing given the law.
+
+    This one takes them for the model's own.
 
     Attributes
     ----------
@@ -37,7 +38,6 @@ class Reading(ABC):
 
     public: ClassVar[tuple[str, ...]] = ()
 
-    @abstractmethod
     def check(self, estimator: Any) -> None:
         """Refuse an estimator whose release cannot be read so, before anything is fitted.
 
@@ -46,24 +46,21 @@ class Reading(ABC):
         ValueError
         """
 
-    @abstractmethod
+    def methods(self, canonicalizer: Canonicalizer) -> Iterable[str]:
+        """Return the methods of the model."""
+        return canonicalizer.methods
+
     def model(self, outputs: CandidateOutputs, law: NoiseLaw, vector: Floats) -> Any:
         """Return the model of a released vector, with what the law of its noise says."""
-
-
-@final
-class AsReleased(Reading):
-    """The numbers are the model's."""
-
-    def check(self, estimator: Any) -> None:
-        del estimator
-
-    def model(self, outputs: CandidateOutputs, law: NoiseLaw, vector: Floats) -> Any:
         del law
         return outputs.decode(vector)
 
+    def plain(self, model: Any) -> Any:
+        """Return the model of the released numbers alone."""
+        return model
 
-AS_RELEASED: Final = AsReleased()
+
+AS_RELEASED: Final = Reading()
 
 
 @final

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -96,18 +97,24 @@ def is_tempered(estimator: Any) -> bool:
     return type(last) in _WEIGHTS and getattr(last, "solver", "") != "liblinear"
 
 
+@singledispatch
 def tempered(model: Any, temperature: float) -> Any:
     """Divide a fitted classifier's weights by a temperature, in place, where it has such."""
-    if isinstance(model, AveragedClassifier):
-        for part in model.parts():
-            tempered(part, temperature)
-    elif temperature != 1 and is_tempered(model):
+    if temperature != 1 and is_tempered(model):
         last = _last(model)
         for name in _WEIGHTS[type(last)]:
             setattr(last, name, getattr(last, name) / temperature)
     return model
 
 
+@tempered.register
+def _(model: AveragedClassifier, temperature: float) -> Any:
+    for part in model.parts():
+        tempered(part, temperature)
+    return model
+
+
+@singledispatch
 def _log_probabilities(
     model: Any, X: Any, first: float
 ) -> tuple[Floats, Callable[[float], Floats]]:
@@ -115,10 +122,13 @@ def _log_probabilities(
 
     Of averaged probabilities the labels are those at the first temperature.
     """
-    if not isinstance(model, AveragedClassifier):
-        logits = _logits(model, X)
-        return logits, lambda temperature: log_softmax(logits / temperature, axis=1)
+    del first
+    logits = _logits(model, X)
+    return logits, lambda temperature: log_softmax(logits / temperature, axis=1)
 
+
+@_log_probabilities.register
+def _(model: AveragedClassifier, X: Any, first: float) -> tuple[Floats, Callable[[float], Floats]]:
     if model.in_closed_form_:
         mean, variance = (np.column_stack([each, each]) for each in model.moments(X))
         mean[:, 0] *= -1

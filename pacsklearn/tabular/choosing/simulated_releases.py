@@ -14,7 +14,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.estimators.averaged import AveragedClassifier
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.estimators.prediction_table import PredictionTable
@@ -148,7 +147,8 @@ class SimulatedReleases(Simulation):
     def at(self, law: NoiseLaw) -> Floats:
         def release(index: int, sampler: SeededSampler) -> float:
             vector = self._outputs.read(law, law.draw(index, sampler))
-            return self._scored_model(self._reading.model(self._outputs, law, vector), index)
+            model = self._reading.model(self._outputs, law, vector)
+            return self._scored_model(model, self._reading.plain(model), index)
 
         return self._scored(release)
 
@@ -159,11 +159,11 @@ class SimulatedReleases(Simulation):
 
     def score(self, vector: Floats, index: int) -> Any:
         """Return the score of a vector as a release of candidate ``index``."""
-        return self._scored_model(self._outputs.decode(vector), index)
+        model = self._outputs.decode(vector)
+        return self._scored_model(model, model, index)
 
-    def _scored_model(self, model: Any, index: int) -> Any:
+    def _scored_model(self, model: Any, plain: Any, index: int) -> Any:
         X, y = self._held_out(index)
-        plain = model.estimator if isinstance(model, AveragedClassifier) else model
         name, first = getattr(self._outputs.form.canonicalizer, "steps", [("", None)])[0]
         if getattr(first, "is_public", False) and name in plain.named_steps:
             self._held_out.encode_once(plain.named_steps[name], X)
