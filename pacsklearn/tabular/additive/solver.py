@@ -124,6 +124,11 @@ _MOST_PRODUCTS = 60
 # Steps are solved to a hundredth: what one this small leaves is far below what rule 1 allows, a
 # billionth of the candidates' spread, when other candidates' rows change how long all go on.
 _SMALLEST_STEP = 1e-11
+# Steps below this that do not shrink are rounding, where hardly any row bends a direction. Such a
+# model stays where it is: how long the others go on is theirs.
+_ROUNDED = 1e-8
+# Of the objective: what a step gains where the minimum is at weights of zero, and their square.
+_NOTHING = 1e-28
 # Steps of this size change the curvature.
 _FAR = 0.05
 # What is left of a step's residual: more exact ones would not save as many steps as they cost.
@@ -186,7 +191,7 @@ def minimise(problem: Problem, start: Floats | None = None) -> tuple[Floats, NDA
     solve = _preconditioner(problem, start)
     scores = problem.scores(w)
     value = _objective(problem, shares, scores, w)
-    done, size = np.zeros(m, dtype=bool), np.full(m, np.inf)
+    done, stalled, size = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.full(m, np.inf)
     for _ in range(_MOST_STEPS):
         slope, state = loss.slope(scores)
         if m == 1 and size > _FAR:  # one model can afford a matrix of its own for every such step
@@ -194,11 +199,17 @@ def minimise(problem: Problem, start: Floats | None = None) -> tuple[Floats, NDA
         gradient = _apart(problem.collect(shares * slope) + problem.penalise(w))
         step = _newton_step(problem, shares, state, gradient, solve)
         # Relative to the weights: columns of any unit are solved equally far.
-        size = np.abs(step).max(axis=(0, 1)) / (1e-300 + np.abs(w).max(axis=(0, 1)))
+        before, size = size, np.abs(step).max(axis=(0, 1)) / (1e-300 + np.abs(w).max(axis=(0, 1)))
+        stalled |= (size > _SMALLEST_STEP) & (size < _ROUNDED) & (size > before / 2)
+        least = _NOTHING * np.abs(value)
+        gains_nothing = np.abs(np.sum(gradient * step, axis=(0, 1))) < least
+        w[:, :, gains_nothing & (np.square(w).max(axis=(0, 1)) < least)] = 0.0
+        stalled |= gains_nothing
         change = problem.scores(step)
         length, value = _line_search(problem, shares, scores, w, step, change, value)
+        length = np.where(stalled, 0.0, length)
         w, scores = w + length * step, scores + length * change
-        done = (size <= _SMALLEST_STEP) | ~np.isfinite(size)
+        done = (size <= _SMALLEST_STEP) | ~np.isfinite(size) | stalled
         if done.all():
             break
     return w, done & np.isfinite(w).all(axis=(0, 1))

@@ -51,6 +51,42 @@ def test_several_classes_are_those_of_scikit_learn(rows):
     np.testing.assert_allclose(scores.sum(axis=1), 0, atol=1e-9)
 
 
+def test_steps_end_where_doubles_do():
+    # Two rows bend the direction of a level, against a stiff penalty: steps stop shrinking above
+    # the tolerance.
+    rng = np.random.default_rng(0)
+    labels, codes = rng.integers(0, 3, 150), np.zeros((2, 150), dtype=int)
+    codes[1, :2], labels[:2] = 1, 0
+    design, bends = design_of(list(codes), [17, 17]), np.diff(np.eye(17), 2, axis=0)
+    penalty = np.zeros((35, 35))
+    for where in (slice(1, 18), slice(18, 35)):
+        penalty[where, where] = 1e-3 * np.eye(17) + 1e3 * bends.T @ bends
+    weights = np.ones((150, 2))
+    weights[2:30, 1] = 0.0
+    w, converged = minimise(Problem(design, SoftmaxLoss(labels, 3), weights, penalty))
+    assert converged.all()
+    # In other coordinates the penalty is a ridge.
+    root = np.linalg.cholesky(penalty[1:, 1:])
+    plain = np.linalg.solve(root, design[:, 1:].toarray().T).T
+    known = LogisticRegression(C=1.0, tol=1e-13, solver="newton-cholesky", max_iter=500)
+    for own, weight in zip(w.transpose(2, 0, 1), weights.T, strict=True):
+        known.fit(plain, labels, weight)
+        scores = design @ own
+        np.testing.assert_allclose(scores, known.decision_function(plain), atol=1e-6)
+        alone, done = minimise(Problem(design, SoftmaxLoss(labels, 3), weight[:, None], penalty))
+        assert done.all()
+        np.testing.assert_allclose(scores, design @ alone[:, :, 0], atol=1e-8)
+
+
+def test_rows_that_tell_nothing_give_weights_of_nothing():
+    labels, codes = np.repeat([0, 1, 2], 25), np.zeros(75, dtype=int)
+    penalty = np.diag([0.0] + [20.0] * 4)
+    problem = Problem(design_of([codes], [4]), SoftmaxLoss(labels, 3), np.ones((75, 1)), penalty)
+    w, converged = minimise(problem)
+    assert converged.all()
+    assert np.abs(w).max() < 1e-12
+
+
 def test_numbers_are_those_of_ridge(rows):
     design, penalty, y = rows
     w, _ = minimise(Problem(design, SquaredLoss(y), np.ones((300, 1)), penalty))
