@@ -132,7 +132,9 @@ def estimators() -> dict[str, type]:
 def make(name: str) -> Any:
     """Unfitted instance that fits a few rows in moments."""
     cls, given = estimators()[name], dict(PARAMETERS.get(name, {}))
-    for part in {"estimator", "base_estimator"} & (_required(cls) - given.keys()):
+    # Chains have a default that scikit-learn itself refuses, in 1.7.
+    required = _required(cls) | ({"estimator"} if name.endswith("Chain") else set())
+    for part in {"estimator", "base_estimator"} & (required - given.keys()):
         given[part] = Ridge() if "Regressor" in name else LogisticRegression()
     made = cls(**given)
     known = made.get_params(deep=False)

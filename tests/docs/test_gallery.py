@@ -80,9 +80,12 @@ def test_what_cannot_be_seen_is_noticed(pyplot):
 
 @pytest.fixture(autouse=True)
 def pyplot(monkeypatch):
-    pytest.importorskip("matplotlib").use("Agg")
+    matplotlib = pytest.importorskip("matplotlib")
     import matplotlib.pyplot as plt
     from cycler import cycler
+
+    plt.close("all")
+    matplotlib.use("Agg")
 
     # Showing draws, as the gallery's builder does.
     monkeypatch.setattr(
