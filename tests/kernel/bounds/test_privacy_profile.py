@@ -140,17 +140,22 @@ def test_batches_of_all_rows_are_gaussian():
         assert profile.renyi(1.0) == pytest.approx(0.5 * 1.6**2)
 
 
-def test_many_counts_are_merged_not_dropped():
+@pytest.mark.parametrize(
+    ("rows", "n", "batch", "reach", "order"),
+    [(400, 4000, 800, 0.02, 3), (500, 2000, 1000, 0.01, 4), (300, 600, 300, 0.03, 2)],
+)
+def test_many_counts_are_merged_not_dropped(rows, n, batch, reach, order):
     """Merged upward they bound the profile of all of them, merged downward some rows attain it."""
-    law = law_of("poisson", rows=400, n=4000, batch=800)
-    above = OppositeRowsProfile(logs(law), 0.02).renyi(3.0)
-    attained = OppositeRowsProfile(logs(law), 0.02, below=True).renyi(3.0)
+    law = law_of("poisson", rows=rows, n=n, batch=batch)
+    above = OppositeRowsProfile(logs(law), reach).renyi(order)
+    attained = OppositeRowsProfile(logs(law), reach, below=True).renyi(order)
     k = np.arange(law.size)
     x = np.linspace(-20, 30, 4001)
     ours, theirs = (
-        logsumexp(norm.logpdf(x[:, None] - sign * k * 0.02), b=law, axis=1) for sign in (1, -1)
+        logsumexp(norm.logpdf(x[:, None] - sign * k * reach), b=law, axis=1) for sign in (1, -1)
     )
-    exact = float(np.log(np.exp(3 * ours - 2 * theirs).sum() * (x[1] - x[0])) / 2)
+    total = np.exp(order * ours - (order - 1) * theirs).sum() * (x[1] - x[0])
+    exact = float(np.log(total) / (order - 1))
     assert exact / 1.05 <= attained < exact <= above <= 1.05 * exact
 
 

@@ -244,10 +244,25 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
         backend, support = CriterionBackend(n_draws=512), Support(np.zeros((2, k)))
         return backend.shape(support, span, Looking(np.eye(2), "n", "s"), 0.9).variances
 
+    made: list[NoiseShape] = []
+    mixture_of = NoiseShape.mixture
+
+    def tried(shape: NoiseShape, *outputs: np.ndarray) -> GaussianMixture:
+        made.append(shape)
+        return mixture_of(shape, *outputs)
+
+    monkeypatch.setattr(NoiseShape, "mixture", tried)
     monkeypatch.setattr(criterion, "minimum_trace_cover", least)
     monkeypatch.setattr(criterion, "least_log_factor", lambda *_, **__: 0.0)
     # Nothing is without noise, whatever a criterion does not look at.
     np.testing.assert_allclose(np.sort(found()), [1e-13, *np.full(k - 1, 1e-4)])
+    plain = [logdet_allocation(variances, 0.25), np.sqrt(variances)]
+    for shape, expected in zip(made[:2], plain, strict=True):
+        np.testing.assert_array_equal(shape.axes, np.eye(k))
+        np.testing.assert_array_equal(shape.variances, expected)
+    # The best of three is scaled once more.
+    np.testing.assert_array_equal(made[3].variances, made[2].variances)
+    assert len(made) == 4
     [(some, iterations)] = asked
     assert iterations == rounds
     visible = np.sum(directions**2 / np.sqrt(variances), axis=1)
@@ -262,7 +277,6 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
     assert asked[2][0] is directions
     # One that looks nowhere gets the better of two shapes that know nothing of it.
     directions = np.zeros((5, k))
-    plain = [logdet_allocation(variances, 0.25), np.sqrt(variances)]
     np.testing.assert_array_equal(found(), min(plain, key=np.sum))
     assert len(asked) == 3
 
