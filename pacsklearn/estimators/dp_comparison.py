@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import expit
-
 from pacsklearn._validation import as_nats, as_probability
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 
@@ -56,8 +54,8 @@ def dp_success(epsilon: float, delta: float = 0.0, prior: float = 0.5) -> float:
     d = as_probability("delta", delta)
     q = as_probability("prior", prior)
     q = max(q, 1.0 - q)
-    symmetric = float(expit(e)) + d * float(expit(-e))
-    return max(symmetric, q + (1.0 - q) * d)
+    odds = math.exp(-e)
+    return max((1.0 + d * odds) / (1.0 + odds), q + (1.0 - q) * d)
 
 
 def answers_until(success: float, nats_per_answer: float, prior: float = 0.5) -> int:
