@@ -13,6 +13,7 @@ from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.audit.parameter_game import taken
+from pacsklearn.estimators.encoded_rows import EncodedRows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.release.parameters import ParameterPlan
 
@@ -61,7 +62,7 @@ class ReplayedGame(CandidateGame):
         self._releases, self._budget = tuple(releases), budget
         self.space = self._releases[0].space.row_subsets()
         super().__init__(self.space, information)
-        self._X, self._y = X, y
+        self._X, self._y, self._encoded = X, y, EncodedRows()
         self.canaries = tuple(canaries)
         self._candidate_numbers: Floats | None = None
         size = sum(release.outputs.vectors.shape[1] for release in self._releases)
@@ -88,8 +89,12 @@ class ReplayedGame(CandidateGame):
         return tuple(self._once(self._models, released))
 
     def _models(self, released: tuple[Floats, ...]) -> list[Any]:
-        pairs = zip(self._releases, released, strict=True)
-        return [release.outputs.decode(vector) for release, vector in pairs]
+        models = []
+        for release, vector in zip(self._releases, released, strict=True):
+            model = release.outputs.decode(vector)
+            self._encoded.look_up(model, release.outputs.form.canonicalizer, self._X)
+            models.append(model)
+        return models
 
     def _once(self, work: Callable[[Any], Any], released: Any) -> Any:
         """Return value of ``work(released)``, computed once: several attacks look at one round."""

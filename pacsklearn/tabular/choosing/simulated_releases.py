@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.estimators.encoded_rows import EncodedRows
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.estimators.prediction_table import PredictionTable
@@ -42,26 +43,18 @@ class HeldOut:
     ----------
     rows_of : callable
         The same objects whenever it is asked for the same candidate.
+
+    Attributes
+    ----------
+    encoded : EncodedRows
     """
 
     def __init__(self, rows_of: Callable[[int], tuple[Any, Any]]) -> None:
         self._rows_of = rows_of
-        self._encoder: Any = None
-        self._encoded: dict[int, tuple[Any, Any]] = {}
+        self.encoded = EncodedRows()
 
     def __call__(self, index: int) -> tuple[Any, Any]:
         return self._rows_of(index)
-
-    def encode_once(self, encoder: Any, X: Any) -> None:
-        """Have an encoder that is public look up ``X`` where an equal one has transformed it."""
-        params = encoder.get_params()
-        if params != self._encoder:  # rows as one encoder gives them, not as all
-            self._encoder, self._encoded = params, {}
-        if id(X) not in self._encoded:
-            self._encoded[id(X)] = X, encoder.transform(X)
-        known, transform = self._encoded[id(X)][1], encoder.transform
-        # A copy: a step after it may work in place.
-        encoder.transform = lambda rows: known.copy() if rows is X else transform(rows)
 
 
 class Simulation(ABC):
@@ -164,9 +157,7 @@ class SimulatedReleases(Simulation):
 
     def _scored_model(self, model: Any, plain: Any, index: int) -> Any:
         X, y = self._held_out(index)
-        name, first = getattr(self._outputs.form.canonicalizer, "steps", [("", None)])[0]
-        if getattr(first, "is_public", False) and name in plain.named_steps:
-            self._held_out.encode_once(plain.named_steps[name], X)
+        self._held_out.encoded.look_up(plain, self._outputs.form.canonicalizer, X)
         return self._score(model, X, y)
 
 
