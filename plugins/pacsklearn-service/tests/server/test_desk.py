@@ -7,6 +7,9 @@ import time
 from typing import Any
 
 import pytest
+from pacsklearn_service.server.answering.desk import Desk
+from pacsklearn_service.server.caller import Ask
+from pacsklearn_service.server.problem import Problem
 from service_house.house import STEP, House, contested_rows
 
 
@@ -96,3 +99,16 @@ def test_the_lease_is_kept_until_the_last_desk_has_answered(
     assert future.result(0)["charged"] == STEP
     assert standby.coordinator.wait_until_ready(10), "the lease is given back at the end"
     assert standby.ask(caller, rows)["charged"] == 0.0
+
+
+def test_who_comes_after_the_end_is_told_so_and_does_not_wait(new_house: Any) -> None:
+    house: House = new_house()
+    caller, model = house.user("ann"), house.coordinator.hosted("risk")
+    columns = model.signature.matrix(contested_rows(1))
+    desk = Desk(model)
+    assert desk.ask(Ask(caller, columns, key="k0")).result(60)["charged"] == STEP
+    desk.close()
+    for _ in range(2):  # the key is not kept by who was sent away
+        with pytest.raises(Problem) as told:
+            desk.ask(Ask(caller, columns, key="k1"))
+        assert told.value.kind == "unavailable"

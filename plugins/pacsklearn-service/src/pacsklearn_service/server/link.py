@@ -67,22 +67,20 @@ class SocketLink:
         ------
         Problem
         """
+        self._count += 1
+        number, future = self._count, asyncio.get_running_loop().create_future()
         try:
             async with self._lock:
                 writer = self._writer or await self._connect()
-            self._count += 1
-            number = self._count
-            future = asyncio.get_running_loop().create_future()
             self._waiting[number] = future
             header = {"number": number, "what": what, "shown": shown, "facts": facts,
                       "log": structlog.contextvars.get_contextvars()}  # fmt: skip
             writer.write(_packed(header, content))
             await writer.drain()
+            return await future
         except OSError:
             await self.close()
             raise _unreachable() from None
-        try:
-            return await future
         finally:
             self._waiting.pop(number, None)
 
@@ -204,7 +202,8 @@ def _reply(
 
 
 def _tell(send: _Send, number: int, done: Future[Any]) -> None:
-    error = done.exception()
+    # What was called off before it began has no exception to ask for.
+    error = _unreachable() if done.cancelled() else done.exception()
     told = {"reply": done.result()} if error is None else {"problem": problem_of(error).document()}
     send({"number": number} | told)
 

@@ -33,6 +33,7 @@ class Desk:
         )
         self._lock = threading.Lock()
         self._under_way: set[tuple[str, str]] = set()
+        self._is_closed = False
         # One thread a model: its session answers one batch after the other anyway.
         self._thread = threading.Thread(target=self._run, name=f"desk {model.name}", daemon=True)
         self._thread.start()
@@ -43,30 +44,34 @@ class Desk:
         Raises
         ------
         Problem
-            When the same key is being answered, or too many wait.
+            When the same key is being answered, too many wait, or the desk is closed.
         """
         future, own = Future[dict[str, Any]](), (ask.caller.user, ask.key or "")
-        if ask.key is not None:
+        with self._lock:
+            # What waits behind the end would never be answered.
+            if self._is_closed:
+                raise Problem("unavailable", "The model was just closed; try again.", retry_after=2)
             # Before it waits: a key sent twice at once must not be answered twice.
-            with self._lock:
-                if own in self._under_way:
-                    raise Problem(
-                        "in-progress",
-                        "A request with this Idempotency-Key is being answered; try again later.",
-                        retry_after=1,
-                    )
+            if own in self._under_way:
+                raise Problem(
+                    "in-progress",
+                    "A request with this Idempotency-Key is being answered; try again later.",
+                    retry_after=1,
+                )
+            try:
+                self._waiting.put_nowait((ask, future))
+            except queue.Full:
+                raise Problem(
+                    "too-many-requests", "Too many requests wait for this model.", retry_after=5
+                ) from None
+            if ask.key is not None:
                 self._under_way.add(own)
-        try:
-            self._waiting.put_nowait((ask, future))
-        except queue.Full:
-            self._leave(ask)
-            raise Problem(
-                "too-many-requests", "Too many requests wait for this model.", retry_after=5
-            ) from None
         return future
 
     def close(self) -> None:
         """Answer what waits, then nothing more."""
+        with self._lock:
+            self._is_closed = True
         self._waiting.put(None)
         self._thread.join(timeout=30)
         self.model.close()

@@ -13,6 +13,7 @@ import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -205,10 +206,7 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            known = {name for name, _ in message["headers"]}
-            more = [(name.encode(), value.encode()) for name, value in self._headers.items()]
-            message["headers"] = [
-                *message["headers"],
-                *((name, value) for name, value in more if name not in known),
-            ]
+            headers = MutableHeaders(scope=message)
+            for name, value in self._headers.items():
+                headers.setdefault(name, value)
         await self._send(message)
