@@ -259,5 +259,5 @@ def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch
     # Another encoder's rows are its own.
     other = SchemaEncoder(schema.with_column("a", high=2)).fit(frame)
     rows = held_out(0)[0]
-    held_out.encode_once(other, rows)
+    held_out.encoded.look_up(make_pipeline(other), plan.outputs.form.canonicalizer, rows)
     np.testing.assert_array_equal(other.transform(rows), transform(other, rows))
