@@ -149,7 +149,8 @@ def _worst(
         signed = np.where(table[part], weighed, -weighed)
         # Half of all mass, and half of how far the signs of both agree or disagree.
         alike = np.abs(signed @ known.T)
-        alike[part[:, None] == choices] = 0.0
+        itself = np.flatnonzero((choices >= start) & (choices < start + _BLOCK))
+        alike[choices[itself] - start, itself] = 0.0
         own = np.abs(signed.sum(axis=1))
         parted[part], uneven = np.maximum(alike.max(axis=1), own), max(uneven, float(own.max()))
     far = np.full(most + 1, weights.sum())

@@ -116,7 +116,7 @@ def test_whoever_opens_a_ledger_that_others_charge_finds_nothing_missing(
     for each in writers:
         each.start()
     try:
-        positions = [ledger.verify().sequence for _ in range(60)]
+        positions = [ledger.verify().sequence for _ in range(40)]
     finally:
         flag.set()
         for each in writers:
