@@ -62,7 +62,6 @@ def written(
     columns: dict[str, NDArray[Any]], signature: list[dict[str, str]], parameters: dict[str, Any]
 ) -> tuple[bytes, dict[str, str]]:
     """Return the body of a request, and its headers."""
-    inputs, parts = [], []
     if {each["kind"] for each in signature} == {"number"}:
         table = np.column_stack([columns[each["name"]] for each in signature])
         tensors = [("X", "FP64", list(table.shape), np.ascontiguousarray(table, "<f8").tobytes())]
@@ -70,18 +69,13 @@ def written(
         tensors = [
             (each["name"], *_bytes(columns[each["name"]], each["kind"])) for each in signature
         ]
-    for name, datatype, shape, content in tensors:
-        inputs.append(
-            {
-                "name": name,
-                "datatype": datatype,
-                "shape": shape,
-                "parameters": {"binary_data_size": len(content)},
-            }
-        )
-        parts.append(content)
+    inputs = [
+        {"name": name, "datatype": datatype, "shape": shape,
+         "parameters": {"binary_data_size": len(content)}}
+        for name, datatype, shape, content in tensors
+    ]  # fmt: skip
     header = json.dumps({"inputs": inputs, "parameters": parameters}).encode()
-    return header + b"".join(parts), {
+    return header + b"".join(content for *_, content in tensors), {
         "Content-Type": "application/octet-stream",
         "Inference-Header-Content-Length": str(len(header)),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import os
 import secrets
 from collections.abc import Iterable, Sequence
@@ -125,10 +124,6 @@ class Vault:
         # By model: the same row asked of two models has names that nobody can link.
         person = hashlib.blake2b(model.encode(), digest_size=16).digest()
         return hashlib.blake2b(key=self._mac, person=person, digest_size=_DIGEST)
-
-    def same(self, one: bytes, other: bytes) -> bool:
-        """Compare in constant time."""
-        return hmac.compare_digest(one, other)
 
     def sign(self, content: bytes) -> bytes:
         """Return an Ed25519 signature (64 bytes)."""

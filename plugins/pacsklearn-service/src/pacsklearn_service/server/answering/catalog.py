@@ -115,17 +115,17 @@ class Catalog:
         states = []
         for row in self._rows("name, facts, created FROM service_datasets", name):
             ledger = self.ledger(row["name"])
+            figures = ("ceiling", "spent", "remaining")
             states.append(
-                {
-                    "name": row["name"],
-                    **json.loads(row["facts"]),
-                    "created": row["created"],
-                    "ceiling": ledger.ceiling,
-                    "spent": ledger.spent,
-                    "remaining": ledger.remaining,
-                }
+                row
+                | json.loads(row.pop("facts"))
+                | {each: getattr(ledger, each) for each in figures}
             )
         return states
+
+    def dataset(self, name: str) -> dict[str, Any]:
+        """Return the facts of a data set, which must be there."""
+        return _one(self.datasets(name), "data set", name)
 
     def ledger(self, dataset: str) -> Any:
         """Return the ledger of a data set."""
@@ -135,11 +135,12 @@ class Catalog:
         """Fit the candidates of a model and store its session, sealed; not published yet."""
         stated, dataset = Recipe(**recipe), recipe["dataset"]
         self.estimator(recipe)  # what is wrong with it is said before rows are read
-        rows = self._rows("facts, rows FROM service_datasets", dataset)
-        if not rows:
-            raise Problem("not-found", f"There is no data set {dataset!r}.")
-        facts = json.loads(rows[0]["facts"])
-        content = self._vault.open(rows[0]["rows"], f"dataset/{dataset}")
+        found = self._rows("facts, rows FROM service_datasets", dataset)
+        row = _one(found, "data set", dataset)
+        facts, content = (
+            json.loads(row["facts"]),
+            self._vault.open(row["rows"], f"dataset/{dataset}"),
+        )
         columns: dict[str, NDArray[Any]] = read_document(io.BytesIO(content))
         y, signature = columns.pop(facts["target"]), Signature.from_facts(facts["signature"])
         if y.dtype == object:
@@ -207,8 +208,7 @@ class Catalog:
         return stated.key
 
     def _check_new(self, stated: Recipe) -> None:
-        if not self.datasets(stated.dataset):
-            raise Problem("not-found", f"There is no data set {stated.dataset!r}.")
+        self.dataset(stated.dataset)
         if self.models(stated.key):
             raise Problem("conflict", f"There is a model {stated.key!r} already.")
 
@@ -275,6 +275,10 @@ class Catalog:
         rows = self._rows("name, dataset, status, facts, created FROM service_models", name)
         return [row | json.loads(row.pop("facts")) for row in rows]
 
+    def model(self, name: str) -> dict[str, Any]:
+        """Return the facts of a model, which must be there."""
+        return _one(self.models(name), "model", name)
+
     def check_for_release(self, name: str) -> None:
         """Refuse a model that the status of its guarantee does not let callers ask.
 
@@ -282,10 +286,9 @@ class Catalog:
         ------
         Problem
         """
-        for model in self.models(name):
-            status = Guarantee.from_dict(model["guarantee"]).status
-            if not status.for_release:
-                raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
+        status = Guarantee.from_dict(self.model(name)["guarantee"]).status
+        if not status.for_release:
+            raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
 
     def mark(self, name: str, status: str) -> None:
         """Let callers ask a model, where the status of its guarantee allows it, or nobody.
@@ -313,3 +316,9 @@ class Catalog:
         which = "WHERE name = ? " * len(only)
         with self._database.reading() as connection:
             return connection.ask(f"SELECT {columns} {which}ORDER BY name", *only)
+
+
+def _one(found: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
+    if not found:
+        raise Problem("not-found", f"There is no {kind} {name!r}.")
+    return found[0]

@@ -185,10 +185,9 @@ class Coordinator:
                 return False
             # Whoever marked it as published: nobody can ask what does not pass the check.
             self.catalog.check_for_release(name)
-            (facts,) = self.catalog.models(name)
             model: Hosted = (
                 ReleasedModel(self.database, self.vault, name)
-                if facts["released"]
+                if self.catalog.model(name)["released"]
                 else HostedModel(self.database, self.vault, name, self.catalog.estimator)
             )
             model.load()

@@ -67,17 +67,20 @@ class Curating:
 
     def __init__(self, coordinator: Coordinator, jobs: Jobs) -> None:
         self._coordinator, self._jobs = coordinator, jobs
-        self.database = coordinator.database
+        self._catalog, self.database = coordinator.catalog, coordinator.database
 
-    def curator_datasets(self, curator: Caller, dataset: str | None = None) -> Any:
-        return self._coordinator.catalog.datasets(dataset)
+    def curator_datasets(self, curator: Caller) -> Any:
+        return self._catalog.datasets()
+
+    def curator_dataset(self, curator: Caller, dataset: str) -> Any:
+        return self._catalog.dataset(dataset)
 
     @_audited("register data set", "{name}")
     def curator_add_dataset(
         self, curator: Caller, *, signature: Any, content: bytes, **facts: Any
     ) -> Facts:
         columns = Signature.from_facts(signature).unpacked(content)
-        return self._coordinator.catalog.add_dataset(columns=columns, **facts)
+        return self._catalog.add_dataset(columns=columns, **facts)
 
     @_audited("delete data set", "{dataset}")
     def curator_delete_dataset(self, curator: Caller, *, dataset: str) -> Facts:
@@ -87,7 +90,7 @@ class Curating:
                     "conflict", f"The data set {dataset!r} has models; delete them first."
                 )
             if not connection.delete("service_datasets", name=dataset):
-                raise _no_dataset()
+                raise Problem("not-found", f"There is no data set {dataset!r}.")
             connection.delete("service_accounts", dataset=dataset)
         return {"name": dataset}
 
@@ -103,7 +106,7 @@ class Curating:
     def curator_set_quota(
         self, curator: Caller, *, dataset: str, kind: str, name: str, **facts: Any
     ) -> Facts:
-        self._need_dataset(dataset)
+        self._catalog.dataset(dataset)
         with (
             self._coordinator.at_rest(dataset) as budgets,
             self.database.writing() as connection,
@@ -119,7 +122,7 @@ class Curating:
 
     @_audited("delete quota", "{dataset}/{kind}/{name}")
     def curator_delete_quota(self, curator: Caller, *, dataset: str, kind: str, name: str) -> Facts:
-        self._need_dataset(dataset)
+        self._catalog.dataset(dataset)
         # What was debited is charged, or given back, before the account is gone.
         with self._coordinator.at_rest(dataset), self.database.writing() as connection:
             if not connection.delete("service_accounts", dataset=dataset, kind=kind, name=name):
@@ -139,7 +142,7 @@ class Curating:
     @_audited("delete {kind}", "{name}")
     def curator_delete_member(self, curator: Caller, *, kind: str, name: str) -> Facts:
         with ExitStack() as stack:
-            for each in self._coordinator.catalog.datasets():
+            for each in self._catalog.datasets():
                 stack.enter_context(self._coordinator.at_rest(each["name"]))
             connection = stack.enter_context(self.database.writing())
             if not connection.delete("service_users", kind=kind, name=name):
@@ -185,16 +188,16 @@ class Curating:
 
     def curator_all_models(self, curator: Caller, model: str | None = None) -> Any:
         left = {each.name: each.rows_left() for each in self._coordinator.answering()}
-        models = self._coordinator.catalog.models(model)
+        models = self._catalog.models() if model is None else [self._catalog.model(model)]
         return [each | {"rows_left": left.get(each["name"])} for each in models]
 
     @_audited("fit", "{recipe[name]}")
     def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:
-        catalog, key = self._coordinator.catalog, Recipe(**recipe).key
-        if key in self._jobs.fitting or catalog.models(key):
+        key = Recipe(**recipe).key
+        if key in self._jobs.fitting or self._catalog.models(key):
             raise Problem("conflict", "There is a model of this name and version already.")
-        self._need_dataset(recipe["dataset"])
-        catalog.estimator(recipe)
+        self._catalog.dataset(recipe["dataset"])
+        self._catalog.estimator(recipe)
         return self._jobs.fit(curator, recipe)
 
     @_audited("publish", "{model}")
@@ -202,13 +205,11 @@ class Curating:
         coordinator = self._coordinator
         if model in self._jobs.fitting:
             raise Problem("conflict", f"The model {model!r} is being fitted; wait for its job.")
-        if not coordinator.catalog.models(model):
-            raise Problem("not-found", f"There is no model {model!r}.")
         is_new = coordinator.load(model)
         try:
             if is_new and not overcommit:
                 self._check_covered(coordinator.hosted(model).dataset)
-            coordinator.catalog.mark(model, "published")
+            self._catalog.mark(model, "published")
         except BaseException:
             if is_new:
                 coordinator.unload(model)
@@ -217,7 +218,7 @@ class Curating:
 
     @_audited("withdraw", "{model}")
     def curator_withdraw(self, curator: Caller, *, model: str) -> Facts:
-        self._coordinator.catalog.mark(model, "withdrawn")
+        self._catalog.mark(model, "withdrawn")
         self._coordinator.unload(model)
         return {"name": model, "status": "withdrawn"}
 
@@ -237,8 +238,8 @@ class Curating:
 
     @_audited("verify", "{dataset}")
     def curator_verify(self, curator: Caller, *, dataset: str) -> Facts:
-        self._need_dataset(dataset)
-        position = self._coordinator.catalog.ledger(dataset).verify()
+        self._catalog.dataset(dataset)
+        position = self._catalog.ledger(dataset).verify()
         with self.database.reading() as connection:
             wrong = AuditLog(connection).first_wrong()
         return {
@@ -250,8 +251,8 @@ class Curating:
 
     def curator_ledger(self, curator: Caller, dataset: str, after: int, limit: int) -> Any:
         """Return what was charged, for a burn-down: time is the ledger's own."""
-        self._need_dataset(dataset)
-        ledger = self._coordinator.catalog.ledger(dataset)
+        self._catalog.dataset(dataset)
+        ledger = self._catalog.ledger(dataset)
         events = ledger.events[after : after + limit]
         return {
             "ceiling": ledger.ceiling,
@@ -264,8 +265,8 @@ class Curating:
 
     def curator_burn_down(self, curator: Caller, dataset: str, most: int) -> Any:
         """Return what was left after every charge, or after every so many where there are more."""
-        self._need_dataset(dataset)
-        ledger = self._coordinator.catalog.ledger(dataset)
+        self._catalog.dataset(dataset)
+        ledger = self._catalog.ledger(dataset)
         left = [ledger.ceiling]
         left += [ledger.ceiling - sum_ for sum_ in accumulate(e.charge for e in ledger.events)]
         step = -(-len(left) // most)
@@ -291,11 +292,3 @@ class Curating:
     def _check_covered(self, dataset: str) -> None:
         with self._coordinator.at_rest(dataset) as budgets, self.database.reading() as connection:
             Quotas(connection, dataset).check_covered(budgets)
-
-    def _need_dataset(self, name: str) -> None:
-        if not self._coordinator.catalog.datasets(name):
-            raise _no_dataset()
-
-
-def _no_dataset() -> Problem:
-    return Problem("not-found", "There is no data set of this name.")

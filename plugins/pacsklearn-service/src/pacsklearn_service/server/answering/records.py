@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -222,7 +223,7 @@ class Records:
         if not rows:
             return None
         # The body's name under the key, not the body: what was asked is on no disk.
-        if not self._vault.same(rows[0]["body"], self._vault.name(ask.body, self.model)):
+        if not hmac.compare_digest(rows[0]["body"], self._vault.name(ask.body, self.model)):
             raise Problem(
                 "key-reused",
                 "This Idempotency-Key was used for a request with another body; use a new one.",

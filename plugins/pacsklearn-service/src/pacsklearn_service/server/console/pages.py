@@ -91,13 +91,6 @@ async def _form(request: Request) -> dict[str, bytes]:
         }
 
 
-async def _one(request: Request, what: str, kind: str, name: str) -> Any:
-    matches = await ask(request, what, **{kind: name})
-    if not matches:
-        raise Problem("not-found", "There is nothing of this name.")
-    return matches[0]
-
-
 @router.get("/style.css")
 async def style() -> Response:
     """Return the only thing that a page loads."""
@@ -143,7 +136,7 @@ async def home(request: Request, caller: Curator) -> Response:
 @router.get("/datasets/{dataset}")
 async def dataset_page(request: Request, caller: Curator, dataset: str) -> Response:
     """Return the ceiling, burn-down, and what each user spent."""
-    facts = await _one(request, "datasets", "dataset", dataset)
+    facts = await ask(request, "dataset", dataset=dataset)
     burnt = await ask(request, "burn_down", dataset=dataset, most=_MOST_POINTS)
     models = [m for m in await ask(request, "all_models") if m["dataset"] == dataset]
     return _page(
@@ -159,7 +152,7 @@ async def dataset_page(request: Request, caller: Curator, dataset: str) -> Respo
 @router.get("/models/{model}")
 async def model_page(request: Request, caller: Curator, model: str) -> Response:
     """Return what a model is, costs and promises."""
-    facts = await _one(request, "all_models", "model", model)
+    (facts,) = await ask(request, "all_models", model=model)
     return await _model_page(request, caller, facts, None)
 
 
@@ -169,7 +162,7 @@ async def price(request: Request, caller: Curator, model: str) -> Response:
 
     Nothing is asked and nothing paid.
     """
-    facts = await _one(request, "all_models", "model", model)
+    (facts,) = await ask(request, "all_models", model=model)
     fields = await _form(request)
     user = fields.get("user", b"").decode("utf-8", "replace")
     columns = await table_columns(request, facts, fields.get("rows", b""), CSV)

@@ -66,6 +66,7 @@ _DATASET: Final = "/datasets/{dataset}"
 _MODEL: Final = "/models/{model}"
 
 _get("/datasets", "datasets", "Data sets, with what was spent and is left.", named="datasets")
+_get(_DATASET, "dataset", "Facts of one data set.")
 _delete(_DATASET, "delete_dataset", "Forget a table without models; its ledger stays.")
 _get(f"{_DATASET}/quotas", "quotas", "What each may spend, and has spent.", named="quotas")
 _put(f"{_DATASET}/quotas", "set_quota", "Give a quota, or change its ceiling.", body=QuotaBody)
@@ -122,15 +123,6 @@ async def add_dataset(
         ceiling=ceiling,
         signature=signature.facts(),
     )
-
-
-@router.get(_DATASET)
-async def dataset_facts(request: Request, dataset: str) -> dict[str, Any]:
-    """Return the facts of one data set."""
-    reply = await ask(request, "datasets", dataset=dataset)
-    if not reply:
-        raise Problem("not-found", "There is no data set of this name.")
-    return reply[0]
 
 
 @router.post("/models", status_code=202)
