@@ -59,9 +59,7 @@ class Signature:
 
     def facts(self) -> list[dict[str, str]]:
         """Return plain facts, for JSON."""
-        return [
-            {"name": name, "kind": kind} for name, kind in zip(self.names, self.kinds, strict=True)
-        ]
+        return [{"name": name, "kind": kind} for name, kind in self._columns]
 
     @classmethod
     def from_facts(cls, facts: Sequence[Mapping[str, str]]) -> Signature:
@@ -72,10 +70,7 @@ class Signature:
         """Return the inputs as the Open Inference Protocol describes them."""
         if self.is_matrix:
             return [{"name": "X", "datatype": "FP64", "shape": [-1, len(self.names)]}]
-        return [
-            {"name": name, "datatype": WIRE[kind][0], "shape": [-1]}
-            for name, kind in zip(self.names, self.kinds, strict=True)
-        ]
+        return [{"name": n, "datatype": WIRE[kind][0], "shape": [-1]} for n, kind in self._columns]
 
     def matrix(self, values: Any) -> dict[str, NDArray[Any]]:
         """Return the columns of a table given without names, in the signature's order."""
@@ -116,10 +111,7 @@ class Signature:
                 f"A request holds from 1 to {most} rows, and as many values in every column.",
             )
         try:
-            table = {
-                name: typed(columns[name], name, kind)
-                for name, kind in zip(self.names, self.kinds, strict=True)
-            }
+            table = {name: typed(columns[name], name, kind) for name, kind in self._columns}
         except ValueError as error:  # names a column, and quotes no value
             raise Problem("invalid", f"{error}.") from None
         size = sum(len(text) for name in self._texts for text in table[name].tolist())
@@ -128,8 +120,12 @@ class Signature:
         return table
 
     @property
+    def _columns(self) -> list[tuple[str, str]]:
+        return list(zip(self.names, self.kinds, strict=True))
+
+    @property
     def _texts(self) -> list[str]:
-        return [n for n, kind in zip(self.names, self.kinds, strict=True) if kind == "text"]
+        return [name for name, kind in self._columns if kind == "text"]
 
     def rows(self, columns: Mapping[str, NDArray[Any]]) -> Any:
         """Return what the models are asked: a matrix, or a data frame."""
@@ -146,7 +142,7 @@ class Signature:
         header = json.dumps({"n": n, "texts": texts}).encode()
         numbers = [
             np.ascontiguousarray(columns[name], dtype=WIRE[kind][1]).tobytes()
-            for name, kind in zip(self.names, self.kinds, strict=True)
+            for name, kind in self._columns
             if name not in texts
         ]
         return b"".join([len(header).to_bytes(8, "little"), header, *numbers])
@@ -156,7 +152,7 @@ class Signature:
         end = 8 + int.from_bytes(content[:8], "little")
         header = json.loads(content[8:end])
         columns: dict[str, NDArray[Any]] = {}
-        for name, kind in zip(self.names, self.kinds, strict=True):
+        for name, kind in self._columns:
             if kind == "text":
                 columns[name] = np.asarray(header["texts"][name], dtype=object)
                 continue

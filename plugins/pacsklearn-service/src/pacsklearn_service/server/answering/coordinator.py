@@ -356,25 +356,19 @@ class Metrics:
     """
 
     def __init__(self, missing: Callable[[], float]) -> None:
-        registry = self.registry = prometheus.CollectorRegistry()
+        own: dict[str, Any] = {"registry": prometheus.CollectorRegistry()}
+        self.registry, by_model = own["registry"], own | {"labelnames": ["model"]}
         about = "Requests for answers, by model and how they ended."
         self.requests = prometheus.Counter(
-            "pacsklearn_requests", about, ["model", "outcome"], registry=registry
+            "pacsklearn_requests", about, ["model", "outcome"], **own
         )
-        self.rows = prometheus.Counter(
-            "pacsklearn_rows", "Rows answered.", ["model"], registry=registry
-        )
+        self.rows = prometheus.Counter("pacsklearn_rows", "Rows answered.", **by_model)
         about = "Seconds from a request's arrival at the coordinator to its answer."
-        self.seconds = prometheus.Histogram(
-            "pacsklearn_request_seconds", about, ["model"], registry=registry
-        )
+        self.seconds = prometheus.Histogram("pacsklearn_request_seconds", about, **by_model)
         about = "Nats that callers were charged since the model was loaded."
-        self.charged = prometheus.Gauge(
-            "pacsklearn_charged_nats", about, ["model"], registry=registry
+        self.charged = prometheus.Gauge("pacsklearn_charged_nats", about, **by_model)
+        self.leads = prometheus.Gauge(
+            "pacsklearn_holds_lease", "1 while this process holds the lease.", **own
         )
-        about = "1 while this process holds the lease."
-        self.leads = prometheus.Gauge("pacsklearn_holds_lease", about, registry=registry)
         about = "Published models that could not be loaded, and are tried again."
-        prometheus.Gauge("pacsklearn_models_missing", about, registry=registry).set_function(
-            missing
-        )
+        prometheus.Gauge("pacsklearn_models_missing", about, **own).set_function(missing)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import PlainTextResponse
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from pacsklearn_service.server.problem import Problem
@@ -132,10 +131,5 @@ async def fit(request: Request, body: Recipe) -> dict[str, Any]:
 
 
 metrics = APIRouter(tags=["curator plane"])
-
-
-@metrics.get("/metrics", response_class=PlainTextResponse)
-async def all_metrics(request: Request) -> Response:
-    """Return the counters and latencies for Prometheus."""
-    text = await ask(request, "metrics")
-    return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+_about = "Counters and latencies for Prometheus."
+forward(metrics, "GET", "/metrics", "metrics", _about, media="text/plain; version=0.0.4")

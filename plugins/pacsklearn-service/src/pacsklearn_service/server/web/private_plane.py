@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import PlainTextResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from pacsklearn_service.server.problem import Problem
@@ -42,6 +42,7 @@ _delete = partial(forward, router, "DELETE")
 _get("/models", "models", "Published models.", named="models")
 _get(f"{_MODEL}/budget", "budget", "What the caller has spent and has left; nothing of others.")
 _get(f"{_MODEL}/statement", "statement", "The guarantee, signed.")
+_get(f"{_MODEL}/card", "card", "The model card, in Markdown.", media="text/markdown")
 _get(f"{_MODEL}/reservations", "reservations", "What the caller set aside.", named="reservations")
 _about = "Set a part of the caller's own quota aside."
 _post(f"{_MODEL}/reservations", "reserve", _about, body=ReservationBody, status=201)
@@ -57,13 +58,6 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
     facts = await ask(request, "admit", model=model)
     rows = await read_rows(request, facts, ARROW, CSV)
     return await infer(request, facts, rows.columns, Parameters(dry_run=True))
-
-
-@router.get("/models/{model}/card", response_class=PlainTextResponse)
-async def card(request: Request, model: str) -> Response:
-    """Return the model card, in Markdown."""
-    text = await ask(request, "card", model=model)
-    return PlainTextResponse(text, media_type="text/markdown")
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)

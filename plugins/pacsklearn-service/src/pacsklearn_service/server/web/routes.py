@@ -7,6 +7,7 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel
 
 from pacsklearn_service.server.web.app import ask
@@ -29,6 +30,7 @@ def forward(
     query: dict[str, tuple[Any, Any]] | None = None,
     status: int = 200,
     named: str = "",
+    media: str = "",
     **fixed: Any,
 ) -> None:
     """Add a route.
@@ -49,6 +51,8 @@ def forward(
     status : int, default=200
     named : str, optional
         Name that the reply has within the document; the reply is all of it unless given.
+    media : str, optional
+        Type of a reply that is a text.
     **fixed : object
         Further facts.
     """
@@ -57,6 +61,8 @@ def forward(
         said = facts.pop("body", None)
         stated = {} if said is None else said.model_dump()
         told = await ask(request, what, **fixed | facts | stated)
+        if media:
+            return PlainTextResponse(told, media_type=media)
         return {named: told} if named else told
 
     def parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
@@ -69,5 +75,11 @@ def forward(
         parameters.append(parameter("body", body))
     reply.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # what FastAPI reads
     router.add_api_route(
-        path, reply, methods=[method], status_code=status, name=what, description=about
+        path,
+        reply,
+        methods=[method],
+        status_code=status,
+        name=what,
+        description=about,
+        response_class=PlainTextResponse if media else JSONResponse,
     )
