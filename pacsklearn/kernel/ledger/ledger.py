@@ -117,9 +117,9 @@ class Ledger:
         amount = _amount(amount)
         limits = self._settled(self._limits)
         for each in limits:
-            each.check(amount)
+            each.check(amount, self.unit)
         if not limits:
-            raise BudgetExhaustedError(self.spent, amount, self.ceiling)
+            raise BudgetExhaustedError(self.spent, amount, self.ceiling, unit=self.unit)
 
     def charge(self, event: Event) -> bool:
         """Append ``event`` if its charge fits under the ceiling.

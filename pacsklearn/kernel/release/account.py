@@ -214,7 +214,8 @@ class Account:
         self.settle_answers()
         amount = self.own.remaining if requested is None else check_budget(budget=requested)
         if amount == 0:
-            raise BudgetExhaustedError(self.own.spent, amount, self.own.ceiling)
+            own = self.own
+            raise BudgetExhaustedError(own.spent, amount, own.ceiling, unit=own.unit)
         self.own.check(amount)
         if self.shared is not None and not self._is_capped:
             self.shared.check(amount)
