@@ -61,11 +61,9 @@ class BudgetExhaustedError(PacsklearnError):
     Parameters
     ----------
     spent, asked, ceiling : float
-        What is charged already, what this release would charge, and the ledger's ceiling.
+        Nats already charged, nats this release would charge, and the ledger's ceiling.
     owner : str, default=""
         User or project whose ceiling it is; empty for the account itself.
-    unit : str, default="nats"
-        Unit of the three amounts.
     rows, rows_left : int, optional
         For answers: how many rows of the batch would be charged, and how many rows the budget
         still lasts for.
@@ -78,7 +76,6 @@ class BudgetExhaustedError(PacsklearnError):
         ceiling: float,
         owner: str = "",
         *,
-        unit: str = "nats",
         rows: int | None = None,
         rows_left: int | None = None,
     ) -> None:
@@ -87,20 +84,18 @@ class BudgetExhaustedError(PacsklearnError):
         self.asked = asked
         self.ceiling = ceiling
         self.owner = owner
-        self.unit = unit  # pickled with the other attributes, as are the two below
-        self.rows = rows
+        self.rows = rows  # pickled with the other attributes
         self.rows_left = rows_left
 
     def __str__(self) -> str:
         of_whom = f" of {self.owner}" if self.owner else ""
         sentence = (
-            f"The budget{of_whom} is exhausted: {self.spent:.6g} {self.unit} are spent, this "
-            f"release asks for {self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing "
-            "was released and nothing was charged."
+            f"The budget{of_whom} is exhausted: {self.spent:.6g} nats are spent, this release "
+            f"asks for {self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was "
+            "released and nothing was charged."
         )
         if self.rows is None:
-            left = max(self.ceiling - self.spent, 0.0)
-            return f"{sentence} Ask for at most {left:.6g} {self.unit}."
+            return f"{sentence} Ask for at most {max(self.ceiling - self.spent, 0.0):.6g} nats."
         return (
             f"{sentence} In rows: {self.rows} of the rows asked about are contested, and the "
             f"budget lasts for {self.rows_left} more of them. Ask about fewer rows "

@@ -303,7 +303,6 @@ class Responder:
                 error.asked,
                 error.ceiling,
                 error.owner,
-                unit=error.unit,
                 rows=plan.law.n_noisy,
                 rows_left=int((error.ceiling - error.spent) / self.step_budget),
             ) from None

@@ -124,11 +124,10 @@ class Limit(NamedTuple):
     total: int
     ceiling: float
 
-    def check(self, charge: float, unit: str) -> None:
-        """Raise BudgetExhaustedError, in the ledger's ``unit``, when the charge does not fit."""
+    def check(self, charge: float) -> None:
+        """Raise BudgetExhaustedError when the charge does not fit."""
         if not fits(self.total, charge, self.ceiling):
-            spent = nearest(self.total)
-            raise BudgetExhaustedError(spent, charge, self.ceiling, self.name, unit=unit)
+            raise BudgetExhaustedError(nearest(self.total), charge, self.ceiling, self.name)
 
 
 def _owners(posting: Posting) -> list[tuple[str, str]]:
@@ -227,7 +226,7 @@ class Accounts:
                 )
         # All of them, before anything is added: a charge is made under every ceiling or not at all.
         for limit in self.limits(posting.account, posting.user, posting.project):
-            limit.check(posting.event.charge, self.terms.unit)
+            limit.check(posting.event.charge)
 
     def wrong(self, posting: Posting) -> str:
         """Return the reason why the posting may not stand in a ledger, or an empty text."""

@@ -117,9 +117,9 @@ class Ledger:
         amount = _amount(amount)
         limits = self._settled(self._limits)
         for each in limits:
-            each.check(amount, self.unit)
+            each.check(amount)
         if not limits:
-            raise BudgetExhaustedError(self.spent, amount, self.ceiling, unit=self.unit)
+            raise BudgetExhaustedError(self.spent, amount, self.ceiling)
 
     def charge(self, event: Event) -> bool:
         """Append ``event`` if its charge fits under the ceiling.

@@ -214,8 +214,7 @@ class Account:
         self.settle_answers()
         amount = self.own.remaining if requested is None else check_budget(budget=requested)
         if amount == 0:
-            own = self.own
-            raise BudgetExhaustedError(own.spent, amount, own.ceiling, unit=own.unit)
+            raise BudgetExhaustedError(self.own.spent, amount, self.own.ceiling)
         self.own.check(amount)
         if self.shared is not None and not self._is_capped:
             self.shared.check(amount)

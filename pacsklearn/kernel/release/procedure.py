@@ -268,7 +268,7 @@ class ReleaseProcedure(Procedure):
             return
         if once:
             raise RuntimeError(once)
-        raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling, unit=own.unit)
+        raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
 
     def promised(self) -> float:
         """Return the bound that holds in any case: the ceiling once steps depend on each other.
