@@ -5,7 +5,7 @@ What a budget means
 A budget in nats bounds every inference. Here for two questions: whether one row was used (blind
 guessing is right half of the time), and which of 128 candidates was drawn. The second picture gives
 the epsilon of a differentially private mechanism whose bound on the first question is the same;
-the two definitions agree on nothing else.
+the two definitions have nothing else in common.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Capping one attack instead of all information
 =============================================
 
-Both curves promise the same: nobody can tell better than so whether a row was used. ``logdet`` does
-it by bounding all information about the secret, ``criterion`` by bounding that success alone. The
-second promises less, and takes less noise.
+Both curves promise the same bound on how often an adversary can tell whether a row was used.
+``logdet`` does it by bounding all information about the secret, ``criterion`` by bounding that
+success alone. The second promises less, and takes less noise.
 """
 
 import matplotlib.pyplot as plt
