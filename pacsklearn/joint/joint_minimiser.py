@@ -23,7 +23,7 @@ _MOST_HALVINGS = 12
 _STOPS = (10, 20, 40)
 _MOST_SINGLE = 20
 # Where nothing else can solve it, or a Hessian has more rows than are cheap.
-_PATIENCE, _CHEAP = (100, 200), 512
+_PATIENCE, _CHEAP = (100, 200), 128
 
 
 class Differentiable(Protocol):
