@@ -125,8 +125,8 @@ _MOST_PRODUCTS = 60
 # billionth of the candidates' spread, when other candidates' rows change how long all go on.
 _SMALLEST_STEP = 1e-11
 # Steps below this that do not shrink are rounding, where hardly any row bends a direction. Such a
-# model stays where it is: how long the others go on is theirs.
-_ROUNDED = 1e-8
+# model stays where it is: how long the others go on must not move it (rule 1).
+_ROUNDED = 1e-9
 # Of the objective: what a step gains where the minimum is at weights of zero, and their square.
 _NOTHING = 1e-28
 # Steps of this size change the curvature.
