@@ -149,6 +149,7 @@ def _worst(
         signed = np.where(table[part], weighed, -weighed)
         # Half of all mass, and half of how far the signs of both agree or disagree.
         alike = np.abs(signed @ known.T)
+        # A unit is no other one.
         itself = np.flatnonzero((choices >= start) & (choices < start + _BLOCK))
         alike[choices[itself] - start, itself] = 0.0
         own = np.abs(signed.sum(axis=1))

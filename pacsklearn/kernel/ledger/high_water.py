@@ -140,12 +140,13 @@ class HighWater:
             if there is not None and there.hash == last.hash:
                 return  # the log holds it, and perhaps more
             if log.head(dataset) != head:
-                continue  # rows came in between, and these may be among them
+                continue  # rows were committed meanwhile, and those stated may be among them
             if head is None or not rows or head.position != before:
-                # The head stood still, and whoever writes states rows that come right after it.
+                # Nothing was committed meanwhile, and a writer that is at work states rows right
+                # after the head: these were committed once, and are lost.
                 break
-            # A writer is between the file and the commit, or died there. Nobody was told, and
-            # charging them all the same errs on the safe side; one that is alive commits first.
+            # A writer is between the file and the commit, or died there. Nobody was told of its
+            # rows, and charging them errs on the safe side; a writer that is alive commits first.
             with suppress(MovedError):
                 log.append(dataset, before, rows, partial(self._check_same, stated))
                 return

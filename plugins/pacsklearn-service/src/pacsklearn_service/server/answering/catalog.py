@@ -137,10 +137,8 @@ class Catalog:
         self.estimator(recipe)  # what is wrong with it is said before rows are read
         found = self._rows("facts, rows FROM service_datasets", dataset)
         row = _one(found, "data set", dataset)
-        facts, content = (
-            json.loads(row["facts"]),
-            self._vault.open(row["rows"], f"dataset/{dataset}"),
-        )
+        facts = json.loads(row["facts"])
+        content = self._vault.open(row["rows"], f"dataset/{dataset}")
         columns: dict[str, NDArray[Any]] = read_document(io.BytesIO(content))
         y, signature = columns.pop(facts["target"]), Signature.from_facts(facts["signature"])
         if y.dtype == object:

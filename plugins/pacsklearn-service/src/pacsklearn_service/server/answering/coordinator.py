@@ -356,8 +356,9 @@ class Metrics:
     """
 
     def __init__(self, missing: Callable[[], float]) -> None:
-        own: dict[str, Any] = {"registry": prometheus.CollectorRegistry()}
-        self.registry, by_model = own["registry"], own | {"labelnames": ["model"]}
+        self.registry = prometheus.CollectorRegistry()
+        own: dict[str, Any] = {"registry": self.registry}
+        by_model = own | {"labelnames": ["model"]}
         about = "Requests for answers, by model and how they ended."
         self.requests = prometheus.Counter(
             "pacsklearn_requests", about, ["model", "outcome"], **own
