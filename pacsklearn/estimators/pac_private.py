@@ -22,12 +22,11 @@ from pacsklearn.estimators.private_estimator import (
     unfitted,
     warn_of_steps_before,
 )
-from pacsklearn.estimators.release_kind import ReleaseKind
-from pacsklearn.estimators.released_answers import Answers, warn_of_answers
-from pacsklearn.estimators.released_parameters import Parameters, answers_queries
-from pacsklearn.estimators.subsets import Subsets, stated_secret
+from pacsklearn.estimators.release_kind import ReleaseKind, stated_release
+from pacsklearn.estimators.released_answers import automatic_release, warn_of_answers
+from pacsklearn.estimators.subsets import stated_secret
 from pacsklearn.estimators.table_release import table_release
-from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError, UnknownNameError
+from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.budget.budget import Budget
@@ -35,7 +34,7 @@ from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import check_is_estimator
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.universe.design import StatedDesign
 from pacsklearn.universe.row_rules import check_readable
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ SubsetFitError, NonDeterministicError
     budget: float | Budget = 1 / 16
     _: KW_ONLY
     release: str | ReleaseKind = "auto"
-    secret: Subsets | SampledSubsets | None = None
+    secret: StatedDesign | None = None
     schema: Any = None
     noise: Any = "auto"
     ledger: Any = None
@@ -368,7 +367,7 @@ SubsetFitError, NonDeterministicError
             return "_answering" in vars(self)
         try:
             return self._kind()[0].is_black_box
-        except (NoCanonicalizerError, UnknownNameError):  # fit says so; tags are asked for often
+        except (NoCanonicalizerError, ValueError):  # fit says so; tags are asked for often
             return False
 
     def _offered(self) -> Iterable[str]:
@@ -376,16 +375,8 @@ SubsetFitError, NonDeterministicError
 
     def _kind(self) -> tuple[ReleaseKind, NoCanonicalizerError | None]:
         """Return what is released; why it is no model, where that was not stated."""
-        if isinstance(self.release, ReleaseKind):
-            return self.release, None
-        parameters = Parameters()
-        try:
-            parameters.canonicalizer_of(self.estimator)
-        except NoCanonicalizerError as error:
-            if options_of(self.estimator).is_choice or not answers_queries(self.estimator):
-                return parameters, None
-            return Answers(), error
-        return parameters, None
+        stated = stated_release(self.release)
+        return automatic_release(self.estimator) if stated is None else (stated, None)
 
     def _prepared(
         self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any]
@@ -400,12 +391,5 @@ SubsetFitError, NonDeterministicError
     def _check_parameters(self) -> None:
         check_is_estimator(self.estimator)
         check_readable(options_of(self.estimator).template)
-        is_auto = isinstance(self.release, str) and self.release == "auto"
-        if not (is_auto or isinstance(self.release, ReleaseKind)):
-            given = self.release
-            shown = repr(given) if isinstance(given, str) else type(given).__name__
-            raise ValueError(
-                "release must be 'auto', Parameters(...), Answers(...) or Student(...), got "
-                f"{shown}."
-            )
+        stated_release(self.release)
         stated_secret(self.secret)

@@ -14,7 +14,7 @@ from pacsklearn.estimators.open_fit import Opening
 from pacsklearn.estimators.released_answers import kind_of_answers
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession
-from pacsklearn.estimators.subsets import Subsets, candidate_space, design_of, listed_design
+from pacsklearn.estimators.subsets import candidate_space, design_of, listed_design
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
@@ -28,7 +28,7 @@ from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.priors import Prior
-from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.universe.design import StatedDesign
 
 
 @final
@@ -106,7 +106,7 @@ class PrivacySession(SessionReleases, StoredSession):
         y: Any = None,
         *,
         budget: float | Budget,
-        secret: Subsets | SampledSubsets | SecretSpace | None = None,
+        secret: StatedDesign | SecretSpace | None = None,
         groups: Any = None,
         ledger: str | Ledger | None = None,
         random_state: Any = None,

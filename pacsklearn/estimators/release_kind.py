@@ -94,6 +94,23 @@ class ReleaseKind(BaseEstimator, ABC):
         """Release what was prepared; the attributes of the fitted model."""
 
 
+def stated_release(given: Any) -> ReleaseKind | None:
+    """Return what is released, by a user's argument; None where the estimator decides.
+
+    Raises
+    ------
+    ValueError
+    """
+    if isinstance(given, ReleaseKind):
+        return given
+    if isinstance(given, str) and given == "auto":
+        return None
+    shown = repr(given) if isinstance(given, str) else type(given).__name__
+    raise ValueError(
+        f"release must be 'auto', Parameters(...), Answers(...) or Student(...), got {shown}."
+    )
+
+
 def classes_of(released: Any) -> dict[str, Any]:
     """Return the attribute ``classes_`` where a released model has classes."""
     classes = getattr(released, "classes_", None)

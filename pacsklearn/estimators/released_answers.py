@@ -8,9 +8,11 @@ from typing import Any, ClassVar, final
 
 from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn._validation import warn_user
+from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.answer_request import answer_kind
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind
+from pacsklearn.estimators.released_parameters import Parameters, answers_queries
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
@@ -139,6 +141,17 @@ class Answers(AnsweringKind):
             "released_methods_": answering.kind.methods,
             **({} if classes is None else {"classes_": classes}),
         }
+
+
+def automatic_release(estimator: Any) -> tuple[ReleaseKind, NoCanonicalizerError | None]:
+    """Return what is released where nothing is stated; why it is no model, where it is none."""
+    parameters = Parameters()
+    try:
+        parameters.canonicalizer_of(estimator)
+    except NoCanonicalizerError as error:
+        if not options_of(estimator).is_choice and answers_queries(estimator):
+            return Answers(), error
+    return parameters, None
 
 
 def warn_of_answers(estimator: Any, why: NoCanonicalizerError) -> None:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import Any, ClassVar, final
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.sampled.sampled_subsets import SampledSubsets
-from pacsklearn.universe.design import Design, subset_seed
+from pacsklearn.universe.design import Design, StatedDesign, subset_seed
 from pacsklearn.universe.subset_seed import SubsetSeed
-
-if TYPE_CHECKING:
-    from pacsklearn.sampled.sampled_design import SampledDesign
 
 
 @final
 @dataclass(repr=False)
-class Subsets(BaseEstimator):
+class Subsets(StatedDesign):
     """Candidate subsets of the rows, of which one is drawn in secret.
 
     For ``secret`` of :class:`PACPrivate` and :class:`PrivacySession`, where None is this with its
@@ -66,24 +61,16 @@ class Subsets(BaseEstimator):
     balance: str | None = "moments"
     seed: int | SubsetSeed | None = None
 
-    is_listed: ClassVar[Literal[True]] = True
+    is_listed: ClassVar[bool] = True
 
     def design(self, groups: Any = None, random_state: Any = None) -> Design:
-        """State how the subsets are drawn; to be called once, and its result shared.
-
-        Parameters
-        ----------
-        groups : array-like of shape (n_rows,), optional
-            Unit of privacy.
-        random_state : None, int or RandomState, optional
-            Where it makes everything else predictable, subsets without a seed are too.
-        """
+        """State how the subsets are drawn; to be called once, and its result shared."""
         check_integer(name="n", value=self.n, minimum=2, maximum=2**20)
         seed = subset_seed(self.seed, random_state)
         return Design(self.n, self.rate, self.stratify, groups, seed, self.blocks, self.balance)
 
 
-def stated_secret(given: Any) -> Subsets | SampledSubsets:
+def stated_secret(given: Any) -> StatedDesign:
     """Return how the secret is drawn, by a user's argument.
 
     Raises
@@ -92,7 +79,7 @@ def stated_secret(given: Any) -> Subsets | SampledSubsets:
     """
     if given is None:
         return Subsets()
-    if isinstance(given, (Subsets, SampledSubsets)):
+    if isinstance(given, StatedDesign):
         return given
     raise ValueError(
         "secret must be None, Subsets(...) or SampledSubsets(...), got an object of type "
@@ -100,7 +87,7 @@ def stated_secret(given: Any) -> Subsets | SampledSubsets:
     )
 
 
-def design_of(secret: Any, groups: Any = None, random_state: Any = None) -> Design | SampledDesign:
+def design_of(secret: Any, groups: Any = None, random_state: Any = None) -> Any:
     """Return how the secret is drawn from the rows, by a user's argument."""
     return stated_secret(secret).design(groups, random_state)
 
@@ -115,7 +102,8 @@ def listed_design(secret: Any, groups: Any, random_state: Any, what: str) -> Des
     stated = stated_secret(secret)
     if not stated.is_listed:
         raise ValueError(f"secret must be Subsets() for {what}, got {stated!r}.")
-    return stated.design(groups, random_state)
+    design: Design = stated.design(groups, random_state)
+    return design
 
 
 def candidate_space(

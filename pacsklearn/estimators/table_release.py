@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.open_fit import opening_of
+from pacsklearn.estimators.release_kind import stated_release
 from pacsklearn.estimators.released_parameters import Parameters, learned_of
 from pacsklearn.estimators.subsets import listed_design
 from pacsklearn.kernel.budget.budget import Budget
@@ -39,9 +40,7 @@ def table_release(
     ValueError
         When the model asks for what needs rows in memory.
     """
-    kind = model.release
-    if isinstance(kind, str):
-        kind = Parameters()
+    kind = stated_release(model.release) or Parameters()
     if kind.is_black_box or options_of(model.estimator).is_choice:
         raise ValueError(
             f"release must be Parameters() of one estimator for a {type(table).__name__}, got "

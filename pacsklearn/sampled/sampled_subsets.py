@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.universe.design import Design, subset_seed
+from pacsklearn.sampled.sampled_design import SampledDesign
+from pacsklearn.universe.design import Design, StatedDesign, subset_seed
 from pacsklearn.universe.subset_seed import SubsetSeed
-
-if TYPE_CHECKING:
-    from pacsklearn.sampled.sampled_design import SampledDesign
 
 
 @final
 @dataclass(repr=False)
-class SampledSubsets(BaseEstimator):
+class SampledSubsets(StatedDesign):
     """The secret is drawn afresh from all balanced subsets; noise comes from trial subsets.
 
     For ``secret`` of :class:`~pacsklearn.PACPrivate` and :class:`~pacsklearn.PrivacySession`:
@@ -68,7 +65,7 @@ class SampledSubsets(BaseEstimator):
     stratify: Any = "auto"
     seed: int | SubsetSeed | None = None
 
-    is_listed: ClassVar[Literal[False]] = False
+    is_listed: ClassVar[bool] = False
 
     @property
     def sizes(self) -> Self:
@@ -88,9 +85,6 @@ class SampledSubsets(BaseEstimator):
 
     def design(self, groups: Any = None, random_state: Any = None) -> SampledDesign:
         """State how subsets are drawn; as for :class:`~pacsklearn.Subsets`."""
-        # Here: lists of subsets, which most secrets are, need nothing of this ring.
-        from pacsklearn.sampled.sampled_design import SampledDesign
-
         seed = subset_seed(self.seed, random_state)
         return SampledDesign(Design(2, self.rate, self.stratify, groups, seed), self.sizes)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
@@ -47,6 +48,30 @@ def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
         return SubsetSeed()
     # Apart from the seeds of secret and noise, and from those a user states.
     return _ABOVE_STATED_SEEDS + int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+class StatedDesign(BaseEstimator, ABC):
+    """How the secret is drawn from the rows, as a user states it: a value with parameters.
+
+    Attributes
+    ----------
+    is_listed : bool
+        Whether the candidates are a list.
+    """
+
+    is_listed: ClassVar[bool]
+
+    @abstractmethod
+    def design(self, groups: Any = None, random_state: Any = None) -> Any:
+        """State how the subsets are drawn; to be called once, and its result shared.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy.
+        random_state : None, int or RandomState, optional
+            Where it makes everything else predictable, subsets without a seed are too.
+        """
 
 
 @final

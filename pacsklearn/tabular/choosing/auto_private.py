@@ -125,9 +125,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
 
         Where its verdict does not beat the reference, ``fit`` releases the constant.
         """
-        model, _ = self._model(X, y, groups)
-        if isinstance(model.estimator, ModelOrConstant):
-            model.estimator.stops = False
+        model, _ = self._model(X, y, groups, stops=False)
         return model.plan(
             X, y, groups=groups, n_releases=n_releases, scoring=scoring, alternatives=False
         )
@@ -143,7 +141,9 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "families": unfitted(self.families)}
 
-    def _model(self, X: Any, y: Any, groups: Any) -> tuple[PACPrivate, list[Utility]]:
+    def _model(
+        self, X: Any, y: Any, groups: Any, *, stops: bool = True
+    ) -> tuple[PACPrivate, list[Utility]]:
         """Return what is fitted, and the families that the table's shape leaves out."""
         is_student = isinstance(self.families, Student)
         if not is_student:
@@ -182,6 +182,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             if why
         ]
         options, release = self._options(kept)
+        options.stops = stops
         return PACPrivate(options, budget, release=release, **shared), left_out
 
 
