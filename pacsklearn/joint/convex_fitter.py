@@ -112,7 +112,28 @@ class ConvexFitter(TableFitter):
         return 1e-6
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        if not self.pays(estimator, X, y):
+            return [None] * space.n_subsets
         return self.fit_scaled(estimator, X, y, space, None)
+
+    def pays(self, estimator: Any, X: Any, y: Any) -> bool:
+        """Return whether a joint fit costs less than fits one by one, by the table's sizes alone.
+
+        A candidate that converges slowly is solved by curvatures of its own, on half of the rows.
+        Where columns are many for the rows candidates are separable, and an ordinary solver that is
+        content with less accuracy is sooner done.
+        """
+        rows, labelled = double_rows(X), self._targets(y)
+        if rows is None or labelled is None:
+            return False
+        targets, classes = labelled
+        losses = self.losses(estimator, targets, 0 if classes is None else len(classes))
+        if not losses:
+            return False
+        (n, p), outputs = rows.shape, losses[0].n_outputs
+        own = outputs * min(p + 1, n // 2)
+        is_cheap = own <= _CHEAP_CURVATURE or _ROWS_A_PARAMETER * outputs * (p + 1) <= n
+        return is_cheap and _is_solvable(p, outputs)
 
     def fit_scaled(
         self, estimator: Any, X: Any, y: Any, space: SecretSpace, scaling: Scaling | None
@@ -136,9 +157,6 @@ class ConvexFitter(TableFitter):
             targets = targets if classes is not None else np.where(usable, targets, _VALID)
         scaling = scaling or Scaling.none(m, rows.shape[1])
         problems = self._problems(estimator, rows, targets, classes, space, counted[:, 1:], scaling)
-        n, p = rows.shape
-        if problems and not _pays(n, p, problems[0].loss.n_outputs):
-            return [None] * m
         fit = (counted[:, 0] == 0) & np.all(counted[:, 1:] > 0, axis=1)
         return self._filled(estimator, problems, fit, scaling, features_of(X), classes)
 
@@ -187,8 +205,7 @@ class ConvexFitter(TableFitter):
             losses = []
         if not losses:
             return []
-        outputs = losses[0].n_outputs
-        if outputs * (rows.shape[1] + 1) > (_MOST_CURVATURE if outputs == 1 else _MOST_OF_SEVERAL):
+        if not _is_solvable(rows.shape[1], losses[0].n_outputs):
             return []
         penalty = self.penalty(estimator, counted[:, 0], scaling)
         weights = None
@@ -293,15 +310,9 @@ class ConvexFitter(TableFitter):
         return targets.astype(np.float64), None
 
 
-def _pays(n: int, p: int, outputs: int) -> bool:
-    """Return whether a joint fit costs less than fits one by one, by the sizes of the table alone.
-
-    A candidate that converges slowly is solved by curvatures of its own, on half of the rows. Where
-    columns are many for the rows candidates are separable, and an ordinary solver that is content
-    with less accuracy is sooner done.
-    """
-    own = outputs * min(p + 1, n // 2)
-    return own <= _CHEAP_CURVATURE or _ROWS_A_PARAMETER * outputs * (p + 1) <= n
+def _is_solvable(p: int, outputs: int) -> bool:
+    """Return whether a Hessian of all parameters is small enough for Newton's method."""
+    return outputs * (p + 1) <= (_MOST_CURVATURE if outputs == 1 else _MOST_OF_SEVERAL)
 
 
 def _counts(targets: Any, classes: Any) -> Floats:

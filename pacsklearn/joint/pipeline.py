@@ -64,7 +64,7 @@ class ScaledConvexFitter(TableFitter):
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         m, rows = space.n_subsets, double_rows(X)
-        if rows is None:
+        if rows is None or not self.model.pays(estimator.steps[-1][1], rows, y):
             return [None] * m
         features = features_of(X)
         moments = MomentSums.of(rows, None, space, scatter=False).exact(rows, space)
