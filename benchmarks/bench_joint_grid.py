@@ -53,6 +53,7 @@ ESTIMATORS: dict[str, Any] = {
     "LinearSVC": LinearSVC(random_state=0),
     "RidgeClassifier": RidgeClassifier(),
     "LDA": LinearDiscriminantAnalysis(),
+    "LDA, shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1),
     "GaussianNB": GaussianNB(),
     "NearestCentroid": NearestCentroid(),
     "LinearRegression": LinearRegression(),
@@ -82,6 +83,7 @@ TIGHT: dict[str, Any] = {
         loss="squared_epsilon_insensitive", random_state=0, tol=1e-9, max_iter=100_000
     ),
 }
+KINDS = ("noisy", "separable")
 UNSUPERVISED = ("PCA", "KMeans", "GaussianMixture", "StandardScaler")
 # Seconds that fits one by one may take before no more candidates are fitted.
 ENOUGH = 0.3
@@ -167,25 +169,28 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[100, 1000, 5000, 20_000])
     parser.add_argument("--features", type=int, nargs="+", default=[5, 50, 500, 2000])
     parser.add_argument("--classes", type=int, nargs="+", default=[2, 5, 26])
+    parser.add_argument("--targets", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--largest", type=int, default=1_000_000, help="rows times features")
     parser.add_argument("--subsets", type=int, default=128)
     parser.add_argument("--fitted", type=int, default=2, help="candidates fitted one by one")
     parser.add_argument("--repeats", type=int, default=2)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # fits that stop at max_iter are what they cost
-    shapes = itertools.product(arguments.rows, arguments.features, arguments.classes, (False, True))
+    shapes = itertools.product(
+        arguments.rows, arguments.features, arguments.classes, arguments.targets
+    )
     rows, figures, m = [], Figures(), arguments.subsets
     names = arguments.only or list(ESTIMATORS)
     with threadpool_limits(1):
-        for (n, d, classes, separable), name in itertools.product(shapes, names):
+        for (n, d, classes, kind), name in itertools.product(shapes, names):
             is_counted = is_classifier(ESTIMATORS[name]) or classes == arguments.classes[0]
             if n * d > arguments.largest or not is_counted:
                 continue
-            X, y = table(name, n, d, classes, separable=separable)
+            X, y = table(name, n, d, classes, separable=kind == "separable")
             space = balanced_space(n, n_subsets=m)
             seconds, left = cell(name, X, y, space, arguments.fitted, arguments.repeats)
             ratios = [seconds["joint"] / seconds[side] for side in ("same", "default")]
-            label = f"{name}, {n} x {d}, {classes} classes, {'separable' if separable else 'noisy'}"
+            label = f"{name}, {n} x {d}, {classes} classes, {kind}"
             shown = (f"{seconds['joint']:.3f} s", *(f"{ratio:.2f}" for ratio in ratios))
             rows.append((ratios[0], (label, *shown, left)))
             figures.at_most(label, GOAL, ratios[0])

@@ -42,6 +42,9 @@ class LDAFitter(MomentFitter):
             svd, plain = False, plain and isinstance(estimator.shrinkage, Real)
         return cls() if plain and (svd or estimator.solver == "lsqr") else None
 
+    def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
+        return p <= n - n_classes  # more features leave nothing to invert within the classes
+
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means, n = moments.class_count, moments.class_mean, moments.n_rows
         if counts is None or means is None or n <= counts.size:

@@ -17,6 +17,8 @@ from pacsklearn.kernel.bounds.arrays import Floats
 
 # Singular values this much above the tolerance at which LinearRegression drops them.
 _CLEARLY = 100.0
+# Penalised products of so few features cost less than calls, also where rows are fewer.
+_CHEAP_FEATURES = 192
 
 
 @final
@@ -40,6 +42,9 @@ class LeastSquaresFitter(MomentFitter):
             plain = isinstance(estimator.alpha, Real) and estimator.solver in ("auto", "cholesky")
             return cls() if plain and estimator.alpha >= 0 else None
         return None
+
+    def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
+        return p < n or (isinstance(estimator, Ridge) and p <= _CHEAP_FEATURES)
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p, n = moments.n_features, moments.n_rows
@@ -124,6 +129,9 @@ class RidgeClassifierFitter(MomentFitter):
         if not plain or estimator.alpha < 0 or not are_usable(estimator.class_weight):
             return None
         return cls(wants_class_scatter=estimator.class_weight is not None)
+
+    def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
+        return p < n or p <= _CHEAP_FEATURES
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means = moments.class_count, moments.class_mean

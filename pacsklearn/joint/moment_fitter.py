@@ -48,6 +48,14 @@ class MomentFitter(TableFitter):
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         """Set what ``fit`` would set on an unfitted clone; False where that is doubtful."""
 
+    def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
+        """Return whether a joint fit of candidates of so many rows and features may cost less.
+
+        Products of features that are more than the rows are singular, or dearer than those of rows
+        that an ordinary fit takes instead. ``n_classes`` is 0 where targets are no classes.
+        """
+        return p < n or not self.wants_scatter
+
     def finish(self, model: Any, rows: Floats, codes: NDArray[np.intp] | None) -> None:
         """Set what moments do not tell, by a subset's own rows; called where ``needs_rows``."""
 
@@ -59,9 +67,12 @@ class MomentFitter(TableFitter):
         rows, targets, classes = self._arrays(X, y)
         if rows is None or self._is_too_large(rows, space, classes):
             return [None] * space.n_subsets
+        n_classes = 0 if classes is None else len(classes)
+        if not self.pays(estimator, len(rows) // 2, rows.shape[1], n_classes):
+            return [None] * space.n_subsets
 
         def moments() -> list[Moments | None]:
-            sums = self._sums(rows, targets, space, 0 if classes is None else len(classes))
+            sums = self._sums(rows, targets, space, n_classes)
             table = np.hstack([rows, targets]) if self.wants_targets else rows
             return list(sums.exact(table, space))
 

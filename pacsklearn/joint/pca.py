@@ -33,11 +33,14 @@ class PCAFitter(MomentFitter):
         count = estimator.n_components
         return cls() if count is None or (type(count) is int and count > 0) else None
 
+    def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
+        tall = n >= _TALL * p and p <= _MOST_FEATURES
+        return p < n and (tall or estimator.svd_solver == "covariance_eigh")
+
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p, n = moments.n_features, moments.n_rows
-        tall = n >= _TALL * p and p <= _MOST_FEATURES
         count = p if model.n_components is None else int(model.n_components)
-        if n <= p or count > p or not (tall or model.svd_solver == "covariance_eigh"):
+        if count > p or not self.pays(model, n, p, 0):
             return False
         assert moments.scatter is not None
         covariance = moments.scatter[:p, :p] / (n - 1)

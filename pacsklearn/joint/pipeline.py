@@ -203,6 +203,13 @@ class PipelineFitter(MomentFitter):
             return None
         return cls(tuple(fitters))
 
+    def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
+        for fitter, (_, part) in zip(self.steps, estimator.steps, strict=True):
+            if fitter is not None and not fitter.pays(part, n, p, n_classes):
+                return False
+            p = getattr(part, "n_components", None) or p
+        return True
+
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         for position, fitter in enumerate(self.steps):
             part = model.steps[position][1]
