@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self, final
 
 import numpy as np
@@ -17,8 +18,6 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.additive.classifier import AdditiveClassifier, loss_of_classes
 from pacsklearn.tabular.additive.regressor import AdditiveRegressor
 from pacsklearn.tabular.additive.solver import Loss, Problem, SquaredLoss, minimise
-
-_LEARNED = ("schema_", "classes_", "n_features_in_", "feature_names_in_")
 
 _LARGEST = 1e100
 # Cells of the scores of the models that are fitted together.
@@ -95,9 +94,6 @@ def _loss(blank: Any, y: Any, weights: NDArray[np.float64]) -> Loss | None:
 
 
 def _model(blank: Any, w: NDArray[np.float64], design: Any) -> Any:
-    model = clone(blank)
-    for name in _LEARNED:
-        if name in vars(blank):
-            setattr(model, name, getattr(blank, name))
+    model = copy(blank)  # parameters are plain values
     model.set_weights(w, np.asarray(design @ w))
     return model

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
@@ -25,19 +27,18 @@ class Loss(ABC):
     curvature: float = 1.0
 
     @abstractmethod
-    def value(self, scores: Floats) -> Floats:
-        """Return the loss of each row; (n_rows, m)."""
+    def terms(self, scores: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
+        """Return the loss of each of these rows (n_rows, m), its derivative, and its bends.
+
+        Both are shaped like the scores; the second derivative is a function of the bends.
+        """
 
     @abstractmethod
-    def slope(self, scores: Floats) -> tuple[Floats, Any]:
-        """Return the derivative by the scores, shaped like them, and what :meth:`bend` needs."""
+    def curvatures(self, bends: Floats) -> Floats:
+        """Return the second derivative by each score, others held."""
 
     @abstractmethod
-    def curvatures(self, scores: Floats) -> Floats:
-        """Return the second derivative by each of one model's scores, others held; (n_rows, k)."""
-
-    @abstractmethod
-    def bend(self, state: Any, change: Floats) -> Floats:
+    def bend(self, bends: Floats, change: Floats) -> Floats:
         """Return the second derivative times a change of the scores."""
 
 
@@ -48,17 +49,15 @@ class SquaredLoss(Loss):
     def __init__(self, y: Floats) -> None:
         self.y = y[:, None, None]
 
-    def value(self, scores: Floats) -> Floats:
-        return np.square(scores - self.y)[:, 0] / 2
+    def terms(self, scores: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
+        slope = scores - self.y[rows]
+        return np.square(slope)[:, 0] / 2, slope, np.ones_like(scores)
 
-    def slope(self, scores: Floats) -> tuple[Floats, Any]:
-        return scores - self.y, None
+    def curvatures(self, bends: Floats) -> Floats:
+        return bends
 
-    def curvatures(self, scores: Floats) -> Floats:
-        return np.ones(scores.shape[:2])
-
-    def bend(self, state: Any, change: Floats) -> Floats:
-        return change
+    def bend(self, bends: Floats, change: Floats) -> Floats:
+        return bends * change
 
 
 @final
@@ -70,18 +69,16 @@ class LogisticLoss(Loss):
     def __init__(self, codes: NDArray[np.intp]) -> None:
         self.y = codes.astype(np.float64)[:, None, None]
 
-    def value(self, scores: Floats) -> Floats:
-        return np.asarray(np.logaddexp(0.0, scores) - self.y * scores)[:, 0]
+    def terms(self, scores: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
+        y, p = self.y[rows], expit(scores)
+        value = np.logaddexp(0.0, scores) - y * scores
+        return np.asarray(value)[:, 0], p - y, p * (1 - p)
 
-    def slope(self, scores: Floats) -> tuple[Floats, Any]:
-        p = expit(scores)
-        return p - self.y, p * (1 - p)
+    def curvatures(self, bends: Floats) -> Floats:
+        return bends
 
-    def curvatures(self, scores: Floats) -> Floats:
-        return np.asarray(self.slope(scores)[1][:, :, 0])
-
-    def bend(self, state: Any, change: Floats) -> Floats:
-        return np.asarray(state * change)
+    def bend(self, bends: Floats, change: Floats) -> Floats:
+        return bends * change
 
 
 @final
@@ -93,30 +90,24 @@ class SoftmaxLoss(Loss):
     def __init__(self, codes: NDArray[np.intp], n_classes: int) -> None:
         self.n_scores, self.codes = n_classes, codes
 
-    def value(self, scores: Floats) -> Floats:
+    def terms(self, scores: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
+        own = np.arange(len(scores)), self.codes[rows]
         largest = scores.max(axis=1, keepdims=True)
-        total = np.exp(scores - largest).sum(axis=1)
-        return np.asarray(largest[:, 0] + np.log(total) - scores[self._own()])
-
-    def slope(self, scores: Floats) -> tuple[Floats, Any]:
-        p = np.exp(scores - scores.max(axis=1, keepdims=True))
-        p /= p.sum(axis=1, keepdims=True)
+        p = np.exp(scores - largest)
+        total = p.sum(axis=1, keepdims=True)
+        value = largest[:, 0] + np.log(total[:, 0]) - scores[own]
+        p /= total
         slope = p.copy()
-        slope[self._own()] -= 1.0
-        return slope, p
+        slope[own] -= 1.0
+        return np.asarray(value), slope, p
 
-    def curvatures(self, scores: Floats) -> Floats:
-        p = self.slope(scores)[1][:, :, 0]
-        return np.asarray(p * (1 - p))
+    def curvatures(self, bends: Floats) -> Floats:
+        return bends * (1 - bends)
 
-    def bend(self, state: Any, change: Floats) -> Floats:
-        moved = state * change
-        moved -= state * moved.sum(axis=1, keepdims=True)
-        return np.asarray(moved)
-
-    def _own(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return where each row's own class stands."""
-        return np.arange(self.codes.size), self.codes
+    def bend(self, bends: Floats, change: Floats) -> Floats:
+        moved = bends * change
+        moved -= bends * moved.sum(axis=1, keepdims=True)
+        return moved
 
 
 _MOST_STEPS = 60
@@ -134,6 +125,8 @@ _FAR = 0.05
 # What is left of a step's residual: more exact ones would not save as many steps as they cost.
 _LEFT = 1e-4
 _MOST_HALVINGS = 30
+# Scores of a block of rows, so that what is made of them fits the cache.
+_BLOCK = 2**18
 
 
 @final
@@ -158,19 +151,44 @@ class Problem:
     weights: Floats
     penalty: Floats
 
-    def scores(self, w: Floats) -> Floats:
-        """Return the scores of shape (n_rows, k, m) for weights of shape (d, k, m)."""
-        d, k, m = w.shape
-        return np.asarray(self.design @ w.reshape(d, k * m)).reshape(-1, k, m)
+    @cached_property
+    def blocks(self) -> list[tuple[slice, Any]]:
+        """Blocks of rows, each with its part of the design."""
+        n, m = self.weights.shape
+        size = max(1, _BLOCK // (self.loss.n_scores * m))
+        starts = range(0, n, size)
+        return [(slice(at, at + size), _rows(self.design, at, min(at + size, n))) for at in starts]
 
-    def collect(self, scores: Floats) -> Floats:
-        """Transpose of :meth:`scores`."""
-        n, k, m = scores.shape
-        return np.asarray(self.design.T @ scores.reshape(n, k * m)).reshape(-1, k, m)
+    @cached_property
+    def _sparse_penalty(self) -> Any:
+        return sparse.csr_matrix(self.penalty)
 
     def penalise(self, w: Floats) -> Floats:
         """Return ``P w``."""
-        return np.asarray(np.tensordot(self.penalty, w, axes=1))
+        return np.asarray(self._sparse_penalty @ w.reshape(len(w), -1)).reshape(w.shape)
+
+    def terms(self, w: Floats) -> tuple[Floats, Floats, list[Floats]]:
+        """Return objective (m,), gradient (d, k, m), and what the loss of each block bends by."""
+        d, k, m = w.shape
+        gradient = self.penalise(w)
+        value = np.sum(w * gradient, axis=(0, 1)) / 2
+        bends = []
+        for rows, design in self.blocks:
+            scores = (design @ w.reshape(d, k * m)).reshape(-1, k, m)
+            losses, slope, bent = self.loss.terms(scores, rows)
+            value += np.sum(self.weights[rows] * losses, axis=0)
+            slope *= self.weights[rows, None]
+            gradient += (design.T @ slope.reshape(-1, k * m)).reshape(d, k, m)
+            bends.append(bent)
+        return value, gradient, bends
+
+
+def _rows(design: Any, start: int, stop: int) -> Any:
+    """Return these rows of a design without a copy."""
+    ends = design.indptr[start : stop + 1]
+    inside = slice(ends[0], ends[-1])
+    parts = design.data[inside], design.indices[inside], ends - ends[0]
+    return sparse.csr_matrix(parts, shape=(stop - start, design.shape[1]), copy=False)
 
 
 def minimise(problem: Problem, start: Floats | None = None) -> tuple[Floats, NDArray[np.bool_]]:
@@ -183,76 +201,83 @@ def minimise(problem: Problem, start: Floats | None = None) -> tuple[Floats, NDA
         Where all models start, and where the preconditioner is taken from. It changes how long it
         takes and not where it ends: see the tests.
     """
-    shares, loss = problem.weights[:, None, :], problem.loss
     d, m = problem.penalty.shape[0], problem.weights.shape[1]
-    w = np.zeros((d, loss.n_scores, m))
+    w = np.zeros((d, problem.loss.n_scores, m))
     if start is not None:
         w += start[:, :, None]
-    solve = _preconditioner(problem, start)
-    scores = problem.scores(w)
-    value = _objective(problem, shares, scores, w)
+    value, gradient, bends = problem.terms(w)
+    solve = _preconditioner(problem, None if start is None else bends)
+    curvature = _Curvature(problem)
     done, stalled, size = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.full(m, np.inf)
     for _ in range(_MOST_STEPS):
-        slope, state = loss.slope(scores)
         if m == 1 and size > _FAR:  # one model can afford a matrix of its own for every such step
-            solve = _preconditioner(problem, w[:, :, 0])
-        gradient = _apart(problem.collect(shares * slope) + problem.penalise(w))
-        step = _newton_step(problem, shares, state, gradient, solve)
+            solve = _preconditioner(problem, bends)
+        gradient = _apart(gradient)
+        step = _newton_step(curvature, bends, gradient, solve)
         # Relative to the weights: columns of any unit are solved equally far.
-        before, size = size, np.abs(step).max(axis=(0, 1)) / (1e-300 + np.abs(w).max(axis=(0, 1)))
+        moved, reached = np.abs(step).max(axis=(0, 1)), np.abs(w).max(axis=(0, 1))
+        before, size = size, moved / (moved + reached + np.finfo(np.float64).tiny)
         stalled |= (size > _SMALLEST_STEP) & (size < _ROUNDED) & (size > before / 2)
         least = _NOTHING * np.abs(value)
         gains_nothing = np.abs(np.sum(gradient * step, axis=(0, 1))) < least
         w[:, :, gains_nothing & (np.square(w).max(axis=(0, 1)) < least)] = 0.0
         stalled |= gains_nothing
-        change = problem.scores(step)
-        length, value = _line_search(problem, shares, scores, w, step, change, value)
-        length = np.where(stalled, 0.0, length)
-        w, scores = w + length * step, scores + length * change
+        length = np.where(stalled, 0.0, 1.0)
+        allowed = value + 1e-12 * np.abs(value)
+        for _ in range(_MOST_HALVINGS):
+            reached = w + length * step
+            value, gradient, bends = problem.terms(reached)
+            # Close to the minimum rounding makes a good step look worse; NaN counts as worse.
+            worse = ~(value <= allowed)
+            if not worse.any():
+                break
+            length = np.where(worse, length / 2, length)
+        w = reached
         done = (size <= _SMALLEST_STEP) | ~np.isfinite(size) | stalled
         if done.all():
             break
     return w, done & np.isfinite(w).all(axis=(0, 1))
 
 
-def _objective(problem: Problem, shares: Floats, scores: Floats, w: Floats) -> Floats:
-    data = np.sum(shares[:, 0] * problem.loss.value(scores), axis=0)
-    return np.asarray(data + np.sum(w * problem.penalise(w), axis=(0, 1)) / 2)
+@final
+class _Curvature:
+    """Second derivatives of a problem in single precision, of which a step needs two digits.
 
+    Only the penalty, whose large entries cancel, is in double.
+    """
 
-def _line_search(
-    problem: Problem,
-    shares: Floats,
-    scores: Floats,
-    w: Floats,
-    step: Floats,
-    change: Floats,
-    value: Floats,
-) -> tuple[Floats, Floats]:
-    """Halve the step of each model until its objective does not rise beyond rounding."""
-    length = np.ones(w.shape[2])
-    for _ in range(_MOST_HALVINGS):
-        reached = _objective(problem, shares, scores + length * change, w + length * step)
-        # Close to the minimum rounding makes a good step look worse; NaN counts as worse.
-        worse = ~(reached <= value + 1e-12 * np.abs(value))
-        if not worse.any():
-            break
-        length = np.where(worse, length / 2, length)
-    return length, reached
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        # Of any unit, weights and directions are numbers in single precision.
+        self.unit = max(float(problem.weights.max()), np.finfo(np.float64).tiny)
+        shares = (problem.weights / self.unit).astype(np.float32)
+        self.blocks = [(one.astype(np.float32), shares[rows, None]) for rows, one in problem.blocks]
+
+    def times(self, direction: Floats, bends: list[Any]) -> Floats:
+        """Return the second derivatives times a direction, where the loss bends so."""
+        d, k, m = direction.shape
+        unit = np.abs(direction).max(axis=(0, 1)) + np.finfo(np.float64).tiny
+        single = (direction / unit).astype(np.float32).reshape(d, k * m)
+        bent = np.zeros_like(single)
+        for (design, shares), own in zip(self.blocks, bends, strict=True):
+            change = self.problem.loss.bend(own, (design @ single).reshape(-1, k, m))
+            change *= shares
+            bent += design.T @ change.reshape(-1, k * m)
+        return bent.reshape(d, k, m) * (unit * self.unit) + self.problem.penalise(direction)
 
 
 def _newton_step(
-    problem: Problem, shares: Floats, state: Any, gradient: Floats, solve: Any
+    curvature: _Curvature, bends: list[Floats], gradient: Floats, solve: Any
 ) -> Floats:
     """Solve ``H step = -gradient`` by preconditioned conjugate gradients, every model its own."""
+    bends = [one.astype(np.float32) for one in bends]
     step = np.zeros_like(gradient)
     residual = -gradient
     direction = turned = solve(residual)
     product = np.sum(residual * turned, axis=(0, 1))
     first = product.copy()
     for _ in range(_MOST_PRODUCTS):
-        bent = problem.collect(shares * problem.loss.bend(state, problem.scores(direction)))
-        bent += problem.penalise(direction)
+        bent = curvature.times(direction, bends)
         curve = np.sum(direction * bent, axis=(0, 1))
         # A model that is solved has no curve left; the others go on beside it.
         length = np.where(curve > 0, product / np.where(curve > 0, curve, 1.0), 0.0)
@@ -272,14 +297,14 @@ def _apart(values: Floats) -> Floats:
     return values - values.mean(axis=1, keepdims=True) if values.shape[1] > 1 else values
 
 
-def _preconditioner(problem: Problem, start: Floats | None) -> Any:
-    """Solve by the rows' moments, bent as at ``start`` for each score, alike for all models."""
+def _preconditioner(problem: Problem, bends: list[Floats] | None) -> Any:
+    """Solve by the rows' moments, bent as one model's for each score, alike for all models."""
     loss, design = problem.loss, problem.design
     rows = problem.weights.mean(axis=1)[:, None]
-    if start is not None:
-        rows = rows * loss.curvatures(problem.scores(start[:, :, None]))
-    else:
+    if bends is None:
         rows = rows * loss.curvature
+    else:
+        rows = rows * np.concatenate([loss.curvatures(own[:, :, 0]) for own in bends])
     factors = []
     for own in rows.T:
         matrix = (design.T @ design.multiply(own[:, None]).tocsr()).toarray()

@@ -171,22 +171,18 @@ def minimise_monotone(problem: Problem, ranges: Sequence[Range]) -> tuple[Floats
         basis[start:stop, start:stop] = np.tril(np.ones((stop - start, stop - start)))
         basis[:, start + 1 : stop] *= direction
         low[start + 1 : stop] = 0.0
-    shares, u = problem.weights[:, None, :], np.zeros(d)
+    u = np.zeros(d)
     for _ in range(_MOST_STEPS):
         w = basis @ u
-        slope, state = problem.loss.slope(problem.scores(w[:, None, None]))
-        gradient = basis.T @ _flat(
-            problem.collect(shares * slope) + problem.penalise(w[:, None, None])
-        )
-        bend = np.ones(shares.shape[0]) if state is None else state[:, 0, 0]
-        weighted = problem.design.multiply((shares[:, 0, 0] * bend)[:, None]).tocsr()
+        value, gradient, bends = _terms(problem, w)
+        weighted = problem.design.multiply(problem.weights * np.concatenate(bends)[:, 0]).tocsr()
         hessian = basis.T @ ((problem.design.T @ weighted).toarray() + problem.penalty) @ basis
         root = cholesky(hessian, lower=True)
-        aim = root.T @ u - solve_triangular(root, gradient, lower=True)
+        aim = root.T @ u - solve_triangular(root, basis.T @ gradient, lower=True)
         best = lsq_linear(root.T, aim, bounds=(low, np.inf), method="bvls", tol=1e-14).x
         step = best - u
-        length, value = 1.0, _value(problem, w)
-        while _value(problem, basis @ (u + length * step)) > value + 1e-12 * abs(value):
+        length = 1.0
+        while _terms(problem, basis @ (u + length * step))[0] > value + 1e-12 * abs(value):
             # A full Newton step may overshoot where the loss is far from quadratic.
             length /= 2
             if length < 1e-9:
@@ -208,11 +204,7 @@ def repaired(levels: Floats, ranges: Sequence[Range]) -> Floats:
     return repaired_levels
 
 
-def _value(problem: Problem, w: Floats) -> float:
-    scores = problem.scores(w[:, None, None])
-    data = np.sum(problem.weights * problem.loss.value(scores))
-    return float(data + w @ problem.penalty @ w / 2)
-
-
-def _flat(values: Any) -> Floats:
-    return np.asarray(values).reshape(-1)
+def _terms(problem: Problem, w: Floats) -> tuple[float, Floats, list[Floats]]:
+    """Return objective, gradient and what the loss bends by, of one model with one score."""
+    value, gradient, bends = problem.terms(w[:, None, None])
+    return float(value[0]), gradient[:, 0, 0], bends

@@ -141,8 +141,8 @@ def test_the_minimum_is_one_for_a_general_optimiser_too(rows):
     w, _ = minimise(problem)
 
     def value(v):
-        scores = problem.scores(v[:, None, None])
-        return float(loss.value(scores).sum() + v @ penalty @ v / 2)
+        losses, *_ = loss.terms((design @ v)[:, None, None])
+        return float(losses.sum() + v @ penalty @ v / 2)
 
     assert value(w[:, 0, 0]) <= minimize(value, np.zeros(14), method="BFGS").fun + 1e-9
 
@@ -163,7 +163,31 @@ def test_several_models_of_several_classes_take_few_products(monkeypatch):
     )
     w, converged = minimise(Problem(design, loss, subsets, penalty), everywhere[:, :, 0])
     assert converged.all()
-    slope, _ = loss.slope(np.asarray(design @ w.reshape(33, -1)).reshape(600, 6, 4))
+    _, slope, _ = loss.terms(np.asarray(design @ w.reshape(33, -1)).reshape(600, 6, 4))
     pull = np.asarray(design.T @ (subsets[:, None] * slope).reshape(600, -1)).reshape(w.shape)
     np.testing.assert_allclose(pull + np.tensordot(penalty, w, axes=1), 0, atol=1e-6)
     assert len(products) < 40, len(products)
+
+
+@pytest.mark.parametrize("unit", [1e-80, 1e80])
+def test_targets_and_weights_of_any_unit_are_solved_alike(rows, unit):
+    """Steps are solved in single precision, which holds no number beyond 1e38."""
+    design, penalty, y = rows
+    ones = np.ones((300, 1))
+    w, _ = minimise(Problem(design, SquaredLoss(y), ones, penalty))
+    scaled, converged = minimise(Problem(design, SquaredLoss(unit * y), ones, penalty))
+    heavy, done = minimise(Problem(design, SquaredLoss(y), unit * ones, unit * penalty))
+    assert converged.all()
+    assert done.all()
+    np.testing.assert_allclose(scaled / unit, w, atol=1e-9)
+    np.testing.assert_allclose(heavy, w, atol=1e-9)
+
+
+def test_rows_in_blocks_are_all_rows(rows, monkeypatch):
+    design, penalty, y = rows
+    loss, weights = SoftmaxLoss(np.digitize(y, [1, 2, 3]), 4), np.ones((300, 2))
+    w, _ = minimise(Problem(design, loss, weights, penalty))
+    monkeypatch.setattr("pacsklearn.tabular.additive.solver._BLOCK", 7 * 4 * 2)
+    problem = Problem(design, loss, weights, penalty)
+    assert len(problem.blocks) == 43
+    np.testing.assert_allclose(minimise(problem)[0], w, atol=1e-9)

@@ -62,8 +62,7 @@ def test_the_constrained_minimum_is_a_general_optimisers():
     assert (np.diff(w[1:7]) >= -1e-12).all()
 
     def value(v):
-        scores = problem.scores(v[:, None, None])
-        return float(problem.loss.value(scores).sum() + v @ penalty @ v / 2)
+        return float(problem.terms(v[:, None, None])[0][0])
 
     rising = [{"type": "ineq", "fun": lambda v, i=i: v[i + 1] - v[i]} for i in range(1, 6)]
     known = minimize(value, np.zeros(8), constraints=rising, method="SLSQP", tol=1e-12)
