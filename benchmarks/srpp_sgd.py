@@ -35,9 +35,10 @@ import numpy as np
 from baselines.group_divergence import group_divergence, sampled_gaussian_divergence
 from report import Figures, print_table
 from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from pacsklearn.audit.row_losses import membership_auc, row_losses
+from pacsklearn.audit.row_losses import row_losses
 from pacsklearn.datasets import load_adult
 from pacsklearn.srpp import (
     Batches,
@@ -256,7 +257,7 @@ def overfitted(figures: Figures) -> list[tuple[float, ...]]:
                 random_state=seed,
             ).fit(images[inside], y[inside])
             pair = [row_losses(model, images[part], y[part]) for part in (inside, outside)]
-            areas.append(membership_auc(*pair))
+            areas.append(roc_auc_score(np.repeat([1, 0], 200), -np.concatenate(pair)))
             losses.append([np.median(each) for each in pair])
             scores.append([100 * model.score(images[part], y[part]) for part in (inside, outside)])
         loss, score = np.mean(losses, axis=0), np.mean(scores, axis=0)

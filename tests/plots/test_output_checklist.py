@@ -12,7 +12,6 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from pacsklearn import Membership, PACPrivate, SRPPPrivate, Subsets
 from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
-from pacsklearn.plots.deployment_record import deployment_record
 from pacsklearn.plots.output_checklist import output_checklist
 from pacsklearn.plots.published_schema import check_document
 from pacsklearn.srpp import Renyi
@@ -103,19 +102,3 @@ def test_a_limit_on_membership_needs_membership_to_be_the_secret():
         if "acceptable" in line.question and "success" in line.question
     )
     assert line.verdict == "violated"
-
-
-def test_the_registry_is_told_that_it_is_not_differential_privacy(guarantee):
-    about = {"name": "A model", "data_curators": ["A clinic"], "intended_use": "teaching"}
-    record = deployment_record(guarantee, **about)["deployment"]
-    assert record["product"]["data_curators"] == ["A clinic"]
-    assert "Not differential privacy" in record["privacy_loss"]["privacy_parameters_description"]
-    parameters = record["privacy_loss"]["privacy_parameters"]
-    assert parameters["bound"] == guarantee.spent
-    assert "epsilon" not in parameters
-    assert record["privacy_loss"]["privacy_unit"] == "row"
-    model = SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
-    record = deployment_record(model, **about)["deployment"]
-    costs = model.guarantee_.costs
-    assert record["privacy_loss"]["privacy_parameters"]["epsilon"] == costs.full_epsilon
-    json.dumps(record, allow_nan=False)

@@ -124,10 +124,6 @@ class Guarantee(ABC):
     def reached(self, limit: Budget) -> float | None:
         """Return the most that is reached of what a budget bounds; None where none is stated."""
 
-    @abstractmethod
-    def beside_dp(self, delta: float) -> tuple[dict[str, float], str]:
-        """Return parameters that differential privacy has too, and how the promise stands to it."""
-
     @property
     def summary(self) -> str:
         """Promise and figures on one screen; ``str()`` has all that is stated."""

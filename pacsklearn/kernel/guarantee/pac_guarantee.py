@@ -131,18 +131,6 @@ class PACGuarantee(Guarantee):
             "identification": self.posterior_identification,
         }.get(limit.name)
 
-    def beside_dp(self, delta: float) -> tuple[dict[str, float], str]:
-        """Return no parameters, and the epsilon of the same membership bound in words."""
-        # pac-private-algorithms, equation 2. The notions protect different things: their bounds on
-        # membership are compared, and nothing is differentially private for it.
-        epsilon = dp_epsilon(self.posterior_membership, delta)
-        compared = "no finite epsilon" if epsilon == math.inf else f"epsilon {epsilon:.4g}"
-        return {}, (
-            "Not differential privacy. The promise bounds what a release reveals about which rows "
-            "of a known table were used; the comparison is of membership bounds alone. A mechanism "
-            f"of the same membership bound has {compared}."
-        )
-
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Bounds and facts, each with its unit and what it means; the headline stands first."""

@@ -106,15 +106,6 @@ class PufferfishGuarantee(Guarantee):
         comparable = limit.name == "renyi" and limit.get_params()["order"] <= self.costs.order
         return self.costs.full if comparable else None
 
-    def beside_dp(self, delta: float) -> tuple[dict[str, float], str]:
-        """Return order, epsilon and delta, which are about the secret."""
-        del delta  # the budget states its own
-        costs = self.costs
-        return {"renyi_order": costs.order, "epsilon": costs.full_epsilon, "delta": costs.delta}, (
-            "Pufferfish privacy of the stated secret: epsilon and delta are about any two of its "
-            "protected values, not about single rows."
-        )
-
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Bounds and facts, each with its unit and what it means; the headline stands first."""
