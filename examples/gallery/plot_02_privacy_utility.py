@@ -29,7 +29,7 @@ curve = privacy_utility_curve(
     n_releases=50,
     secret=Subsets(64),
 )
-print(curve.table())
+print(curve)
 
 # %%
 

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+# Pairs that are listed at most.
+_MOST_PAIRS = 100_000
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -44,9 +47,7 @@ class NearDuplicates:
         )
 
 
-def near_duplicates(
-    X: Any, groups: Any = None, *, tolerance: float = 1e-3, most_pairs: int = 100_000
-) -> NearDuplicates:
+def near_duplicates(X: Any, groups: Any = None, *, tolerance: float = 1e-3) -> NearDuplicates:
     """Look for rows that ``groups`` does not join and that differ by next to nothing.
 
     Parameters
@@ -58,8 +59,6 @@ def near_duplicates(
         Unit of privacy, as given to ``fit``.
     tolerance : float, default=1e-3
         Largest difference in any column.
-    most_pairs : int, default=100_000
-        Pairs that are listed at most.
 
     Returns
     -------
@@ -91,9 +90,9 @@ def near_duplicates(
         kept = (first < second) & (units[first] != units[second])
         near_pairs.append(np.column_stack([first[kept], second[kept]]))
         total += int(kept.sum())
-        if total >= most_pairs:
+        if total >= _MOST_PAIRS:
             break
-    pairs = np.concatenate(near_pairs)[:most_pairs]
+    pairs = np.concatenate(near_pairs)[:_MOST_PAIRS]
     return NearDuplicates(pairs, len(table), float(tolerance))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -87,7 +86,6 @@ def operating_points(
     prior: float,
     information: float | None,
     sequential: bool = False,
-    rates: Sequence[float] = RATES,
 ) -> tuple[OperatingPoint, ...]:
     """Return the points of an attack whose last ``n_counted`` rounds are counted.
 
@@ -102,8 +100,6 @@ def operating_points(
         Rounds that are counted. Thresholds are chosen on the others.
     prior, information, sequential
         As for :class:`OperatingPoint`.
-    rates : sequence of float
-        False-positive rates to aim at.
 
     Returns
     -------
@@ -117,7 +113,7 @@ def operating_points(
     if before.size == 0:
         return ()
     points = []
-    for rate in rates:
+    for rate in RATES:
         # With k non-members above it a threshold is aimed at k of them; the largest at fewer.
         called = scored[first:] > before[int(rate * before.size)]
         inside = true[first:]

@@ -130,8 +130,7 @@ class AdditiveTermsDisplay(Display):
             Without matplotlib.
         """
         self._shown = self._chosen(terms)
-        self._drawn(ax)
-        return self
+        return super().plot(ax)
 
     @property
     def _n_axes(self) -> int:

@@ -54,7 +54,16 @@ class Display(ABC):
         ValueError
             When there are too many axes, or too few.
         """
-        return self._drawn(ax)
+        plt = pyplot(type(self).__name__) if ax is None else None
+        with _style():
+            if plt is not None:
+                ax = self._new_axes(plt.figure(figsize=self._size, layout="constrained"))
+            axes = tuple(np.ravel(np.asarray(ax, dtype=object)))
+            if len(axes) != self._n_axes:
+                raise ValueError(f"ax must hold {self._n_axes} Axes, got {len(axes)}.")
+            self.figure_ = axes[0].figure
+            self._draw(*axes)
+        return self
 
     def png(self) -> bytes:
         """Draw on a figure that pyplot does not know: none is left open, no backend is chosen."""
@@ -66,18 +75,6 @@ class Display(ABC):
         stream = io.BytesIO()
         figure.savefig(stream, format="png", dpi=110)
         return stream.getvalue()
-
-    def _drawn(self, ax: Any, **options: Any) -> Self:
-        plt = pyplot(type(self).__name__) if ax is None else None
-        with _style():
-            if plt is not None:
-                ax = self._new_axes(plt.figure(figsize=self._size, layout="constrained"))
-            axes = tuple(np.ravel(np.asarray(ax, dtype=object)))
-            if len(axes) != self._n_axes:
-                raise ValueError(f"ax must hold {self._n_axes} Axes, got {len(axes)}.")
-            self.figure_ = axes[0].figure
-            self._draw(*axes, **options)
-        return self
 
     @property
     def _size(self) -> tuple[float, float]:
@@ -92,5 +89,5 @@ class Display(ABC):
         return figure.subplots(**self._grid)
 
     @abstractmethod
-    def _draw(self, *axes: Any, **options: Any) -> None:
+    def _draw(self, *axes: Any) -> None:
         """Draw on axes that are there, and keep them as ``ax_`` or ``axes_``."""

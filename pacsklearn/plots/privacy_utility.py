@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -39,13 +39,13 @@ class PrivacyUtilityDisplay(Display):
     ax_ : matplotlib Axes
         Axes with the scores.
     membership_ax_ : matplotlib Axes
-        Right-hand axes with the membership bound; None when it was not asked for.
+        Right-hand axes with the membership bound.
     figure_ : matplotlib Figure
         Figure that holds them.
     lines_ : list of matplotlib Line2D
         Median of each noise backend.
     spreads_ : list of matplotlib collections
-        Quartiles of each noise backend; empty when not asked for.
+        Quartiles of each noise backend.
     legend_ : matplotlib Legend
         Below the axes.
 
@@ -63,9 +63,7 @@ class PrivacyUtilityDisplay(Display):
     curve: PrivacyUtilityCurve
 
     @classmethod
-    def from_curve(
-        cls, curve: PrivacyUtilityCurve, ax: Any = None, **options: Any
-    ) -> PrivacyUtilityDisplay:
+    def from_curve(cls, curve: PrivacyUtilityCurve, ax: Any = None) -> PrivacyUtilityDisplay:
         """Draw a curve that is already there.
 
         Parameters
@@ -73,10 +71,8 @@ class PrivacyUtilityDisplay(Display):
         curve : PrivacyUtilityCurve
         ax : matplotlib Axes, optional
             A new figure is made when not given.
-        **options : dict
-            Passed to :meth:`plot`.
         """
-        return cls(curve=curve).plot(ax, **options)
+        return cls(curve=curve).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -96,67 +92,19 @@ class PrivacyUtilityDisplay(Display):
         pyplot(cls.__name__)
         return cls(curve=privacy_utility_curve(estimator, X, y, **options)).plot(ax)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        spread: str | None = "auto",
-        membership: bool = True,
-        line_kwargs: dict[str, Any] | None = None,
-    ) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure is made when not given.
-        spread : {"auto", "band", "bars", None}, default="auto"
-            How the quartiles of the releases are shown; "auto" takes a band for one backend and
-            bars for several.
-        membership : bool, default=True
-            Show the bound on membership inference on a second axis.
-        line_kwargs : dict, optional
-            Passed to ``ax.plot`` for the medians.
-
-        Raises
-        ------
-        ImportError
-            Without matplotlib.
-        ValueError
-            When ``spread`` is something else.
-        """
-        if spread not in ("auto", "band", "bars", None):
-            raise ValueError(f"spread must be 'auto', 'band', 'bars' or None, got {spread!r}.")
-        if spread == "auto":
-            spread = "band" if len(self.curve.noises) == 1 else "bars"
-        return self._drawn(ax, spread=spread, membership=membership, line_kwargs=line_kwargs or {})
-
-    def _draw(
-        self,
-        ax: Any,
-        *,
-        spread: str | None,
-        membership: bool,
-        line_kwargs: dict[str, Any],
-    ) -> None:
+    def _draw(self, ax: Any) -> None:
         self.ax_ = ax
         self.lines_: list[Any] = []
         self.spreads_: list[Any] = []
         ax.set_xscale("log", base=2)
         for i, noise in enumerate(self.curve.noises):
-            self._draw_backend(i, noise, spread, line_kwargs)
+            self._draw_backend(i, noise)
         baseline = ax.axhline(
             self.curve.noiseless_score, linestyle="--", color=NEUTRAL, label="no noise, not private"
         )
-        handles = [*self.lines_, baseline]
-        self.membership_ax_ = None
-        if membership:
-            handles.append(self._draw_membership())
-        self._label(handles)
+        self._label([*self.lines_, baseline, self._draw_membership()])
 
-    def _draw_backend(
-        self, index: int, noise: str, spread: str | None, options: dict[str, Any]
-    ) -> None:
+    def _draw_backend(self, index: int, noise: str) -> None:
         points = self.curve.of(noise)
         style = {
             "color": COLOURS[index % len(COLOURS)],
@@ -164,18 +112,19 @@ class PrivacyUtilityDisplay(Display):
             "markersize": 4.5,
             "label": noise,
         }
-        aside = index - (len(self.curve.noises) - 1) / 2 if spread == "bars" else 0.0
+        # Bands of several backends would hide each other: bars, side by side.
+        alone = len(self.curve.noises) == 1
+        aside = index - (len(self.curve.noises) - 1) / 2
         budgets = np.array([point.budget for point in points]) * _STEP_ASIDE**aside
-        (line,) = self.ax_.plot(budgets, [point.median for point in points], **style | options)
+        (line,) = self.ax_.plot(budgets, [point.median for point in points], **style)
         self.lines_.append(line)
         low, high = ([point.quantile(q) for point in points] for q in (0.25, 0.75))
         colour = line.get_color()
-        if spread == "band":
-            self.spreads_.append(
-                self.ax_.fill_between(budgets, low, high, color=colour, alpha=0.2, linewidth=0)
-            )
-        elif spread == "bars":
-            self.spreads_.append(self.ax_.vlines(budgets, low, high, colors=colour, alpha=0.6))
+        self.spreads_.append(
+            self.ax_.fill_between(budgets, low, high, color=colour, alpha=0.2, linewidth=0)
+            if alone
+            else self.ax_.vlines(budgets, low, high, colors=colour, alpha=0.6)
+        )
 
     def _draw_membership(self) -> Any:
         budgets = self.curve.budgets

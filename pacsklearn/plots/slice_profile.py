@@ -14,8 +14,6 @@ from pacsklearn.plots.display import Display, pyplot
 from pacsklearn.plots.palette import COLOURS, legend_below
 from pacsklearn.srpp.divergence.world_distances import slice_distances
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
-from pacsklearn.srpp.laws.sliced_law import SlicedLaw
-from pacsklearn.srpp.scenarios.scenario import Worlds
 
 _LABEL_ANGLE = 22.5
 
@@ -50,14 +48,11 @@ class SliceProfileDisplay(Display):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from pacsklearn.plots import SliceProfileDisplay
     >>> from pacsklearn.srpp import SliceProfile
-    >>> generator = np.random.default_rng(0)
-    >>> left = generator.normal(size=(20, 2)) * (1, 0.2)
-    >>> display = SliceProfileDisplay.from_outputs(
-    ...     left, left + (1, 0), SliceProfile.uniform(2, n_slices=16), sigma=2.0, order=4
-    ... )
+    >>> profile = SliceProfile.uniform(2, n_slices=16)
+    >>> divergences = 2.0 * profile.directions[:, 0] ** 2
+    >>> display = SliceProfileDisplay(profile=profile, divergences=divergences, order=4).plot()
     """
 
     profile: SliceProfile
@@ -66,31 +61,6 @@ class SliceProfileDisplay(Display):
     full: float | None = None
 
     _size = (6, 6.8)
-
-    @classmethod
-    def from_law(
-        cls, law: SlicedLaw, worlds: Worlds, profile: SliceProfile, *, ax: Any = None
-    ) -> SliceProfileDisplay:
-        """Draw a calibrated law; for the curator, who has one.
-
-        Parameters
-        ----------
-        law : SlicedLaw
-        worlds : Worlds
-            What it was calibrated on.
-        profile : SliceProfile
-        ax : matplotlib PolarAxes, optional
-            A new figure is made when not given.
-        """
-        pyplot(cls.__name__)
-        vectors = np.stack([law.decode(centre) for centre in law.centres])
-        spread = (profile.directions @ law.axes.T * law.step * law.scale) ** 2
-        instances = [(left.members, right.members) for left, right in worlds.instances()]
-        distances = slice_distances(vectors, instances, profile.directions)
-        order = law.costs.order
-        divergences = _divergences(distances, spread.sum(axis=1), order)
-        worst = divergences[int(np.argmax(divergences @ profile.weights))]
-        return cls(profile=profile, divergences=worst, order=order, full=law.costs.full).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -118,48 +88,17 @@ class SliceProfileDisplay(Display):
 
         pyplot(cls.__name__)
         replayed = replay_sliced(estimator, X, y, secret=secret, fit_params=fit_params)
-        return cls.from_law(replayed.law, replayed.worlds, replayed.profile, ax=ax)
-
-    @classmethod
-    def from_outputs(
-        cls,
-        left: Any,
-        right: Any,
-        profile: SliceProfile,
-        *,
-        sigma: float,
-        order: float = 4.0,
-        ax: Any = None,
-    ) -> SliceProfileDisplay:
-        """Draw what isotropic noise leaves of the difference between two sets of outputs.
-
-        Parameters
-        ----------
-        left, right : array-likes of shape (n, d) and (m, d)
-            Outputs of the data sets that two secrets stand for, equally likely each.
-        profile : SliceProfile
-        sigma : float
-            Standard deviation of the noise.
-        order : float, default=4
-            Renyi order.
-        ax : matplotlib PolarAxes, optional
-            A new figure is made when not given.
-        """
-        pyplot(cls.__name__)
-        first, second = (np.asarray(part, dtype=np.float64) for part in (left, right))
-        if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != (profile.dimension,):
-            raise ValueError(
-                f"left and right must have shape (n, {profile.dimension}), as the profile's "
-                f"directions, got {first.shape} and {second.shape}."
-            )
-        if not sigma > 0:
-            raise ValueError(f"sigma must be a positive standard deviation, got {sigma!r}.")
-        vectors = np.concatenate([first, second])
-        members = [(range(len(first)), range(len(first), len(vectors)))]
-        distances = slice_distances(vectors, members, profile.directions)
-        spread = np.full(profile.n_slices, float(sigma) ** 2)
-        divergences = _divergences(distances, spread, order)
-        return cls(profile=profile, divergences=divergences[0], order=float(order)).plot(ax)
+        law, profile, order = replayed.law, replayed.profile, replayed.law.costs.order
+        vectors = np.stack([law.decode(centre) for centre in law.centres])
+        spread = (profile.directions @ law.axes.T * law.step * law.scale) ** 2
+        instances = [(left.members, right.members) for left, right in replayed.worlds.instances()]
+        distances = slice_distances(vectors, instances, profile.directions)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            divergences = order * distances**2 / (2 * spread.sum(axis=1))
+        # Without noise only slices along which nothing differs are left.
+        divergences = np.where(distances > 0, divergences, 0.0)
+        worst = divergences[int(np.argmax(divergences @ profile.weights))]
+        return cls(profile=profile, divergences=worst, order=order, full=law.costs.full).plot(ax)
 
     @property
     def average(self) -> float:
@@ -227,10 +166,3 @@ class SliceProfileDisplay(Display):
         falling = np.sort(self.divergences)[::-1]
         values = np.concatenate([falling[::2], falling[1::2][::-1]])
         return np.pi / 2 + np.linspace(0, 2 * np.pi, values.size, endpoint=False), values
-
-
-def _divergences(distances: Floats, variances: Floats, order: float) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        divergences = order * distances**2 / (2 * variances)
-    # Without noise only slices along which nothing differs are left.
-    return np.where(distances > 0, divergences, 0.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -41,7 +40,7 @@ def test_statistics_are_those_of_the_scores(curve: PrivacyUtilityCurve) -> None:
 
 
 def test_table_is_aligned_and_warns(curve: PrivacyUtilityCurve) -> None:
-    text = curve.table()
+    text = str(curve)
     assert str(curve) == text
     lines = text.splitlines()
     rule = next(i for i, line in enumerate(lines) if set(line) == {"-"})
@@ -61,22 +60,6 @@ def test_json_round_trip(curve: PrivacyUtilityCurve) -> None:
     text = curve.to_json(indent=1)
     assert PrivacyUtilityCurve.from_json(text) == curve
     assert json.loads(text)["points"][0]["budget"] == 1 / 64
-
-
-def test_frame_has_a_row_for_each_point(curve: PrivacyUtilityCurve) -> None:
-    frame = curve.to_frame()
-    assert len(frame) == len(curve.points)
-    assert frame["median"].tolist() == [point.median for point in curve.points]
-    assert set(frame.columns) >= {"noise", "budget", "posterior_membership", "dp_epsilon"}
-    assert frame.groupby("noise").size().to_dict() == {"diagonal": 3, "logdet": 3}
-
-
-def test_frame_without_pandas_names_the_extra(
-    curve: PrivacyUtilityCurve, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"\[plot\]"):
-        curve.to_frame()
 
 
 def test_results_are_frozen(curve: PrivacyUtilityCurve) -> None:

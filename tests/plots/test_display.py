@@ -23,8 +23,7 @@ COMPUTING = {
     "outputs": lambda: NoiseSpectrumDisplay.from_outputs(None),
     "orders of outputs": lambda: StabilityDisplay.from_outputs(None),
     "curve": lambda: PrivacyUtilityDisplay.from_estimator(None, None),
-    "law": lambda: SliceProfileDisplay.from_law(None, None, None),
-    "slices": lambda: SliceProfileDisplay.from_outputs(None, None, None, sigma=1.0),
+    "slices": lambda: SliceProfileDisplay.from_estimator(None, None),
 }
 
 

@@ -89,16 +89,9 @@ def test_legend_lies_below_the_data_and_the_label(curves: Any) -> None:
 
 def test_given_axes_are_drawn_on(curves: Any, pyplot: Any) -> None:
     figure, axes = pyplot.subplots(1, 2)
-    left = PrivacyUtilityDisplay.from_curve(
-        curves[1], axes[0], membership=False, spread=None, line_kwargs={"color": "red"}
-    )
-    right = PrivacyUtilityDisplay.from_curve(curves[4], ax=axes[1], spread="band")
-    assert left.ax_ is axes[0]
-    assert left.figure_ is figure
-    assert left.membership_ax_ is None
-    assert left.spreads_ == []
-    assert left.lines_[0].get_color() == "red"
-    assert {line.get_xdata()[0] for line in right.lines_} == {1 / 64}
+    display = PrivacyUtilityDisplay.from_curve(curves[1], axes[0])
+    assert display.ax_ is axes[0]
+    assert display.figure_ is figure
 
 
 def test_many_budgets_are_not_all_labelled() -> None:
@@ -115,11 +108,6 @@ def test_one_budget_can_be_drawn(curves: Any) -> None:
     options = OPTIONS | {"budgets": [1]}
     display = PrivacyUtilityDisplay.from_estimator(RidgeClassifier(), X, y, **options)
     display.figure_.canvas.draw()
-
-
-def test_unknown_spread_is_named(curves: Any) -> None:
-    with pytest.raises(ValueError, match="spread"):
-        PrivacyUtilityDisplay.from_curve(curves[1], spread="violin")
 
 
 def test_without_matplotlib_the_extra_is_named(

@@ -8,25 +8,26 @@ from sklearn.linear_model import Ridge
 
 from pacsklearn import SRPPPrivate
 from pacsklearn.plots.slice_profile import SliceProfileDisplay
-from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SliceProfile
-from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
+from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SliceProfile, Slices
 
-LEFT = np.random.default_rng(0).normal(size=(20, 2))
 PROFILE = SliceProfile.uniform(2, n_slices=16)
 
 
-def test_a_shift_costs_its_projection():
-    shift = np.array([1.0, 0.5])
-    display = SliceProfileDisplay.from_outputs(LEFT, LEFT + shift, PROFILE, sigma=2.0, order=4)
-    expected = 4 * (PROFILE.directions @ shift) ** 2 / (2 * 4)
-    np.testing.assert_allclose(display.divergences, expected)
-    assert display.average == pytest.approx(expected.mean())
-    assert display.joint == pytest.approx(np.log(np.mean(np.exp(3 * expected))) / 3)
-    assert display.average <= display.joint <= expected.max()
+def drawn(profile, shift, sigma, ax=None):
+    """A shift of two secrets' outputs under isotropic noise costs its projection."""
+    divergences = 4 * (profile.directions @ shift) ** 2 / (2 * sigma**2)
+    return SliceProfileDisplay(profile=profile, divergences=divergences, order=4).plot(ax)
+
+
+def test_average_and_joint():
+    display = drawn(PROFILE, [1.0, 0.5], sigma=2.0)
+    assert display.average == pytest.approx(display.divergences.mean())
+    assert display.joint == pytest.approx(np.log(np.mean(np.exp(3 * display.divergences))) / 3)
+    assert display.average <= display.joint <= display.divergences.max()
 
 
 def test_of_two_numbers_the_angle_is_the_direction():
-    display = SliceProfileDisplay.from_outputs(LEFT, LEFT + np.array([1, 0]), PROFILE, sigma=2.0)
+    display = drawn(PROFILE, [1, 0], sigma=2.0)
     line = display.ax_.get_lines()[0]
     angles, radii = line.get_data()
     assert len(angles) == 33
@@ -34,29 +35,26 @@ def test_of_two_numbers_the_angle_is_the_direction():
 
 
 def test_of_more_numbers_slices_are_sorted_to_both_sides():
-    left = np.random.default_rng(1).normal(size=(10, 5))
-    profile = SliceProfile.uniform(5, n_slices=40)
-    display = SliceProfileDisplay.from_outputs(left, left + 1, profile, sigma=3.0)
+    display = drawn(SliceProfile.uniform(5, n_slices=40), np.ones(5), sigma=3.0)
     radii = display.ax_.get_lines()[0].get_ydata()
     assert radii[0] == radii.max() == radii[-1]
     assert np.argmin(radii) in {19, 20, 21}
     assert sorted(radii[:-1]) == pytest.approx(sorted(display.divergences))
 
 
-def test_a_law_costs_what_it_says():
+def test_an_estimator_of_groups_costs_what_it_says():
     generator = np.random.default_rng(3)
     X, group = generator.normal(size=(30, 3)), np.repeat([0, 1, 2], 10)
     X[group == 1] += 0.5
-    scenario = GroupScenario()
-    worlds = worlds_of(scenario, X, group)
-    vectors = np.stack([world.data(X, None)[0].mean(axis=0) for world in worlds.worlds])
-    profile = SliceProfile.uniform(3, n_slices=30)
-    target = SlicedTarget(epsilon=1.0, order=4.0, aggregation="average", profile=profile)
-    law = sliced_law(vectors, worlds, target)
-    display = SliceProfileDisplay.from_law(law, worlds, profile)
-    assert display.average == pytest.approx(law.costs.average, rel=1e-4)
-    assert display.divergences.max() <= law.costs.worst_slice * (1 + 1e-4)
-    assert display.full == law.costs.full
+    model = SRPPPrivate(
+        lambda X: X.mean(axis=0), scenario=GroupScenario(), slices=Slices(30, aggregation="average")
+    )
+    model.fit(X, secret=group, realized=0)
+    display = SliceProfileDisplay.from_estimator(model, X, secret=group)
+    costs = model.guarantee_.costs
+    assert display.average == pytest.approx(costs.average, rel=1e-4)
+    assert display.divergences.max() <= costs.worst_slice * (1 + 1e-4)
+    assert display.full == costs.full
 
 
 def test_an_estimator_is_replayed():
@@ -68,16 +66,6 @@ def test_an_estimator_is_replayed():
     assert display.full == model.guarantee_.costs.full
 
 
-def worlds_of(scenario, X, group):
-    from pacsklearn.srpp.scenarios.scenario import SecretColumn
-
-    return scenario.worlds(X, None, SecretColumn(group, None))
-
-
-def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="shape"):
-        SliceProfileDisplay.from_outputs(np.ones((3, 4)), np.ones((3, 4)), PROFILE, sigma=1)
-    with pytest.raises(ValueError, match="sigma"):
-        SliceProfileDisplay.from_outputs(LEFT, LEFT, PROFILE, sigma=0)
+def test_axes_must_be_polar():
     with pytest.raises(ValueError, match="polar"):
-        SliceProfileDisplay.from_outputs(LEFT, LEFT, PROFILE, sigma=1, ax=plt.subplots()[1])
+        drawn(PROFILE, [1, 0], sigma=1.0, ax=plt.subplots()[1])

@@ -11,8 +11,6 @@ from sklearn.base import BaseEstimator
 
 from pacsklearn._sklearn_compat import Interval, StrOptions
 
-_SHARE = Interval(Real, 0, 1, closed="left")
-
 
 @final
 @dataclass(repr=False)
@@ -27,8 +25,6 @@ class LearningRate(BaseEstimator):
         Step size: ``eta0``; ``eta0 / step**power_t``; or falling to zero along a cosine.
     power_t : float, default=0.25
         Of ``"invscaling"``.
-    warmup : float, default=0.0
-        Share of the run in which the step size rises.
     momentum : float, default=0.0
         Share of the last step's direction that is kept.
 
@@ -42,23 +38,19 @@ class LearningRate(BaseEstimator):
     eta0: float = 0.1
     schedule: str = "cosine"
     power_t: float = 0.25
-    warmup: float = 0.0
     momentum: float = 0.0
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "eta0": [Interval(Real, 0, None, closed="neither")],
         "schedule": [StrOptions({"constant", "invscaling", "cosine"})],
         "power_t": [Interval(Real, 0, None, closed="left")],
-        "warmup": [_SHARE],
-        "momentum": [_SHARE],
+        "momentum": [Interval(Real, 0, 1, closed="left")],
     }
 
     def size(self, step: int, n_steps: int) -> float:
         """Return the size of a step, counted from 0, of a run of so many."""
-        rising = self.warmup * n_steps
-        size = self.eta0 * min(1.0, (step + 1) / rising if rising > 1 else 1.0)
         if self.schedule == "invscaling":
-            return float(size / (step + 1) ** self.power_t)
+            return float(self.eta0 / (step + 1) ** self.power_t)
         if self.schedule == "cosine":
-            return float(size * (1 + math.cos(math.pi * min(step / n_steps, 1.0))) / 2)
-        return float(size)
+            return float(self.eta0 * (1 + math.cos(math.pi * min(step / n_steps, 1.0))) / 2)
+        return float(self.eta0)

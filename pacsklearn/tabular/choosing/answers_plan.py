@@ -49,8 +49,38 @@ class AnswersAdvice(Advice):
     name = "responses"
 
     def before(self, plan: Responder, candidates: Candidates) -> None:
-        """Warn when answers are expected to be no better than a constant."""
-        warn_of_poor_answers(plan, candidates)
+        """Warn of answers that are expected to be no better than a constant."""
+        if np.ndim(candidates.y) != 1:
+            return
+        kind, estimator = plan.kind, candidates.estimator
+
+        def ask(queries: Any) -> Any:
+            return plan.predictions(plan.models.checked(queries), _QUICK_CANDIDATES)
+
+        # Every fit of answers comes through here: some candidates and rows stand for all.
+        few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
+        try:
+            simulated, held_out = _simulated(
+                few,
+                kind,
+                ask,
+                partial(answers_score, kind),
+                most=_QUICK_ROWS,
+                n_releases=_QUICK_RELEASES,
+            )
+        except SubsetFitError:
+            # Candidates that cannot answer some rows may answer others; predict says which.
+            return
+        verdict = _verdict(title_of(estimator), kind, few, simulated, held_out, plan.step_budget)
+        if verdict.gain <= 0:
+            contested = simulated.n_contested / simulated.n_queries
+            advice = " ".join([_HELP, *advice_on_answers(contested, kind)])
+            warn_user(
+                f"Answers of {type(estimator).__name__}, {plan.step_budget:.4g} nats each, are "
+                f"expected to be no better than a constant answer: {_AT_RANDOM}. {advice} "
+                "PACPrivate.plan shows the figures (for the curator's eyes).",
+                UtilityWarning,
+            )
 
     def plan(self, kind: Answers, estimator: Any, request: PlanRequest) -> FitPlan:
         """Return the plan of private answers to rows like those outside the drawn subset."""
@@ -98,41 +128,6 @@ class AnswersAdvice(Advice):
                 *([] if verdict.beats_reference else [poor]),
                 *advice_on_answers(contested, labels),
             ),
-        )
-
-
-def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
-    """Warn when answers are expected to be no better than a constant; nothing secret is used."""
-    if np.ndim(candidates.y) != 1:
-        return
-    kind, estimator = responder.kind, candidates.estimator
-
-    def ask(queries: Any) -> Any:
-        return responder.predictions(responder.models.checked(queries), _QUICK_CANDIDATES)
-
-    # Every fit of answers comes through here: some candidates and rows stand for all.
-    few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
-    try:
-        simulated, held_out = _simulated(
-            few,
-            kind,
-            ask,
-            partial(answers_score, kind),
-            most=_QUICK_ROWS,
-            n_releases=_QUICK_RELEASES,
-        )
-    except SubsetFitError:
-        # Candidates that cannot answer some rows may answer others; predict says which.
-        return
-    verdict = _verdict(title_of(estimator), kind, few, simulated, held_out, responder.step_budget)
-    if verdict.gain <= 0:
-        contested = simulated.n_contested / simulated.n_queries
-        advice = " ".join([_HELP, *advice_on_answers(contested, kind)])
-        warn_user(
-            f"Answers of {type(estimator).__name__}, {responder.step_budget:.4g} nats each, are "
-            f"expected to be no better than a constant answer: {_AT_RANDOM}. {advice} "
-            "PACPrivate.plan shows the figures (for the curator's eyes).",
-            UtilityWarning,
         )
 
 

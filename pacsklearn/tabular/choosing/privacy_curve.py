@@ -119,7 +119,7 @@ def privacy_utility_curve(
     Returns
     -------
     PrivacyUtilityCurve
-        Prints as a table; ``to_frame()``, ``to_json()`` and ``plot()`` give the rest.
+        Prints as a table; ``to_json()`` has all scores, and ``PrivacyUtilityDisplay`` draws it.
 
     Raises
     ------
@@ -222,7 +222,6 @@ def privacy_utility_curve(
         ),
         all_rows_score=scorer(on_all_rows, X_test, y_test),
         prior_membership=prior,
-        secret_entropy=space.entropy,
         n_subsets=space.n_subsets,
         n_rows=space.n_rows,
         n_test_rows=int(X_test.shape[0]),

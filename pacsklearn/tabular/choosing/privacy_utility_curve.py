@@ -10,7 +10,6 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn._optional import optional
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 
 CURATOR_ONLY = (
@@ -126,8 +125,6 @@ class PrivacyUtilityCurve:
         Score of one model fitted on all training rows: not private either.
     prior_membership : float
         Success of guessing the membership of the least protected unit blindly.
-    secret_entropy : float
-        Nats from which on a budget needs no noise.
     n_subsets, n_rows, n_test_rows : int
         Candidate subsets, rows they are drawn from, held-out rows.
     """
@@ -138,7 +135,6 @@ class PrivacyUtilityCurve:
     noiseless_score: float
     all_rows_score: float
     prior_membership: float
-    secret_entropy: float
     n_subsets: int
     n_rows: int
     n_test_rows: int
@@ -159,7 +155,7 @@ class PrivacyUtilityCurve:
             raise ValueError(f"noise must be one of {', '.join(self.noises)}, got {noise!r}.")
         return tuple(point for point in self.points if point.noise == noise)
 
-    def table(self) -> str:
+    def __str__(self) -> str:
         """Write plain text with aligned columns: one line for each backend and budget."""
         title = (
             f"{self.estimator}, {self.scoring} on {self.n_test_rows:,} held-out rows; "
@@ -194,20 +190,6 @@ class PrivacyUtilityCurve:
         width = len(lines[1])
         text = [*textwrap.wrap(title, width), limits, "", *lines, ""]
         return "\n".join(text + [line for note in notes for line in textwrap.wrap(note, width)])
-
-    def __str__(self) -> str:
-        return self.table()
-
-    def to_frame(self) -> Any:
-        """Return the points as a pandas DataFrame, one row each.
-
-        Raises
-        ------
-        ImportError
-            Without pandas.
-        """
-        pd = optional("pandas", extra="plot", purpose="to_frame")
-        return pd.DataFrame([point.to_dict() for point in self.points])
 
     def to_json(self, **options: Any) -> str:
         """Write JSON text, which :meth:`from_json` reads. ``options`` go to :func:`json.dumps`."""

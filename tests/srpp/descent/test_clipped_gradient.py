@@ -95,8 +95,7 @@ def test_penalties():
 
 
 def test_step_sizes():
-    warm = LearningRate(2.0, "constant", 0.5, warmup=0.4)
-    np.testing.assert_allclose([warm.size(t, 10) for t in range(5)], [0.5, 1.0, 1.5, 2.0, 2.0])
+    assert LearningRate(2.0, "constant", 0.5).size(3, 10) == 2.0
     falling = LearningRate(2.0, "invscaling", 0.5)
     np.testing.assert_allclose([falling.size(t, 10) for t in (0, 3, 8)], [2.0, 1.0, 2 / 3])
     cosine = LearningRate(2.0, "cosine")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
@@ -93,7 +92,6 @@ def audit_one_run(
     delta: float | None = None,
     level: float = 0.999,
     random_state: int = 0,
-    losses: Callable[[Any, Any, Any], Any] = row_losses,
 ) -> OneRunAudit:
     """Train once on one row of every pair, and guess which.
 
@@ -113,8 +111,6 @@ def audit_one_run(
     level : float, default=0.999
     random_state : int, default=0
         Public seed of pairs and coins.
-    losses : callable
-        ``losses(model, X, y)`` of shape (n_rows,).
 
     Returns
     -------
@@ -146,7 +142,7 @@ def audit_one_run(
     used = np.sort(pairs[np.arange(n_pairs), coins])
     model = clone(estimator).fit(rows[used], targets[used])
     promised, chance = _promise(model, epsilon, delta)
-    lost = np.asarray(losses(model, rows, targets), dtype=np.float64)[pairs]
+    lost = row_losses(model, rows, targets)[pairs]
     apart = lost[:, 0] - lost[:, 1]
     surest = np.argsort(-np.abs(apart), kind="stable")[:guesses]
     right = int(np.sum((apart[surest] > 0) == coins[surest]))

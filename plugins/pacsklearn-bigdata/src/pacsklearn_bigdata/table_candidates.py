@@ -16,7 +16,6 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._fit_report import note_fits, recorded, stage
 from pacsklearn.exceptions import SubsetFitError
-from pacsklearn.joint.memberships import Memberships
 from pacsklearn.joint.table_fitter import BatchWork, TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.candidates import FitOptions
@@ -81,18 +80,6 @@ class _Work:
     def __call__(self, batch: Batch) -> Sequence[Any]:
         members = self.design.members(batch.names)
         return self.work(batch.rows, self.coded(batch.target), members)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _First:
-    """What a fitter begins with."""
-
-    fitter: TableFitter
-    n_classes: int
-
-    def __call__(self, rows: Floats, targets: Any, members: Memberships) -> Sequence[Any]:
-        return self.fitter.table_sums(rows, targets, members, self.n_classes)
 
 
 @final
@@ -175,7 +162,7 @@ class TableCandidates:
         classes = self._classes() if fitter.wants_classes else None
         numbers = classes is None and get_tags(template).target_tags.required
         coded = _Coded(classes, as_numbers=numbers)
-        begin = _First(fitter, 0 if classes is None else len(classes))
+        begin = partial(fitter.table_sums, n_classes=0 if classes is None else len(classes))
         sums = table.total(_Work(design, coded, begin))
         sample, failed = table.profile.sample, list[TableError]()
 
