@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
@@ -21,8 +22,8 @@ _PAIRS = 32
 _SEED = 0
 # The logistic function is this mixture of normal ones, whose mean under a normal law is known;
 # minimax over all numbers, with an error below 6e-7 (least squares, reweighted).
-_SHARES = np.array([0.0233387441, 0.2076991949, 0.4297506408, 0.2948860265, 0.0443253936])
-_SLOPES = np.array([0.2915411023, 0.4109863819, 0.5762610588, 0.8039397859, 1.122728419])
+SHARES = np.array([0.0233387441, 0.2076991949, 0.4297506408, 0.2948860265, 0.0443253936])
+SLOPES = np.array([0.2915411023, 0.4109863819, 0.5762610588, 0.8039397859, 1.122728419])
 
 
 def logistic_normal(mean: Floats, variance: Floats) -> Floats:
@@ -32,8 +33,8 @@ def logistic_normal(mean: Floats, variance: Floats) -> Floats:
     ----------
     mean, variance : ndarray of equal shape
     """
-    spread = np.sqrt(1 + np.square(_SLOPES) * np.asarray(variance)[..., None])
-    return np.asarray(ndtr(np.asarray(mean)[..., None] * _SLOPES / spread) @ _SHARES)
+    spread = np.sqrt(1 + np.square(SLOPES) * np.asarray(variance)[..., None])
+    return np.asarray(ndtr(np.asarray(mean)[..., None] * SLOPES / spread) @ SHARES)
 
 
 @final
@@ -92,6 +93,11 @@ class AveragedClassifier(ClassifierMixin, BaseEstimator):
         """Number of features."""
         return int(self.estimator.n_features_in_)
 
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns, where the table had any."""
+        return np.asarray(self.estimator.feature_names_in_)
+
     def parts(self) -> Iterator[Any]:
         """Yield the plain model and its copies, whose weights change together."""
         yield self.estimator
@@ -112,6 +118,7 @@ class AveragedClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, averaged over the noise; (n_rows, n_classes)."""
+        check_is_fitted(self)
         if self.in_closed_form_:
             mean, variance = self.moments(X)
             odds = np.column_stack([-mean, mean])
@@ -126,7 +133,8 @@ class AveragedClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
 
 @final

@@ -15,19 +15,21 @@ from pacsklearn.estimators.archive import packed
 from pacsklearn.estimators.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.exceptions import BundleError
 
-_OURS: Final = (
-    "AdditiveClassifier",
-    "AdditiveRegressor",
-    "Column",
-    "FixedStructureForestClassifier",
-    "FixedStructureForestRegressor",
-    "Schema",
-    "SchemaEncoder",
-    "StepwiseClassifier",
-    "StepwiseRegressor",
-)
+# Where users import them from.
+_OURS: Final = {
+    "AveragedClassifier": "pacsklearn.estimators",
+    "AdditiveClassifier": "pacsklearn.tabular",
+    "AdditiveRegressor": "pacsklearn.tabular",
+    "Column": "pacsklearn.tabular",
+    "FixedStructureForestClassifier": "pacsklearn.tabular",
+    "FixedStructureForestRegressor": "pacsklearn.tabular",
+    "Schema": "pacsklearn.tabular",
+    "SchemaEncoder": "pacsklearn.tabular",
+    "StepwiseClassifier": "pacsklearn.tabular",
+    "StepwiseRegressor": "pacsklearn.tabular",
+}
 TRUSTED: Final = (
-    *(f"pacsklearn.tabular.{name}" for name in _OURS),
+    *(f"{module}.{name}" for name, module in _OURS.items()),
     "numpy.dtype",
     "scipy.sparse._csr.csr_matrix",
     "sklearn._loss.loss.HalfTweedieLoss",
@@ -171,7 +173,7 @@ def skops_file(thing: Any) -> bytes:
         members = {}
         for node in _nodes(document):
             if _is_ours(node):
-                node["__module__"] = "pacsklearn.tabular"
+                node["__module__"] = _OURS[node["__class__"]]
             if "__id__" in node:
                 node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
             if "file" in node:

@@ -11,7 +11,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -241,3 +243,15 @@ def test_a_law_without_noise_averages_over_nothing(cancer: Any) -> None:
         for average in (False, True)
     ]
     assert np.allclose(*proba, atol=1e-6)
+
+
+def test_an_averaged_model_knows_its_columns_and_when_it_was_released(cancer: Any) -> None:
+    X, y = cancer
+    frame = pd.DataFrame(X, columns=[f"column {place}" for place in range(X.shape[1])])
+    private = PACPrivate(
+        LogisticRegression(C=1e-6), release=Parameters(average=True), secret=Subsets(8)
+    )
+    model = private.fit(frame, y).released_estimator_
+    assert list(model.feature_names_in_) == list(frame.columns)
+    with pytest.raises(NotFittedError):
+        clone(model).predict(frame)

@@ -31,7 +31,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import SparseRandomProjection
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Subsets
+from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.tabular import (
     AdditiveClassifier,
     AdditiveRegressor,
@@ -231,7 +231,6 @@ def test_a_form_that_differs_is_left_out(iris, monkeypatch):
 def test_a_bundle_can_demand_it(iris, keys, tmp_path):
     from pacsklearn_publish import load_bundle, publish
 
-    from pacsklearn import PACPrivate
     from pacsklearn.exceptions import BundleError
 
     model = PACPrivate(linear.RidgeClassifier(), secret=Subsets(16)).fit(*iris)
@@ -242,3 +241,30 @@ def test_a_bundle_can_demand_it(iris, keys, tmp_path):
     private = PACPrivate(BisectingKMeans(3, random_state=0), secret=Subsets(16)).fit(iris[0])
     with pytest.raises(BundleError, match="ONNX"):
         publish(private, tmp_path / "n.pac", key=keys[0], onnx="required")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("encoded", [True, False])
+def test_averages_over_the_noise_are_published(table, iris, n_classes, encoded, keys, tmp_path):
+    from pacsklearn_publish import load_bundle, publish
+
+    X = table if encoded else iris[0]
+    first = SchemaEncoder(SCHEMA) if encoded else StandardScaler()
+    private = PACPrivate(
+        make_pipeline(first, linear.LogisticRegression(C=0.1)),
+        release=Parameters(average=True),
+        secret=Subsets(8, seed=0),
+    ).fit(X, np.arange(len(X)) % n_classes)
+    assert private.released_estimator_.in_closed_form_ == (n_classes == 2)
+    path = publish(private, tmp_path / "m.pac", key=keys[0], onnx="required")
+    found = load_bundle(path, key=keys[1])
+    assert largest_difference(found.model(), found.read("model.onnx"))[0] < 1e-5
+    np.testing.assert_array_equal(found.model().predict_proba(X), private.predict_proba(X))
+
+
+def test_averages_of_other_scores_have_no_operator(iris):
+    private = PACPrivate(
+        GaussianNB(), release=Parameters(average=True), secret=Subsets(8, seed=0)
+    ).fit(*iris)
+    found = onnx_file(private.released_estimator_)
+    assert found == (None, "no operator for averages of GaussianNB")

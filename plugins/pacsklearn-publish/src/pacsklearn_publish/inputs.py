@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pacsklearn.estimators.averaged import AveragedClassifier
 from pacsklearn.tabular.schema.schema import Schema
 
 _METHODS: Final = (
@@ -22,6 +23,8 @@ _METHODS: Final = (
 def model_parts(model: Any) -> Iterator[Any]:
     """Yield the model and the first step of it that does something, and of that, and so on."""
     yield model
+    if isinstance(model, AveragedClassifier):
+        yield from model_parts(model.estimator)
     for _, step in getattr(model, "steps", ()):
         if step is not None and step != "passthrough":
             yield from model_parts(step)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pacsklearn.estimators.averaged import SHARES, SLOPES, AveragedClassifier
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
@@ -88,6 +89,43 @@ def vote_graph(model: Any) -> Any:
     if model.voting == "soft":
         graph.probabilities(total, count)
     return graph.model("votes")
+
+
+def averaged_graph(model: AveragedClassifier) -> Any:
+    """Return the graph of linear scores whose probabilities are averaged over the noise."""
+    _, *copies = model.parts()
+    last = model.estimator if model.encoder_ is None else model.estimator[-1]
+    width = int(last.n_features_in_)
+    if np.shape(getattr(last, "coef_", ()))[-1:] != (width,):
+        raise NotImplementedError(f"averages of {type(last).__name__}")
+    graph, count = OnnxGraph(), len(model.classes_)
+    rows = graph.input("X", DOUBLE, width)
+
+    def scores(one: Any) -> str:
+        weights = np.atleast_2d(one.coef_)
+        return graph.node("Add", graph.matrix(rows, weights.T), np.ravel(one.intercept_)[None])
+
+    if not model.in_closed_form_:
+        ballots = [graph.node("Softmax", scores(one), axis=1) for one in copies]
+        total = graph.node("Div", graph.sum(ballots), np.float64(len(ballots)))
+        graph.labels(total, model.classes_)
+        graph.probabilities(total, count)
+        return graph.model("averaged_votes")
+    mean = scores(last)
+    apart = [graph.node("Sub", scores(one), mean) for one in copies]
+    squares = [graph.node("Mul", one, one) for one in apart]
+    variance = graph.sum(squares) if squares else graph.node("Sub", mean, mean)
+    spread = graph.node("Add", graph.node("Mul", variance, np.square(SLOPES)[None]), np.float64(1))
+    steep = graph.node("Mul", mean, SLOPES[None] / np.sqrt(2))
+    steep = graph.node("Div", steep, graph.node("Sqrt", spread))
+    # Runtimes know this function in single precision.
+    error = graph.node("Cast", graph.node("Erf", graph.node("Cast", steep, to=1)), to=11)
+    likely = graph.node("Add", graph.matrix(error, SHARES[:, None] / 2), np.float64(0.5))
+    both = graph.node("Concat", graph.node("Sub", mean, mean), mean, axis=1)
+    graph.labels(both, model.classes_)
+    other = graph.node("Sub", np.float64(1), likely)
+    graph.probabilities(graph.node("Concat", other, likely, axis=1), count)
+    return graph.model("averaged_over_noise")
 
 
 def _scores(model: Any) -> tuple[OnnxGraph, str]:

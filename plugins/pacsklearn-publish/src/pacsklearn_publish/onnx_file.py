@@ -7,11 +7,13 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
+from pacsklearn.estimators.averaged import AveragedClassifier
 from pacsklearn.tabular.additive.additive_model import AdditiveModel
 from pacsklearn.tabular.forests.fixed_structure_forest import FixedStructureForest
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn_publish.inputs import model_schema
 from pacsklearn_publish.onnx_ensembles import (
+    averaged_graph,
     code_book_graph,
     rest_graph,
     several_targets_graph,
@@ -149,6 +151,8 @@ def _expected(model: Any, output: str) -> Any:
 
 def _steps(model: Any) -> list[Any]:
     """Return the steps that do something; ``passthrough`` does nothing."""
+    if isinstance(model, AveragedClassifier) and model.encoder_ is not None:
+        return [*_steps(model.encoder_), model]
     if not hasattr(model, "steps"):
         return [model]
     kept = [step for _, step in model.steps if step is not None and step != "passthrough"]
@@ -180,6 +184,7 @@ def _own(step: Any) -> Callable[[Any], Any] | None:
     for kind, graph in (
         (FixedStructureForest, forest_graph),
         (AdditiveModel, additive_graph),
+        (AveragedClassifier, averaged_graph),
         (SchemaEncoder, encoder_graph),
         (NearestCentroid, centroid_graph),
         (scored, linear_graph),
