@@ -4,9 +4,9 @@
 
 Of each table, model and number of candidates: numbers released, directions that are paid for,
 noise power over the power of the mean weights at 1/16 nat, and accuracy on a quarter of the rows.
-A direction is paid for by its spread among candidates ``s``: the power of the best noise is
-proportional to ``(sum s)^2 = D sum s^2``, and ``D`` counts directions, at most one less than the
-candidates. One split; releases are simulated with the law of a fit.
+A direction is paid for by its spread among candidates ``s``: at small budgets the noise's power is
+about proportional to ``(sum s)^2 = D sum s^2``, and ``D`` counts directions, at most one less than
+the candidates. One split; releases are simulated with the law of a fit.
 """
 
 from __future__ import annotations
@@ -79,12 +79,8 @@ def line(model: Any, data: list[Any], n_candidates: int, n_releases: int) -> lis
             scores.append(released.score(X_test, y_test))
         error = np.std(scores, ddof=1) / np.sqrt(n_releases)
         cells.append(f"{np.mean(scores):.3f} ± {error:.3f}")
-    return [*cells, f"{np.mean([one.score(X_test, y_test) for one in exact(plan)]):.3f}"]
-
-
-def exact(plan: ParameterPlan) -> list[Any]:
-    """Models of some candidates, without noise."""
-    return [plan.outputs.decode(vector) for vector in plan.outputs.vectors[:8]]
+    exact = [plan.outputs.decode(vector) for vector in plan.outputs.vectors[:8]]
+    return [*cells, f"{np.mean([one.score(X_test, y_test) for one in exact]):.3f}"]
 
 
 def main() -> None:
