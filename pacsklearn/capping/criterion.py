@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.criterion_success import second_look, spread, success_sums
+from pacsklearn.kernel.bounds.criterion_success import Spread, second_look, success_sums
 from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
@@ -112,7 +112,8 @@ class _Search:
             start = GaussianMixture(signals, weights, math.exp(log_factor / 2))
             if n_certificate and self._criterion.sets is not None:
                 # The targets that stand out under this noise, not only to first order.
-                variances, rates, _ = spread(start, self._criterion.sets, blocks)
+                sets = self._criterion.sets
+                variances, rates = Spread(start, blocks, len(sets)).of(sets)
                 visible = (rates - 0.5) ** 2 + variances
                 watched = np.union1d(watched, np.argsort(visible)[-_WATCHED:])
 
@@ -147,7 +148,8 @@ class _Search:
         if distinct.size <= _WATCHED:
             return distinct
         directions = criterion.directions(self._coordinates, self._support.weights)
-        if len(directions) != criterion.n_targets:
+        n_shown = criterion.n_targets if criterion.sets is None else len(criterion.sets)
+        if len(directions) != n_shown:
             return distinct
         directions = (directions @ shape.axes) / np.sqrt(shape.variances)
         visible = np.einsum("ij,ij->i", directions, directions)[distinct]

@@ -46,6 +46,11 @@ def through_codebook(model: PACPrivate, X: Any, groups: Any) -> PACPrivate:
     ------
     ValueError
     """
+    if registry().space_for(X) is not None:
+        raise ValueError(
+            f"schema must be None for a {type(X).__name__}, which is read in passes: begin the "
+            "estimator with SchemaEncoder(schema)."
+        )
     check_consent(model.schema, model.secret)
     reading = copy.copy(model)
     reading.estimator = (

@@ -33,12 +33,13 @@ def words_of_failure(candidates: Candidates, index: int) -> str:
     It gets that candidate's rows and knows nothing else: neither the other candidates nor which
     one is the secret, no ledger, no noise.
     """
-    rows = candidates.space.rows(index)
+    X, y, space = candidates.space.judged(candidates.X, candidates.y)
+    rows = space.rows(index)
     work = (
         seeded_clone(candidates.estimator),
-        safe_indexing(candidates.X, rows),
-        None if candidates.y is None else safe_indexing(candidates.y, rows),
-        cut_params(candidates.options.fit_params, rows, candidates.X.shape[0]),
+        safe_indexing(X, rows),
+        None if y is None else safe_indexing(y, rows),
+        cut_params(candidates.options.fit_params, rows, X.shape[0]),
     )
     with ProcessPoolExecutor(max_workers=1) as process:
         words: str = process.submit(_words, *work).result()

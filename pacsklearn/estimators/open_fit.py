@@ -15,16 +15,17 @@ from pacsklearn._sklearn_compat import features_of
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.released_tables import announce_release
 from pacsklearn.estimators.responders import Responders, answer_table
-from pacsklearn.estimators.subsets import design_of
+from pacsklearn.estimators.subsets import design_of, listed_design
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import Account, Secret, open_shared, sampler_for
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.kernel.secret.space import Space
-from pacsklearn.universe.codebook_reader import published_facts
+from pacsklearn.universe.codebook_reader import published_facts, refuse_published
 from pacsklearn.universe.design import Fits, candidates_over
 from pacsklearn.universe.row_rules import check_names
 
@@ -82,8 +83,8 @@ class PreparedRows(NamedTuple):
     """
 
     stated: Any
+    given: Any
     candidates: Any
-    features: dict[str, Any]
     design: Any
     routed: dict[str, Any]
 
@@ -96,19 +97,29 @@ class PreparedRows(NamedTuple):
         Raises
         ------
         ValueError
-            Where the kind of release needs a list of candidates, and there is none.
+            Where the kind of release needs a list of candidates, or rows in memory.
         """
         routed = model._routed(fit_params)
         check_names(X)
-        # Kept aside so that a failing fit leaves the last one whole.
-        features = features_of(X)
         options = FitOptions(routed, model.n_jobs, model.verbose)
-        design = design_of(model.secret, groups, model.random_state)
-        candidates = design.candidates(options_of(model.estimator).template, X, y, options)
+        template, spaces = options_of(model.estimator).template, registry().space_for(X)
+        if spaces is None:
+            design = design_of(model.secret, groups, model.random_state)
+            candidates = design.candidates(template, X, y, options)
+        else:
+            check_table(model, kind, X)
+            what = f"a {type(X).__name__}"
+            design = listed_design(model.secret, groups, model.random_state, what)
+            candidates = spaces.over(X, y, design).outputs(Fits(template, X, y, options))
         needs_list = kind.needs_list(model.estimator)
         if needs_list and not candidates.space.has_members:
             raise ValueError(needs_list)
-        return cls(model.estimator, candidates, features, design, routed)
+        return cls(model.estimator, X, candidates, design, routed)
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """What a fit learns of the features; of a table, once it was read."""
+        return features_of(self.candidates.space.shown(self.given))
 
     def target(self, budget: Budget) -> Target:
         """Return what a planned release may reveal.
@@ -129,6 +140,8 @@ class PreparedRows(NamedTuple):
     def in_blocks(self, budget: Budget) -> Iterator[tuple[str, Candidates, Target]]:
         """Yield the same rows in blocks of 32, 8 and 4 similar ones, and in none; not as stated."""
         known = self.candidates
+        if registry().space_for(known.X) is not None:
+            return  # its units pass one by one, and are dealt without blocks
         for blocks in (None, 32, 8, 4):
             if blocks == self.design.blocks:
                 continue
@@ -138,6 +151,22 @@ class PreparedRows(NamedTuple):
             dealt = candidates_over(known.estimator, known.X, known.y, space, known.options)
             target = Target(budget.amount, budget.criterion(space))
             yield f"Subsets(blocks={blocks})", dealt, target
+
+
+def check_table(model: PACPrivate, kind: ReleaseKind, table: Any) -> None:
+    """Refuse what needs rows in memory.
+
+    Raises
+    ------
+    ValueError
+    """
+    name = type(table).__name__
+    if kind.is_black_box:
+        raise ValueError(
+            f"release must be Parameters() for a {name}, got {type(kind).__name__} of "
+            f"{type(model.estimator).__name__}."
+        )
+    refuse_published(options_of(model.estimator).template, f"a {name} is read in passes")
 
 
 def opening_of(model: PACPrivate, budget: Budget) -> Opening:

@@ -25,7 +25,6 @@ from pacsklearn.estimators.private_estimator import (
 from pacsklearn.estimators.release_kind import ReleaseKind, stated_release
 from pacsklearn.estimators.released_answers import automatic_release, warn_of_answers
 from pacsklearn.estimators.subsets import stated_secret
-from pacsklearn.estimators.table_release import table_release
 from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.answers.statement import CostPreview
@@ -33,7 +32,6 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import check_is_estimator
-from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.universe.design import StatedDesign
 from pacsklearn.universe.row_rules import check_readable
 
@@ -245,20 +243,15 @@ SubsetFitError, NonDeterministicError
         """
         warn_of_steps_before(self)
         with recorded() as report:
-            spaces, budget = registry().space_for(X), as_budget(self.budget)
-            if spaces is not None:
-                self._check_parameters()
-                learned = table_release(self, budget, spaces, X, y, groups, fit_params)
-            else:
-                kind, why, rows = self._prepared(X, y, groups, fit_params)
-                if why is not None:
-                    warn_of_answers(self.estimator, why)
-                try:
-                    learned = advised(kind, OpenFit(self, rows, budget, kind.store))
-                except SubsetFitError as error:
-                    explain(rows.candidates, error)
-                    raise
-                learned |= {**rows.features, "_subset_seed": rows.design.seed, "release_": kind}
+            kind, why, rows = self._prepared(X, y, groups, fit_params)
+            if why is not None:
+                warn_of_answers(self.estimator, why)
+            try:
+                learned = advised(kind, OpenFit(self, rows, as_budget(self.budget), kind.store))
+            except SubsetFitError as error:
+                explain(rows.candidates, error)
+                raise
+            learned |= {**rows.features, "_subset_seed": rows.design.seed, "release_": kind}
         self._learn(learned)
         self.fit_report_ = report
         if self.verbose > 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,22 +123,15 @@ def screened_success(
     """
     t, m = sets.shape
     looks = Looks.of(t, m, n_draws, products)
+    if not looks.second:
+        return float(one_look(mixture, t, looks.spread, gamma, generator)(sets).max())
     # Union bound over all sets and looks, whichever sets later looks reach.
-    share = gamma / (3 if looks.second else 1) / t
+    share = gamma / 3 / t
     kept: list[Singles] = []
-    blocks = mixture.draws(looks.spread, generator)
-    variances, rates, error = spread(mixture, sets, blocks, kept if looks.second else None)
-    largest = np.maximum(rates, 1 - rates) ** 2
-    # A root of a mean square moves by no more than the numbers do.
-    seen = (np.sqrt(variances) + error) ** 2
-    levels, level = np.unique(_rounded_up(seen / largest), return_inverse=True)
-    above = largest * chernoff_bounds(levels, looks.spread, share)[level]
-    # Jensen: E|P - 1/2| is at most the root of E(P - 1/2)^2, prior and variance added.
-    bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
+    spread = Spread(mixture, mixture.draws(looks.spread, generator), t, kept)
+    bounds = _by_spread(spread, looks.spread, share, sets)
     if looks.wide < t:
         bounds = np.minimum(bounds, overlap_success(mixture, sets))
-    if not looks.second:
-        return float(bounds.max())
     worst = _looked_at(sets, _highest(bounds, _PROBED), kept, looks.second, share, bounds)
     chosen = _highest(bounds, looks.wide, worst)
     worst = max(worst, _looked_at(sets, chosen, kept, looks.second, share, bounds))
@@ -145,6 +139,39 @@ def screened_success(
     tables = (single_posteriors(mixture, each) for each in mixture.draws(looks.third, generator))
     _looked_at(sets, chosen, tables, looks.third, share, bounds)
     return float(bounds.max())
+
+
+def one_look(
+    mixture: GaussianMixture,
+    n_sets: int,
+    n_draws: int,
+    gamma: float,
+    generator: np.random.Generator,
+) -> Callable[[NDArray[np.bool_]], Floats]:
+    """Return the bounds of :func:`screened_success` on each of some sets, by one look at all.
+
+    The sets may come a few at a time, and need not be held: ``gamma`` is split over ``n_sets``.
+    """
+    spread = Spread(mixture, mixture.draws(n_draws, generator), n_sets)
+    return partial(_at_once, mixture, spread, n_draws, gamma / n_sets)
+
+
+def _at_once(
+    mixture: GaussianMixture, spread: Spread, n: int, share: float, sets: NDArray[np.bool_]
+) -> Floats:
+    return np.minimum(_by_spread(spread, n, share, sets), overlap_success(mixture, sets))
+
+
+def _by_spread(spread: Spread, n: int, share: float, sets: NDArray[np.bool_]) -> Floats:
+    """Bound the success at each set by its spread over ``n`` draws, failing with ``share``."""
+    variances, rates = spread.of(sets)
+    largest = np.maximum(rates, 1 - rates) ** 2
+    # A root of a mean square moves by no more than the numbers do.
+    seen = (np.sqrt(variances) + spread.error) ** 2
+    levels, level = np.unique(_rounded_up(seen / largest), return_inverse=True)
+    above = largest * chernoff_bounds(levels, n, share)[level]
+    # Jensen: E|P - 1/2| is at most the root of E(P - 1/2)^2, prior and variance added.
+    return np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
 
 
 def second_look(m: int, n_draws: int, n_sets: int, products: int = PRODUCTS) -> int:
@@ -161,29 +188,21 @@ def _highest(bounds: Floats, most: int, least: float = 0.0) -> NDArray[np.intp]:
     return above[np.argpartition(bounds[above], above.size - most)[above.size - most :]]
 
 
-def spread(
-    mixture: GaussianMixture,
-    sets: NDArray[np.bool_],
-    blocks: Iterable[MixtureDraws],
-    kept: list[Singles] | None = None,
-) -> tuple[Floats, Floats, float]:
-    """Return the mean squared change of the probability of each set of candidates, and its prior.
+@final
+class Spread:
+    """How much the probability of any set of candidates changes, from draws of releases.
 
     Parameters
     ----------
     mixture : GaussianMixture
-    sets : ndarray of bool, shape (t, m)
     blocks : iterable of MixtureDraws
+    n_sets : int
+        How many will be asked for.
     kept : list, optional
         Gets the posteriors of each block, of shape (n, m), in single precision.
 
-    Returns
-    -------
-    variances : ndarray of shape (t,)
-        Means over the draws of ``(P(set | y) - P(set))^2``, or up to ``2^-9`` of the variance of
-        all candidates more.
-    rates : ndarray of shape (t,)
-        ``P(set)``.
+    Attributes
+    ----------
     error : float
         By how much any one change of a probability may be wrong.
 
@@ -193,29 +212,55 @@ def spread(
     posteriors. Of many sets each is multiplied with the wide eigenvectors of ``S`` alone; the rest,
     with eigenvalues up to ``e``, add at most ``e |a|^2``.
     """
-    m = mixture.weights.size
-    second, n, error = np.zeros((m, m)), 0, 0.0
-    for draws in blocks:
-        single, wrong = single_posteriors(mixture, draws)
-        error = max(error, wrong)
-        if kept is not None:
-            kept.append((single, wrong))
-        change = single.astype(np.float64)
-        change -= mixture.weights
-        second += change.T @ change
-        n += len(change)
-    second /= n
-    factors, rest = _factors(second, len(sets))
-    variances, rates = np.empty(len(sets)), np.empty(len(sets))
-    step = max(1, _CELLS // m)
-    for start in range(0, len(sets), step):
-        inside = sets[start : start + step].astype(np.float64)
-        part = inside @ factors
-        other = inside if factors is second else part
-        variances[start : start + step] = np.einsum("ij,ij->i", part, other)
-        variances[start : start + step] += rest * inside.sum(axis=1)
-        rates[start : start + step] = inside @ mixture.weights
-    return variances, np.clip(rates, 0.0, 1.0), error
+
+    def __init__(
+        self,
+        mixture: GaussianMixture,
+        blocks: Iterable[MixtureDraws],
+        n_sets: int,
+        kept: list[Singles] | None = None,
+    ) -> None:
+        m = mixture.weights.size
+        second, n, self.error = np.zeros((m, m)), 0, 0.0
+        for draws in blocks:
+            single, wrong = single_posteriors(mixture, draws)
+            self.error = max(self.error, wrong)
+            if kept is not None:
+                kept.append((single, wrong))
+            change = single.astype(np.float64)
+            change -= mixture.weights
+            second += change.T @ change
+            n += len(change)
+        second /= n
+        self._weights = mixture.weights
+        self._factors, self._rest = _factors(second, n_sets)
+        self._is_whole = self._factors is second
+
+    def of(self, sets: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return the mean squared change of the probability of each set, and its prior.
+
+        Parameters
+        ----------
+        sets : ndarray of bool, shape (t, m)
+
+        Returns
+        -------
+        variances : ndarray of shape (t,)
+            Means over the draws of ``(P(set | y) - P(set))^2``, or up to ``2^-9`` of the variance
+            of all candidates more.
+        rates : ndarray of shape (t,)
+            ``P(set)``.
+        """
+        variances, rates = np.empty(len(sets)), np.empty(len(sets))
+        step = max(1, _CELLS // self._weights.size)
+        for start in range(0, len(sets), step):
+            inside = sets[start : start + step].astype(np.float64)
+            part = inside @ self._factors
+            other = inside if self._is_whole else part
+            variances[start : start + step] = np.einsum("ij,ij->i", part, other)
+            variances[start : start + step] += self._rest * inside.sum(axis=1)
+            rates[start : start + step] = inside @ self._weights
+        return variances, np.clip(rates, 0.0, 1.0)
 
 
 def _factors(second: Floats, n_sets: int) -> tuple[Floats, float]:
@@ -289,6 +334,8 @@ class _Success(Protocol):
     @property
     def distinct(self) -> Targets: ...
 
+    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float: ...
+
     def success(self, posterior: Floats, targets: Targets | None = None) -> Floats: ...
 
 
@@ -343,9 +390,11 @@ def certified_success(
     Where a target asks whether the secret is in a set of candidates, see
     :func:`~pacsklearn.kernel.bounds.criterion_success.screened_success`.
     """
-    everything = criterion.distinct
-    if criterion.sets is not None:
-        sets = criterion.sets
+    everything, sets, n = criterion.distinct, criterion.sets, criterion.n_targets
+    if sets is not None and len(sets) < n:  # the others are not held, and pass once
+        looks = second_look(mixture.weights.size, n_draws, min(n, _NARROW), products // 2)
+        return criterion.worst(one_look(mixture, n, looks, gamma, generator))
+    if sets is not None:
         sets = sets if everything.size == len(sets) else sets[everything]
         return screened_success(mixture, sets, n_draws, gamma, generator, products)
     # Union bound over all targets and two looks: which are looked at again may depend on the first.

@@ -94,7 +94,7 @@ class Cap(Budget):
         return mutual_information_for_success(self.amount, blind)
 
     def criterion(self, space: Space) -> Criterion:
-        made, cap = self.against(space.listed()), self.amount
+        made, cap = self._over(space), self.amount
         if not isinstance(made, Criterion):
             raise TypeError(
                 f"{type(self).__name__} must make a Criterion for a secret space, got "
@@ -120,3 +120,7 @@ class Cap(Budget):
                 f"give a cap between that and 1, for instance {(1 + 9 * blind) / 10:.3g}."
             )
         return made
+
+    def _over(self, space: Space) -> Criterion:
+        # Of a table that is read in passes a criterion would see a sample, and cap no more.
+        return self.against(space.listed())

@@ -12,6 +12,7 @@ from pacsklearn.kernel.budget.guess_criterion import identification, k_of_n
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import Space
 
 
 @final
@@ -41,6 +42,10 @@ class Membership(Cap):
     description = "success at telling whether any one row, or group, was used"
 
     against = staticmethod(MembershipCriterion)
+
+    def _over(self, space: Space) -> Criterion:
+        # It goes through all units, wherever they are.
+        return self.against(space if space.has_members else space.listed())
 
 
 @final

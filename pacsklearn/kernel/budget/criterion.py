@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
 
 MEMBERSHIP_AIM: Final = "membership of one unit"
 NAMING_AIM: Final = "naming the subset"
@@ -100,6 +100,34 @@ class Criterion(ABC):
         # Beliefs add up to 1 but for rounding, and so does the success of a sure guess.
         return np.minimum(best, 1.0, out=best)
 
+    def expected(self, share: Floats, posterior: Floats) -> float:
+        """Return the success at the worst target over finitely many beliefs.
+
+        Parameters
+        ----------
+        share : ndarray of shape (n,)
+            Probabilities of the beliefs.
+        posterior : ndarray of shape (n, m)
+        """
+        targets, step = self.distinct, MOST_CELLS // share.size
+        return max(
+            float(np.max(share @ self.success(posterior, targets[start : start + step])))
+            for start in range(0, targets.size, step)
+        )
+
+    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
+        """Return the largest of what ``figure`` gives for the sets of all targets.
+
+        Where :attr:`sets` holds those of some targets alone, all are gone through here.
+
+        Parameters
+        ----------
+        figure : callable
+            From some sets, shape (n_some, m), to one number of each.
+        """
+        assert self.sets is not None
+        return float(figure(self.sets).max())
+
     def _checked(self, rows: Floats, n_candidates: int) -> Floats:
         """Return the rows of a table, which must be gains against each candidate."""
         table = np.asarray(rows, dtype=np.float64)
@@ -119,6 +147,8 @@ class Criterion(ABC):
     @property
     def sets(self) -> NDArray[np.bool_] | None:
         """Candidates of each target's event, shape (n_targets, m); None in general.
+
+        Of a sample of the targets where they are too many to be held.
 
         Where every target is to tell whether the secret is in a set of candidates, so that success
         is ``1/2 + |P(set | y) - 1/2|``, certificates can screen the targets by these sets.

@@ -97,7 +97,7 @@ def k_of_n(space: Space, k: int) -> GuessCriterion:
     -----
     Source: pac-private-algorithms, section 8.2 and equation 6, on an enumerated space.
     """
-    listed = has_units(space, f"{k}_of_n")
+    listed = has_units(space, f"{k}_of_n").row_subsets()
     members = listed.membership().T.astype(np.float64)
     size = int(members.sum(axis=1).max())
     if not 1 <= k <= size:

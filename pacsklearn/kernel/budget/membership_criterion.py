@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, final
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, Criterion
 
 if TYPE_CHECKING:  # spaces state what is known of their units by what is here
-    from pacsklearn.kernel.secret.secret_space import SecretSpace
-    from pacsklearn.kernel.secret.space import Space
+    from pacsklearn.kernel.secret.space import RowSpace, Space
+
+
+_CERTAIN = 1 - 1e-9
 
 
 @final
@@ -25,7 +27,8 @@ class MembershipCriterion(Criterion):
 
     Parameters
     ----------
-    space : SecretSpace
+    space : RowSpace
+        Its sample stands for its units in all but :meth:`worst`, where they are not listed.
     """
 
     name = "membership"
@@ -35,17 +38,18 @@ class MembershipCriterion(Criterion):
     aim = MEMBERSHIP_AIM
 
     def __init__(self, space: Space) -> None:
-        listed = has_units(space, self.name)
+        self._space = has_units(space, self.name)
         # What all candidates say alike is known before anything is released: a cap on it could
         # not be met, and there is nothing to hide.
-        inclusion = listed.inclusion()
+        inclusion = self._space.inclusion()
         protected = (inclusion > 0) & (inclusion < 1)
-        members = listed.membership()
+        members = self._space.membership()
         self._members = members if protected.all() else members[protected]
+        self._n_unseen = self._space.n_units - inclusion.size
 
     @property
     def n_targets(self) -> int:
-        return int(self._members.shape[0])
+        return int(self._members.shape[0]) + self._n_unseen
 
     def gains(self, target: int) -> Iterator[Floats]:
         # Two guesses: the unit was used, it was not. One of them is right against each candidate,
@@ -65,14 +69,17 @@ class MembershipCriterion(Criterion):
         return np.sort(np.unique(words, return_index=True)[1])
 
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
-        members = self._members if targets is None else self._members[targets]
-        # P(unit used | release) is the belief in the candidates that hold it.
-        inside = posterior @ members.T.astype(np.float64)
-        # max(p, 1 - p), in place: such tables have millions of entries.
-        inside -= 0.5
-        np.abs(inside, out=inside)
-        inside += 0.5
-        return np.minimum(inside, 1.0, out=inside)
+        return _success(posterior, self._members if targets is None else self._members[targets])
+
+    def expected(self, share: Floats, posterior: Floats) -> float:
+        seen = super().expected(share, posterior)
+        if not self._n_unseen:
+            return seen
+        # Of most releases without noise any unit tells that nothing is hidden: success is no more.
+        return 1.0 if seen > _CERTAIN else self.worst(partial(_expected, share, posterior))
+
+    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
+        return self._space.worst(figure)
 
     def directions(self, outputs: Floats, weights: Floats) -> Floats:
         """Return half the difference of the mean outputs with and without each unit."""
@@ -85,10 +92,24 @@ class MembershipCriterion(Criterion):
         )
 
 
-def has_units(space: Space, name: str) -> SecretSpace:
+def _success(posterior: Floats, members: NDArray[np.bool_]) -> Floats:
+    # P(unit used | release) is the belief in the candidates that hold it.
+    inside = posterior @ members.T.astype(np.float64)
+    # max(p, 1 - p), in place: such tables have millions of entries.
+    inside -= 0.5
+    np.abs(inside, out=inside)
+    inside += 0.5
+    return np.minimum(inside, 1.0, out=inside)
+
+
+def _expected(share: Floats, posterior: Floats, members: NDArray[np.bool_]) -> Floats:
+    return np.asarray(share @ _success(posterior, members))
+
+
+def has_units(space: Space, name: str) -> RowSpace:
     """Refuse a criterion about units where the secret is one of a list of inputs."""
     if space.has_members:
-        return space.row_subsets()
+        return cast("RowSpace", space)
     raise ValueError(
         f"A cap on {name} is about units of a data set, and the secret of this session is one of "
         "a list of inputs; cap its Identification."

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.belief import belief_entropy
 from pacsklearn.kernel.bounds.criterion_success import certified_success
 from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_bound
@@ -157,8 +157,4 @@ class CapBackend(CertifiedBackend):
         likely = groups.sum(axis=0) > 0
         share = groups.sum(axis=0)[likely]
         posterior = (groups[:, likely] / share).T
-        targets, step = criterion.distinct, MOST_CELLS // share.size
-        return max(
-            float(np.max(share @ criterion.success(posterior, targets[start : start + step])))
-            for start in range(0, targets.size, step)
-        )
+        return criterion.expected(share, posterior)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.criterion_success import certified_success
@@ -17,14 +19,11 @@ from pacsklearn.kernel.noise.certified import GAMMA
 from pacsklearn.kernel.noise.lattice import distinct_outputs, generator_for, lattice_slack
 from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Support
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space
 
 _DRAWS = 2**10
 # It stands beside the promise and is not it: fits of 20,000 rows need not wait for its last digit.
 _PRODUCTS = 2**32
-# Units whose memberships are unpacked at a time: m bytes each.
-_CHUNK = 16384
 
 
 @final
@@ -58,15 +57,14 @@ def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | 
     """
     if not space.has_members:
         return None
-    listed = space.row_subsets()
     weights = belief / belief.sum()
     if law.channel is not None:
-        return Certified(_finite(law.channel, listed, weights), 1.0)
+        return Certified(_finite(law.channel, space, weights), 1.0)
     centres = law.centres
     if law.is_noiseless:
         # Of several planned releases those with noise are taken as exact too: an upper bound.
         seen = distinct_outputs(centres)
-        return Certified(_finite(np.eye(seen.max() + 1)[seen], listed, weights), 1.0)
+        return Certified(_finite(np.eye(seen.max() + 1)[seen], space, weights), 1.0)
     # The mean over releases of the posterior's better guess, from draws of the mixture with a
     # confidence bound, at once for all units.
     success = certified_success(
@@ -81,24 +79,22 @@ def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | 
     return Certified(min(success + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
 
 
-def _finite(shares: Floats, space: SecretSpace, weights: Floats) -> float:
+def _finite(shares: Floats, space: Any, weights: Floats) -> float:
     """Return the exact success of a finite channel: in each outcome the likelier answer is given.
 
     ``shares`` has each candidate's probabilities of the outcomes in a row.
     """
     # Bayes: in outcome y she says what is likelier, so that she is right with probability
     # sum over y of max(P(used, y), P(not used, y)). The whole sum is finite: no draws, no doubt.
-    joint = weights[:, None] * shares
-    worst = 0.0
-    for start in range(0, space.n_units, _CHUNK):
-        members = space.membership(slice(start, start + _CHUNK))
-        # Units in all candidates, or in none, are no secret and would have success 1.
-        secret = members.any(axis=1) & ~members.all(axis=1)
-        inside = members[secret] @ joint
-        right = np.maximum(inside, joint.sum(axis=0) - inside).sum(axis=1)
-        worst = max(worst, float(right.max(initial=0.0)))
+    worst = space.worst(partial(_right, weights[:, None] * shares))
     # Outward: rounding of the sums may make it too high, never too low.
     return min(math.nextafter(worst * OUTWARD, 2.0), 1.0)
+
+
+def _right(joint: Floats, members: NDArray[np.bool_]) -> Floats:
+    """Return how often the likelier answer is right at each unit, shape (n_units,)."""
+    inside = members @ joint
+    return np.asarray(np.maximum(inside, joint.sum(axis=0) - inside).sum(axis=1))
 
 
 LATER = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, final
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import DesignError
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.packed_subsets import (
     distinct_subsets,
     inclusion_counts,
@@ -190,6 +191,18 @@ class SecretSpace(RowSpace):
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
         """Return which candidates hold each of the units; shape (n_chosen_units, m)."""
         return np.unpackbits(self.packed[units], axis=1, count=self.n_subsets).view(np.bool_)
+
+    def judged(self, X: Any, y: Any) -> tuple[Any, Any, SecretSpace]:
+        return X, y, self
+
+    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
+        worst = 0.0
+        for start in range(0, self.n_units, _CHUNK):
+            members = self.membership(slice(start, start + _CHUNK))
+            # Units in all candidates, or in none, are no secret and would have success 1.
+            secret = members.any(axis=1) & ~members.all(axis=1)
+            worst = max(worst, float(figure(members[secret]).max(initial=0.0)))
+        return worst
 
     def inclusion(self) -> NDArray[np.float64]:
         """Compute the prior probability that each unit is in the secret subset; (n_units,)."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.known_rows import known_rows_success
 from pacsklearn.kernel.secret.secret_rows import SecretRows
 from pacsklearn.kernel.secret.stated_secret import PACSecret
@@ -110,6 +111,10 @@ class Space(ABC):
         """Return the fields of a guarantee that differ from those about a list of candidates."""
         return {}
 
+    def shown(self, X: Any) -> Any:
+        """Return rows that have the columns of what was given as ``X``."""
+        return X
+
     @abstractmethod
     def stated(self) -> PACSecret:
         """State the secret, as guarantees do."""
@@ -172,6 +177,23 @@ class RowSpace(Space):
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
         """Return which candidates hold each of those units; shape (n_chosen, m)."""
 
+    @abstractmethod
+    def judged(self, X: Any, y: Any) -> tuple[Any, Any, SecretSpace]:
+        """Return rows that models may be scored on, their targets, and which candidates hold them.
+
+        Of what was given as ``X`` and ``y``: all, or those that are in memory.
+        """
+
+    @abstractmethod
+    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
+        """Return the largest of what ``figure`` gives for all units that have a secret.
+
+        Parameters
+        ----------
+        figure : callable
+            From the memberships of some units, shape (n_some, m), to one number of each.
+        """
+
     @property
     def size(self) -> str:
         return f"n_rows={self.n_rows}, n_subsets={self.n_candidates}"
@@ -229,6 +251,21 @@ class TableSpace(Space):
         ------
         DesignError
             When the design asks for what such a table cannot give.
+        """
+
+    @classmethod
+    @abstractmethod
+    def sample_of(cls, X: Any) -> tuple[Any, Any]:
+        """Return rows of a table that are in memory, and their targets."""
+
+    @classmethod
+    @abstractmethod
+    def check_fits(cls, estimator: Any) -> None:
+        """Refuse an estimator that cannot be fitted on such a table.
+
+        Raises
+        ------
+        ValueError
         """
 
 

@@ -26,6 +26,7 @@ from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.priors import Constant, Prior, Range
 from pacsklearn.tabular.choosing.families import (
     classifier_families,
@@ -75,12 +76,13 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
     def _check_prior(self) -> None:
         """Ask for what is publicly expected before a row is looked at."""
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
         """Choose, release, and state what is promised.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_rows, n_columns)
+            Or a table of a plugin, which names its target and groups itself.
         y : array-like of shape (n_rows,)
         groups : array-like of shape (n_rows,), optional
             Unit of privacy.
@@ -105,17 +107,18 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         self.released_estimator_, self.guarantee_ = released, guarantee
         self.best_estimator_ = None if best is None else clone(best)
         self.verdict_ = verdict and replace(verdict, options=(*verdict.options, *left_out))
-        self.n_features_in_ = np.shape(X)[1]
+        rows, _ = _in_memory(X, y)
+        self.n_features_in_ = np.shape(rows)[1]
         if is_classifier(self):
             self.classes_ = released.classes_
-        if hasattr(X, "columns"):
-            self.feature_names_in_ = np.array(list(X.columns), dtype=object)
+        if hasattr(rows, "columns"):
+            self.feature_names_in_ = np.array(list(rows.columns), dtype=object)
         return self
 
     def plan(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         groups: Any = None,
         n_releases: int = 32,
@@ -150,7 +153,8 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             self._check_prior()
         check_consent(self.schema, self.secret)
         schema = None if self.schema is None else stated_schema(self.schema, X, groups)
-        n_classes = len(set(np.ravel(y).tolist())) if is_classifier(self) else 0
+        rows, targets = _in_memory(X, y)
+        n_classes = len(set(np.ravel(targets).tolist())) if is_classifier(self) else 0
         shared = {
             "ledger": self.ledger,
             "secret": self.secret,
@@ -165,12 +169,14 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             one = teacher(schema, n_classes=n_classes or None)
             return PACPrivate(one, budget, release=student, **shared), []
         if schema is None and self.families is None:
-            _check_numbers(X)
-        n_rows, n_features = np.shape(X)
+            _check_numbers(rows)
+        n_rows, n_features = np.shape(rows)
         listed = self._listed(schema, n_features) if self.families is None else self.families
         # What the user lists is taken as it is; the built-in list leaves out what takes too long.
         too_long = [
-            "" if self.families is not None else too_dear(family, n_rows, n_features, n_classes)
+            ""
+            if self.families is not None
+            else too_dear(family, n_rows, n_features, n_classes) or _refused(family, X)
             for family in listed
         ]
         kept = [family for family, why in zip(listed, too_long, strict=True) if not why]
@@ -184,6 +190,27 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         options, release = self._options(kept)
         options.stops = stops
         return PACPrivate(options, budget, release=release, **shared), left_out
+
+
+def _in_memory(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return rows and targets that show what the table is like: all of them, or a sample."""
+    kind = registry().space_for(X)
+    if kind is not None:
+        return kind.sample_of(X)
+    if y is None:
+        raise ValueError("y must be given: what is chosen predicts a target.")
+    return X, y
+
+
+def _refused(family: Any, X: Any) -> str:
+    """Return why a listed model cannot be fitted on a table of a plugin; empty where it can."""
+    kind = registry().space_for(X)
+    try:
+        if kind is not None:
+            kind.check_fits(family)
+    except ValueError:
+        return f"left out by the table's kind: a {type(X).__name__} cannot be fitted with it"
+    return ""
 
 
 def _check_numbers(X: Any) -> None:

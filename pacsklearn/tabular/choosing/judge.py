@@ -48,6 +48,11 @@ class Judge:
         Public probabilities of the classes; what is expected of regressors, plans know.
     most : int, default=2000
         Rows that a release is scored on.
+
+    Attributes
+    ----------
+    y : array-like or None
+        Targets of the rows that it scores on.
     """
 
     def __init__(
@@ -57,9 +62,9 @@ class Judge:
         prior: Constant | None = None,
         most: int = 2000,
     ) -> None:
-        self._candidates, self._prior = candidates, prior
+        self._prior = prior
         self._held_out = outside_rows(candidates, SEED, most)
-        y = candidates.y
+        self.y = y = candidates.space.judged(candidates.X, candidates.y)[1]
         classifies = is_classifier(candidates.estimator) and y is not None and np.ndim(y) == 1
         is_default = scoring is None or scoring == LOG_SCORE
         self._by_log = classifies and is_default
@@ -116,7 +121,7 @@ class Judge:
     def constant(self, plan: ParameterPlan) -> Any:
         """Return the public constant in the place of a plan's release; None where there is none."""
         prior = self._prior or plan.outputs.prior
-        return public_constant(plan.outputs.form.template, self._candidates.y, prior)
+        return public_constant(plan.outputs.form.template, self.y, prior)
 
     def scoring(self, plan: ParameterPlan) -> str:
         """Return the name of what is scored."""
@@ -128,7 +133,7 @@ class Judge:
         """Return simulated releases of a plan."""
         return SimulatedReleases(
             plan.outputs,
-            plan.space.row_subsets(),
+            plan.space,
             score,
             self._held_out,
             plan.reading,
@@ -141,7 +146,7 @@ class Judge:
             return lambda model, X, y: float(log_scores(model, X, y, (temperature,))[0])
         outputs = plan.outputs
         scorer = released_scorer(
-            self._scoring, outputs.form.template, outputs.form.canonicalizer, self._candidates.y
+            self._scoring, outputs.form.template, outputs.form.canonicalizer, self.y
         )
         return lambda model, X, y: scorer(tempered(model, temperature), X, y)
 

@@ -8,7 +8,7 @@ from typing import Any, final
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.alternatives import Prepare
 from pacsklearn.estimators.model_digest import mark_released
-from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.open_fit import Opening
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
@@ -44,9 +44,7 @@ class NothingBeatsTheConstant(Exception):  # noqa: N818 - no error: Auto catches
             "families=Student(...) may help.",
             UtilityWarning,
         )
-        session = PrivacySession(self.candidates.X, self.candidates.y, secret=space, budget=budget)
-        with session:
-            promised = session.guarantee_
+        promised = Opening(budget).procedure(space).guarantee()
         capped = budget.criterion(space)
         guarantee = replace(
             promised,

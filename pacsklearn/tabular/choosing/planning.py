@@ -26,7 +26,7 @@ from pacsklearn.tabular.choosing.fit_plan import FitPlan, OfList, steadier_model
 from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
-from pacsklearn.universe.design import candidates_over
+from pacsklearn.universe.design import Fits
 from pacsklearn.universe.steps import title_of
 
 _QUICK_ROWS = 500
@@ -45,7 +45,8 @@ class ParametersAdvice(Advice):
         estimator, one = plan.estimator, plan.plan
         verdict = plan.verdict
         if verdict is None:
-            y, methods = candidates.y, one.outputs.form.canonicalizer.methods
+            y = candidates.space.judged(candidates.X, candidates.y)[1]
+            methods = one.outputs.form.canonicalizer.methods
             predicts = is_classifier(estimator) or is_regressor(estimator)
             if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
                 return
@@ -65,7 +66,7 @@ class ParametersAdvice(Advice):
         options = options_of(estimator)
         chosen = options.choose(prepare, candidates)
         plan, title = chosen.plan, title_of(chosen.estimator)
-        outputs, space = plan.outputs, plan.space.row_subsets()
+        outputs, space = plan.outputs, plan.space
         law = plan.calibrate(opening_belief(space.weights))
         seconds = sum(request.report.wall.values())
         stated = options.scoring if request.scoring is None else request.scoring
@@ -76,7 +77,7 @@ class ParametersAdvice(Advice):
         predicts = is_classifier(chosen.estimator) or is_regressor(chosen.estimator)
         others = {}
         with_others = request.alternatives and not is_chosen
-        if with_others and predicts and np.ndim(candidates.y) == 1:
+        if with_others and predicts and np.ndim(judge.y) == 1:
             others = steadier_models(chosen.estimator)
         automatic = ReleaseChoices(prior=choices.prior)
         utilities = [
@@ -129,7 +130,7 @@ class ParametersAdvice(Advice):
 def _of_list(utility: Utility, plan: ParameterPlan) -> OfList:
     """Return one line of the trade between lists."""
     law = plan.calibrate(opening_belief(plan.space.weights))
-    known = plan.space.row_subsets().stated().known
+    known = plan.space.stated().known
     worst = known[1][1] if known else math.nan  # of a single unit with a secret there is no other
     return OfList(utility, math.sqrt(law.released_power), worst)
 
@@ -137,12 +138,8 @@ def _of_list(utility: Utility, plan: ParameterPlan) -> OfList:
 def _planned(
     estimator: Any, candidates: Candidates, target: Target, choices: ReleaseChoices
 ) -> ParameterPlan:
-    def prepare() -> Candidates:
-        return candidates_over(
-            estimator, candidates.X, candidates.y, candidates.space, candidates.options
-        )
-
-    return ParameterPlan.of(estimator, prepare, target, choices)
+    fits = Fits(estimator, candidates.X, candidates.y, candidates.options)
+    return ParameterPlan.of(estimator, lambda: candidates.space.outputs(fits), target, choices)
 
 
 def _advice_on_parameters(

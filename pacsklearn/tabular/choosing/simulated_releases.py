@@ -29,7 +29,7 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.release.parameters import AS_RELEASED, Reading
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import RowSpace
 
 _MOST_ROWS = 2000
 SEED = 0
@@ -67,7 +67,7 @@ class Simulation(ABC):
     ----------
     estimator : estimator
         What is simulated, for errors.
-    space : SecretSpace
+    space : RowSpace
     n_releases : int
     seed : int
         Public. Simulations of one seed draw the same candidates.
@@ -78,7 +78,7 @@ class Simulation(ABC):
     def __init__(
         self,
         estimator: Any,
-        space: SecretSpace,
+        space: RowSpace,
         *,
         n_releases: int,
         seed: int,
@@ -114,7 +114,7 @@ class SimulatedReleases(Simulation):
     Parameters
     ----------
     outputs : CandidateOutputs
-    space : SecretSpace
+    space : RowSpace
     score : callable
         ``score(model, X, y)``.
     held_out : HeldOut
@@ -127,7 +127,7 @@ class SimulatedReleases(Simulation):
     def __init__(
         self,
         outputs: CandidateOutputs,
-        space: SecretSpace,
+        space: RowSpace,
         score: Callable[[Any, Any, Any], Any],
         held_out: HeldOut,
         reading: Reading = AS_RELEASED,
@@ -174,7 +174,7 @@ class SimulatedAnswers(Simulation):
     kind : AnswerKind
     score : callable
         ``score(answers, index)`` of all n answers in a session of candidate ``index``.
-    space : SecretSpace
+    space : RowSpace
     n_releases, seed, is_silent
         As for :class:`Simulation`.
     """
@@ -185,7 +185,7 @@ class SimulatedAnswers(Simulation):
         predictions: NDArray[Any],
         kind: AnswerKind,
         score: Callable[[Any, int], float],
-        space: SecretSpace,
+        space: RowSpace,
         **how: Any,
     ) -> None:
         super().__init__(estimator, space, **how)
@@ -234,7 +234,7 @@ class SimulatedJointLabels(Simulation):
     joint : JointLabels
     score : callable
         ``score(answers, index)`` of all labels of candidate ``index``.
-    space : SecretSpace
+    space : RowSpace
     n_releases, seed, is_silent
         As for :class:`Simulation`.
     """
@@ -244,7 +244,7 @@ class SimulatedJointLabels(Simulation):
         estimator: Any,
         joint: JointLabels,
         score: Callable[[Any, int], float],
-        space: SecretSpace,
+        space: RowSpace,
         **how: Any,
     ) -> None:
         super().__init__(estimator, space, **how)
@@ -260,7 +260,7 @@ class SimulatedJointLabels(Simulation):
 
 def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> HeldOut:
     """Return the rows outside the candidate that was drawn, at most so many of them."""
-    X, y, space = candidates.X, candidates.y, candidates.space
+    X, y, space = candidates.space.judged(candidates.X, candidates.y)
     rows_of: dict[int, tuple[Any, Any]] = {}
 
     def held_out(index: int) -> tuple[Any, Any]:

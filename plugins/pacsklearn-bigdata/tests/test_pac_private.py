@@ -31,7 +31,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import (
     Answers,
-    Membership,
+    Identification,
+    KOfN,
     Nats,
     PACPrivate,
     PrivacySession,
@@ -155,8 +156,8 @@ def test_a_fit_from_a_folder(tmp_path: Path) -> None:
     assert "without blocks" in " ".join(str(model.guarantee_).split())
     assert model.guarantee_.for_release
     assert model.guarantee_.spent == pytest.approx(0.5)
-    # One to look the classes up, one for counts, then gradients.
-    assert table.n_passes <= 10
+    # One to look the classes up, one for counts, then gradients; one for the certified figure.
+    assert table.n_passes <= 11
 
 
 def test_what_a_fit_in_passes_tells_the_curator(capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,9 +219,11 @@ def test_one_session_and_budget() -> None:
     [
         (DecisionTreeClassifier(), {}, {}, "Table|canonicalizer"),
         (LinearSVR(loss="epsilon_insensitive"), {}, {}, "passes"),
-        (Ridge(), {"budget": Membership(0.7)}, {}, "Table"),
+        (Ridge(), {"budget": Identification(0.7)}, {}, "Table"),
+        (Ridge(), {"budget": KOfN(10, 0.7)}, {}, "Table"),
+        (Ridge(), {"schema": "codebook.yaml"}, {}, "schema must be None"),
         (Ridge(), {"release": Answers()}, {}, "release"),
-        (Tuned(Ridge(), {"alpha": [1, 2]}), {}, {}, "Tuned"),
+        (Tuned(Ridge(), {"solver": ["svd", "sag"]}), {}, {}, "passes"),
         (Ridge(), {"secret": SampledSubsets()}, {}, "Subsets"),
         (Ridge(), {"secret": Subsets(stratify=True)}, {}, "stratify"),
         (Ridge(), {"secret": Subsets(blocks=4)}, {}, "blocks must be None"),

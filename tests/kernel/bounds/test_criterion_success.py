@@ -9,11 +9,11 @@ from scipy import integrate, linalg, stats
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.kernel.bounds.criterion_success import (
     Looks,
+    Spread,
     _looked_at,
     certified_success,
     estimated_success,
     screened_success,
-    spread,
 )
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors, single_posteriors
@@ -178,7 +178,8 @@ def test_spread_is_the_variance_of_the_posterior() -> None:
     blocks = list(mixture.draws(3000, generator))
     sets = every_set(6)
     kept: list[np.ndarray] = []
-    variances, rates, wrong = spread(mixture, sets, blocks, kept)
+    spread = Spread(mixture, blocks, len(sets), kept)
+    (variances, rates), wrong = spread.of(sets), spread.error
     inside = np.concatenate([posteriors(mixture, draws) for draws in blocks]) @ sets.T
     np.testing.assert_allclose(rates, sets @ mixture.weights)
     exactly = np.mean((inside - rates) ** 2, axis=0)

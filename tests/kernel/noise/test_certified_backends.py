@@ -153,7 +153,7 @@ class TestCriterion:
         inside = np.add.reduceat(membership.sets * support.weights, [0, 8, 16, 24], axis=1)
         exact = np.max(np.maximum(inside, shares - inside).sum(axis=1))
         for cells in (2**22, 4, 12):
-            monkeypatch.setattr(cap_backend, "MOST_CELLS", cells)
+            monkeypatch.setattr("pacsklearn.kernel.budget.criterion.MOST_CELLS", cells)
             law = CRITERION.calibrate(support, Target(exact + 1e-9, membership), IdentityMetric())
             assert law.is_noiseless
             assert law.bound == pytest.approx(exact, rel=1e-12)

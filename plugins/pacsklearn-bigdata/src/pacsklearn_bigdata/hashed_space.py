@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Self, final
@@ -11,13 +12,33 @@ from numpy.typing import NDArray
 
 from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.exceptions import DesignError
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import RowSpace, TableSpace, Work
 from pacsklearn.universe.design import Design
 from pacsklearn.universe.subset_seed import SubsetSeed
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import BatchMembers, HashedDesign
 from pacsklearn_bigdata.table import Table
-from pacsklearn_bigdata.table_candidates import TableCandidates
+from pacsklearn_bigdata.table_candidates import TableCandidates, fitter_in_passes
+from pacsklearn_bigdata.table_reader import Batch
+
+_SAMPLED = 2**16
+_CELLS = 2**21
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Worst:
+    """The largest figure of a batch's units."""
+
+    design: HashedDesign
+    figure: Callable[[NDArray[np.bool_]], Floats]
+
+    def __call__(self, batch: Batch) -> Sequence[Any]:
+        members, step = self.design.members(batch.names), _CELLS // self.design.n_subsets
+        parts = range(0, len(batch.names), step)
+        return [max(self.figure(members.membership(slice(i, i + step))).max() for i in parts)]
 
 
 @final
@@ -44,6 +65,7 @@ class HashedSpace(RowSpace, TableSpace):
     name: ClassVar[str] = "table"
     dealt: ClassVar[str] = "every unit picks its subsets by itself, without blocks"  # type: ignore[misc]
     description: ClassVar[str] = "subsets of a table's units, each picked by a keyed function"
+    has_members: ClassVar[bool] = True
     estimators: ClassVar[tuple[str | type, ...]] = (Table,)
 
     def __post_init__(self) -> None:
@@ -110,16 +132,41 @@ class HashedSpace(RowSpace, TableSpace):
         """Memberships of the sampled rows."""
         return self.design.members(self.table.profile.sample.names)
 
+    @cached_property
+    def _units(self) -> BatchMembers:
+        names = np.unique(self.table.profile.sample.names)
+        # Evenly over the table: which units the noise is calibrated on is public.
+        return self.design.members(names[:: -(-names.size // _SAMPLED)])
+
     def inclusion(self) -> NDArray[np.float64]:
         """Return the prior probability that a sampled unit is in the secret subset.
 
         The same for all.
         """
-        return np.full(len(self.sample.packed), self.design.included / self.n_subsets)
+        return np.full(len(self._units.packed), self.design.included / self.n_subsets)
 
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
         """Return which candidates hold each of the sampled units; shape (n_chosen, m)."""
-        return self.sample.membership(units)
+        return self._units.membership(units)
+
+    @classmethod
+    def sample_of(cls, X: Table) -> tuple[Any, Any]:
+        return X.named(X.profile.sample.rows), X.profile.sample.target
+
+    @classmethod
+    def check_fits(cls, estimator: Any) -> None:
+        fitter_in_passes(estimator)
+
+    def shown(self, X: Any) -> Any:
+        return self.sample_of(X)[0]
+
+    def judged(self, X: Any, y: Any) -> tuple[Any, Any, SecretSpace]:
+        space = SecretSpace(self.sample.packed, self.n_subsets, self.weights)
+        return *self.sample_of(X), space
+
+    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
+        """Return the largest of what ``figure`` gives for all units, in one pass over the table."""
+        return float(self.table.total(_Worst(self.design, figure), np.maximum)[0])
 
     def outputs(self, work: Work) -> Any:
         return work.elsewhere(self)
@@ -137,8 +184,8 @@ class HashedSpace(RowSpace, TableSpace):
         """
         raise TableError(
             "This is over a Table, whose rows pass one by one: models that follow from sums are "
-            "released (PACPrivate.fit, PrivacySession.release) under a budget in nats, so "
-            "criterion must be None, and nothing else."
+            "released (PACPrivate.fit, PrivacySession.release), under nats or Membership(cap), and "
+            "nothing else."
         )
 
     row_subsets = listed

@@ -119,6 +119,14 @@ class Table:
         """Rows of the profile's sample, which the table is recognised by."""
         return self.profile.sample.rows
 
+    def named(self, rows: Any) -> Any:
+        """Return rows under the names of the features, where the source has any."""
+        if self.feature_names is None:
+            return rows
+        import pandas as pd  # whoever has named columns has it; arrays need it not
+
+        return pd.DataFrame(rows, columns=list(self.feature_names))
+
     def show(self, stream: Any) -> None:
         """Write how far each pass is, with rows a second, to a stream; None stops that.
 
@@ -127,8 +135,10 @@ class Table:
         """
         self._stream = stream
 
-    def total(self, work: Work | None) -> list[Any]:
+    def total(self, work: Work | None, join: np.ufunc = np.add) -> list[Any]:
         """Return the sums, array by array, of the results of ``work`` on all batches: one pass.
+
+        Or what another function of two arrays makes of them, in the order of the pieces.
 
         Raises
         ------
@@ -140,7 +150,7 @@ class Table:
         pieces: list[ProfilePiece] = []
         n_rows = trace = 0
         known = self._profile
-        task = partial(_summed, self._reader, work, known is None)
+        task = partial(_joined, self._reader, work, join, known is None)
         size = None if known is None else known.n_rows
         with PassProgress(self.n_passes, size, self._stream) as progress:
             results = self._engine.run(task, self._reader.source.n_parts, progress.saw)
@@ -153,7 +163,7 @@ class Table:
                 if piece is not None:
                     pieces.append(piece)
                     ProfilePiece.thin(pieces)
-                totals = _added(totals, sums)
+                totals = _added(join, totals, sums)
         if known is not None and known.n_rows != n_rows:
             raise TableError(
                 f"The source has {n_rows} rows in this pass and had {known.n_rows} in "
@@ -177,9 +187,10 @@ class Table:
         return f"Table({type(self._reader.source).__name__}{size})"
 
 
-def _summed(
+def _joined(
     reader: TableReader,
     work: Work | None,
+    join: np.ufunc,
     profiled: bool,
     part: int,
     saw: Callable[[int], None] | None = None,
@@ -196,7 +207,7 @@ def _summed(
         trace = (trace + batch.trace()) % 2**64
         if piece is not None:
             piece.see(batch)
-        totals = _added(totals, [] if work is None else work(batch))
+        totals = _added(join, totals, [] if work is None else work(batch))
         if saw is not None:
             saw(len(batch.rows))
     return totals, piece, n_rows, columns, trace
@@ -218,11 +229,13 @@ def _same(known: Any, columns: Any) -> Any:
     raise TableError("unit holds numbers in one batch and texts in another; make them one kind.")
 
 
-def _added(totals: list[Any] | None, arrays: Sequence[Any] | None) -> list[Any] | None:
+def _added(
+    join: np.ufunc, totals: list[Any] | None, arrays: Sequence[Any] | None
+) -> list[Any] | None:
     if totals is None or arrays is None:
         return totals if arrays is None else [np.array(array) for array in arrays]
     for total, array in zip(totals, arrays, strict=True):
-        np.add(total, array, out=total)
+        join(total, array, out=total)
     return totals
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from pacsklearn.kernel.outputs.outputs import (
 from pacsklearn.kernel.outputs.run import Stage, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import fit_subset, joint_models, seeded_clone
 from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.universe.steps import steps_of
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import HashedDesign
 from pacsklearn_bigdata.table import Table
@@ -90,15 +91,18 @@ class TableCandidates:
     Parameters
     ----------
     estimator : estimator
-    table : Table
+    X : Table
+        It holds its target as well.
     space : HashedSpace
     options : FitOptions
     """
 
     estimator: Any
-    table: Table
+    X: Table
     space: HashedSpace
     options: FitOptions
+
+    y: ClassVar[None] = None
 
     @classmethod
     def prepare(cls, estimator: Any, y: Any, space: HashedSpace, options: FitOptions) -> Self:
@@ -120,7 +124,7 @@ class TableCandidates:
             )
         if not options.fast_fit:
             raise TableError("fast_fit=False fits row by row, which a Table cannot serve.")
-        if get_tags(estimator).target_tags.required and not table.has_target:
+        if _needs_target(estimator) and not table.has_target:
             raise TableError(f"{name} needs a target: Table(..., target=<column>).")
         table.show(sys.stderr if options.verbose else None)
         return cls(estimator, table, space, options)
@@ -136,15 +140,7 @@ class TableCandidates:
             None quotes a data value.
         """
         template = seeded_clone(self.estimator)
-        fitter = registry().subset_fitter_for(template)
-        if not isinstance(fitter, TableFitter) or fitter.needs_rows:
-            raise TableError(
-                f"{type(template).__name__}, as it is configured, cannot be fitted in passes over "
-                "a Table: that needs moments (StandardScaler, PCA, LinearRegression, Ridge, Lasso, "
-                "GaussianNB, LinearDiscriminantAnalysis, NearestCentroid) or a smooth convex loss "
-                "(LogisticRegression, LinearSVC, PoissonRegressor), alone or behind a "
-                "StandardScaler. Give rows in memory for anything else."
-            )
+        fitter = fitter_in_passes(template)
         with stage("fits"):
             models, view = self._models(template, fitter)
             rows, targets = self._sample(view)
@@ -158,9 +154,9 @@ class TableCandidates:
         return CandidateOutputs(aligned, first, reference, form, rows)
 
     def _models(self, template: Any, fitter: TableFitter) -> tuple[list[Any], TableView]:
-        table, design = self.table, self.space.design
+        table, design = self.X, self.space.design
         classes = self._classes() if fitter.wants_classes else None
-        numbers = classes is None and get_tags(template).target_tags.required
+        numbers = classes is None and _needs_target(template)
         coded = _Coded(classes, as_numbers=numbers)
         begin = partial(fitter.table_sums, n_classes=0 if classes is None else len(classes))
         sums = table.total(_Work(design, coded, begin))
@@ -201,7 +197,7 @@ class TableCandidates:
         return models, view
 
     def _classes(self) -> NDArray[Any]:
-        table = self.table
+        table = self.X
         classes = table.profile.values if table.classes is None else np.unique(table.classes)
         if classes is None or not 2 <= len(classes) <= 1000:
             raise TableError(
@@ -212,26 +208,18 @@ class TableCandidates:
 
     def _features(self, rows: Floats) -> Any:
         features = BaseEstimator()
-        validate_data(features, self._named(rows), skip_check_array=True)
+        validate_data(features, self.X.named(rows), skip_check_array=True)
         return features
-
-    def _named(self, rows: Floats) -> Any:
-        names = self.table.feature_names
-        if names is None:
-            return rows
-        import pandas as pd  # whoever has named columns has it; arrays need it not
-
-        return pd.DataFrame(rows, columns=list(names))
 
     def _sample(self, view: TableView) -> tuple[Any, Any]:
         targets = view.targets
         if view.classes is not None and targets is not None:
             targets = view.classes[targets]
-        return self._named(view.rows), targets
+        return self.X.named(view.rows), targets
 
     def _compare(self, template: Any, fitter: TableFitter, rows: Any, targets: Any) -> None:
         """Refuse a fitter whose models on a part of the sample are not the ordinary ones."""
-        names = self.table.profile.sample.names[:_COMPARED]
+        names = self.X.profile.sample.names[:_COMPARED]
         few: tuple[Any, Any] = rows[:_COMPARED], None if targets is None else targets[:_COMPARED]
         members = self.space.design.members(names)
         if is_classifier(template) and len(np.unique(np.asarray(few[1]))) < len(
@@ -260,3 +248,28 @@ class TableCandidates:
             vectors.append(encoding.vector)
         assert first is not None
         return models[0], first, np.stack(vectors)
+
+
+def fitter_in_passes(template: Any) -> TableFitter:
+    """Return what fits an estimator in passes.
+
+    Raises
+    ------
+    TableError
+        When it is not known to follow from sums over rows.
+    """
+    fitter = registry().subset_fitter_for(template)
+    if not isinstance(fitter, TableFitter) or fitter.needs_rows:
+        raise TableError(
+            f"{type(template).__name__}, as it is configured, cannot be fitted in passes over "
+            "a Table: that needs moments (StandardScaler, PCA, LinearRegression, Ridge, Lasso, "
+            "GaussianNB, LinearDiscriminantAnalysis, NearestCentroid) or a smooth convex loss "
+            "(LogisticRegression, LinearSVC, PoissonRegressor), alone or behind a "
+            "StandardScaler. Give rows in memory for anything else."
+        )
+    return fitter
+
+
+def _needs_target(estimator: Any) -> bool:
+    # A pipeline's own tags do not say it of its last step.
+    return bool(get_tags(steps_of(estimator)[-1]).target_tags.required)
