@@ -90,7 +90,8 @@ class DescentGame(Game):
             raise NotFittedError(
                 "An audit replays a run with a guarantee: call fit on the model first, with noise."
             )
-        self._guarantee, secret = guarantee, _batches(guarantee)
+        secret: Any = guarantee.secret
+        self._information = secret.information
         count = _differing(secret)
         choices = LinearChoices.of(model)
         together = {"discrepancy": None, "charged_together": record.n_steps}
@@ -129,7 +130,7 @@ class DescentGame(Game):
 
     def bound(self, blind: float) -> float:
         """Return success that is allowed at naming the table, by all figures of the guarantee."""
-        information = _batches(self._guarantee).information
+        information = self._information
         # Half of it: two tables drawn from the prior differ with probability 1/2.
         allowed = posterior_success(information / 2, blind)
         return min(allowed, self._most) if blind <= 0.5 else allowed
@@ -205,10 +206,6 @@ class _WatchedRun:
         self._seen.parameters.append(parameters.copy())
         self._seen.means.append(mean.reshape(parameters.shape))
         return mean
-
-
-def _batches(guarantee: PufferfishGuarantee) -> Any:
-    return guarantee.secret
 
 
 def _differing(secret: Any) -> int:

@@ -107,13 +107,34 @@ def _choose(
         own = members[:, units[part]].astype(np.float64)
         likely = posteriors @ own
         truth = np.stack([was_used(own > 0, played) for played in pilot])
-        blind = blind_success(game.prior @ own)
-        expected[part] = blind_success(likely).mean(axis=0) - blind
-        for rule in range(len(RULES)):
-            measured[rule, part] = (decide(rule, likely) == truth).mean(axis=0) - blind
-    rule = int(np.argmax(measured.mean(axis=1)))
-    best = np.argmax(expected if rule == 0 else measured[rule])
+        expected[part], measured[:, part] = gains(likely, truth, blind_success(game.prior @ own))
+    best, rule = best_gain(expected, measured)
     return int(units[best]), rule
+
+
+def gains(likely: Floats, truth: NDArray[np.bool_], blind: Floats) -> tuple[Floats, Floats]:
+    """Return what attacks on each unit gain over a blind guess in a pilot's rounds.
+
+    Parameters
+    ----------
+    likely : ndarray of shape (n_rounds, n_units)
+        Posterior probability of membership.
+    truth : ndarray of shape (n_rounds, n_units)
+    blind : ndarray of shape (n_units,)
+
+    Returns
+    -------
+    ndarray of shape (n_units,), ndarray of shape (n_rules, n_units)
+        As the posteriors expect, and as each rule was right.
+    """
+    right = [(decide(rule, likely) == truth).mean(axis=0) for rule in range(len(RULES))]
+    return blind_success(likely).mean(axis=0) - blind, np.stack(right) - blind
+
+
+def best_gain(expected: Floats, measured: Floats) -> tuple[int, int]:
+    """Return the unit and the number of the rule that promise most, by :func:`gains`."""
+    rule = int(np.argmax(measured.mean(axis=1)))
+    return int(np.argmax(expected if rule == 0 else measured[rule])), rule
 
 
 def decide(rule: int, likely: Floats) -> NDArray[np.bool_]:

@@ -137,7 +137,9 @@ def privacy_report(
     private = statement["curator_only"]
     if curve is not None:
         text = f"<p>{html.escape(private['utility']['caveat'])}</p>" + pictures.get("utility", "")
-        blocks.append(("Utility (curator only)", _marked(f"{text}<pre>{_text(curve)}</pre>")))
+        blocks.append(
+            ("Utility (curator only)", _marked(f"{text}<pre>{html.escape(str(curve))}</pre>"))
+        )
     if spectrum is not None:
         text = f"<p>{html.escape(private['noise_spectrum']['caveat'])}</p>"
         powers = [(n, f"{p:.4g}") for n, p in zip(spectrum.noises, spectrum.powers, strict=True)]
@@ -219,7 +221,3 @@ def _list(sentences: list[str]) -> str:
 
 def _marked(part: str) -> str:
     return f"<div class='private'>{part}</div>"
-
-
-def _text(value: Any) -> str:
-    return html.escape(str(value))

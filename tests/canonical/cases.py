@@ -652,7 +652,7 @@ FORESTS = [
     *_of(
         "forest",
         "breast cancer",
-        binary=lambda: FixedStructureForestClassifier(2, 2, temperature=0.05),
+        binary=lambda: FixedStructureForestClassifier(2, 2),
         votes=lambda: FixedStructureForestClassifier(2, 2, leaves="votes"),
         balanced=lambda: FixedStructureForestClassifier(3, 1, class_weight="balanced"),
     ),

@@ -32,13 +32,13 @@ CLASSIFIER, REGRESSOR = FixedStructureForestClassifier, FixedStructureForestRegr
 LEARNED = [
     CLASSIFIER(),
     CLASSIFIER(5, depth=4, step=0.3, smoothing=0.0),
-    CLASSIFIER(2, depth=1, temperature=0.02),
+    CLASSIFIER(2, depth=1),
     CLASSIFIER(leaves="votes"),
     CLASSIFIER(class_weight="balanced"),
     CLASSIFIER(class_weight={"a": 3.0}, prior_count=0.0),
     CLASSIFIER(thresholds="random", random_state=3),
     REGRESSOR(4, depth=3),
-    REGRESSOR(2, depth=2, temperature=0.05, target_range=(-20, 60)),
+    REGRESSOR(2, depth=2, target_range=(-20, 60)),
     REGRESSOR(thresholds="random"),
 ]
 PUBLIC = [

@@ -68,14 +68,6 @@ def test_caps_without_a_law_need_count_and_tail() -> None:
     assert not recorded_cap(KNOWN, **bounds, tail=beyond * 0.999).covers(KNOWN)
 
 
-def test_chances_of_a_run_add_up_and_never_pass_certainty() -> None:
-    cap = recorded_cap(MOMENT, failure=0.25, tail=0.125)
-    assert cap.run_failure(4, tails=False) == 0.25
-    assert cap.run_failure(4, tails=True) == 0.75
-    assert cap.run_failure(7, tails=True) == 1.0
-    assert KNOWN.run_failure(10**9, tails=True) == 0.0
-
-
 @pytest.mark.parametrize(
     "changes",
     [

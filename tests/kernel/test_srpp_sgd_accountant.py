@@ -194,13 +194,14 @@ def test_caps(sampling):
     assert cap.law.sum() == pytest.approx(1)
     assert cap.second_moment == pytest.approx(cap.law @ np.arange(cap.law.size) ** 2)
     assert pickle.loads(pickle.dumps(cap)) == cap != DiscrepancyCap.differing(1000, 6, 50, sampling)
-    assert cap.run_failure(100, tails=True) == 0
+    assert accountant(cap=cap).failure(100) == 0
     generator = np.random.default_rng(0)
     draws = generator.binomial(50, 0.005, (3, 20_000))
     sampled = DiscrepancyCap.sampled(draws, 1000, 50, sampling, delta=0.02, gamma=1e-3)
     assert sampled.second_moment > np.mean(draws**2, axis=1).max()
-    assert sampled.run_failure(10, tails=True) == pytest.approx(0.201)
-    assert sampled.run_failure(10, tails=False) == pytest.approx(1e-3)
+    assert accountant(cap=sampled).failure(10) == pytest.approx(0.201)
+    assert accountant("subsampling-aware", cap=sampled).failure(10) == pytest.approx(1e-3)
+    assert accountant(cap=sampled).failure(100) == 1.0
 
 
 def test_families_share_the_failure_probability_of_sampled_caps():

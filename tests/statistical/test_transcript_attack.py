@@ -136,10 +136,10 @@ def test_the_adversary_adapts(space: SecretSpace) -> None:
 class Broken(Game):
     """The transcript game, played with one thing wrong; the adversary knows what."""
 
-    def __init__(self, sound: TranscriptGame, how: str) -> None:
+    def __init__(self, sound: TranscriptGame, step: float, how: str) -> None:
         self._sound, self._how = sound, how
-        self._predictions, self._step = sound.predictions, sound._step_budget
-        self._ask = sound._adversary
+        self._predictions, self._step = sound.predictions, step
+        self._ask = MostContested(sound.predictions)
 
     prior = property(lambda self: self._sound.prior)
     members = property(lambda self: self._sound.members)
@@ -175,7 +175,7 @@ class Broken(Game):
 
 @pytest.mark.parametrize("how", ["sound", "quiet", "redrawn", "exact"])
 def test_planted_leaks_are_found(how: str, tables: Any, space: SecretSpace) -> None:
-    game, rounds = Broken(game_on(tables["labels"], space, 1 / 64), how), []
+    game, rounds = Broken(game_on(tables["labels"], space, 1 / 64), 1 / 64, how), []
     for attack in ATTACKS:
         found = attack.run(Watched(game, rounds), 250, seed=4).violates()
         assert found is (how != "sound"), attack.name

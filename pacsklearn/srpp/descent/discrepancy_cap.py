@@ -355,10 +355,6 @@ class DiscrepancyCap:
         """Probabilities of 0, 1, ... differing rows, where they are known."""
         return None if self.log_law is None else np.exp(self.log_law)
 
-    def run_failure(self, n_steps: int, *, tails: bool) -> float:
-        """Return the probability that a run of so many steps is not covered (srpp, equation 34)."""
-        return min(self.failure + (n_steps * self.tail if tails else 0.0), 1.0)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DiscrepancyCap):
             return NotImplemented

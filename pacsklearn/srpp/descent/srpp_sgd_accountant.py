@@ -139,8 +139,8 @@ class SRPPSGDAccountant:
         return self.accounting == "worst-case"
 
     def failure(self, n_steps: int) -> float:
-        """Return the probability that a run of so many steps is not covered."""
-        return self.cap.run_failure(n_steps, tails=self.needs_tails)
+        """Return the probability that a run of so many steps is not covered (srpp, equation 34)."""
+        return min(self.cap.failure + (n_steps * self.cap.tail if self.needs_tails else 0.0), 1.0)
 
     def cost(self, noise_multiplier: float) -> float:
         """Return the price of one step, in nats.

@@ -27,10 +27,10 @@ from pacsklearn.tabular.forests.growth import Statistics, entropy
 class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
     """Forest of complete trees of a given depth, made to be released.
 
-    Which feature each level of each tree asks about is public, drawn with ``random_state`` or
-    given, so that models of different subsets differ in numbers only: a threshold for each inner
-    node and class probabilities for each leaf. Fewer and steadier numbers need less noise: choose
-    few shallow trees, a coarse grid and a penalty for small budgets.
+    Which feature each level of each tree asks about is public, drawn with ``random_state``, so that
+    models of different subsets differ in numbers only: a threshold for each inner node and class
+    probabilities for each leaf. Fewer and steadier numbers need less noise: choose few shallow
+    trees, a coarse grid and a penalty for small budgets.
 
     Parameters
     ----------
@@ -55,9 +55,6 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
     penalty : float, default=0.1
         Nats a row added for each unit of a threshold's distance from the middle of the range (the
         published ``w2``). Nodes that few rows reach stay in the middle.
-    temperature : float, default=0.0
-        With a positive number of nats a threshold is the mean of all on the grid, weighted by
-        ``exp(-cost / temperature)``: it moves smoothly with the rows, where the best one jumps.
     prior_count : float, default=5.0
         Each node's probabilities are shrunk towards its parent's, and the root's towards equal
         ones, as if this many rows of them had been seen.
@@ -74,11 +71,9 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         parameters, 32 simulated releases at 1, 1/4, 1/16 nat) "root" has .63 .57 .52 and accuracy
         .82 .76 .68, None .52 .55 .52 and .80 .80 .72, where a constant has .80. Where every
         error counts alike and the budget is small, use None.
-    feature_order : array-like of int of shape (n_estimators, depth), default=None
-        Public feature of each level, in place of a random one.
     random_state : int, default=0
-        Public seed of feature order and random thresholds. It must be an integer: the forest has
-        to be a function of the rows alone.
+        Public seed of the features asked about and of random thresholds. It must be an integer: the
+        forest has to be a function of the rows alone.
 
     Attributes
     ----------

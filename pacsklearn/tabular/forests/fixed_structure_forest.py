@@ -39,9 +39,7 @@ class FixedStructureForest(BaseEstimator):
     step: float = 0.1
     smoothing: float = 0.3
     penalty: float = 0.1
-    temperature: float = 0.0
     prior_count: float = 5.0
-    feature_order: Any = None
     random_state: int = 0
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -49,7 +47,6 @@ class FixedStructureForest(BaseEstimator):
         "step": [Interval(Real, 1e-4, 1, closed="both")],
         "smoothing": [Interval(Real, 0, 1, closed="both")],
         "penalty": [_NOT_NEGATIVE],
-        "temperature": [_NOT_NEGATIVE],
         "prior_count": [_NOT_NEGATIVE],
     }
     # What thresholds leave as little of as they can; an ``Impurity``, which is no method.
@@ -105,7 +102,7 @@ class FixedStructureForest(BaseEstimator):
     def rule(self) -> ThresholdRule:
         """Return how thresholds are chosen, by checked parameters."""
         check_parameters(self)
-        return ThresholdRule(self.step, self.smoothing, self.penalty, self.temperature)
+        return ThresholdRule(self.step, self.smoothing, self.penalty)
 
     def average(self, X: Any) -> Floats:
         """Return the mean over the trees of the values of the leaves that each row reaches."""

@@ -103,14 +103,11 @@ class ThresholdRule(NamedTuple):
         Weight of the neighbours' impurity, in [0, 1].
     penalty : float
         Added for each unit of distance from 0.
-    temperature : float
-        0 takes the best; otherwise a mean in which each counts ``exp(-cost / temperature)``.
     """
 
     step: float
     smoothing: float
     penalty: float
-    temperature: float
 
     @property
     def grid(self) -> Floats:
@@ -135,11 +132,7 @@ class ThresholdRule(NamedTuple):
         below, above = impurity[:, np.maximum(at - 1, 0)], impurity[:, np.minimum(at + 1, at[-1])]
         cost = (1 - self.smoothing) * impurity + self.smoothing * (below + above)
         cost += (self.penalty + _TIE) * np.abs(grid)
-        if self.temperature == 0:
-            return np.asarray(grid[cost.argmin(axis=1)])
-        share = np.exp(-(cost - cost.min(axis=1, keepdims=True)) / self.temperature)
-        # Row by row, so that a node's threshold does not depend on how many there are.
-        return np.asarray(np.sum(share * grid, axis=1) / share.sum(axis=1))
+        return np.asarray(grid[cost.argmin(axis=1)])
 
 
 def entropy(sums: Floats) -> Floats:

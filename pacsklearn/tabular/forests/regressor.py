@@ -26,13 +26,11 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
 
     Parameters
     ----------
-    n_estimators, depth, thresholds, feature_range, step, smoothing, feature_order, random_state
+    n_estimators, depth, thresholds, feature_range, step, smoothing, random_state
         As there.
     penalty : float, default=0.01
         Share of the target's variance added for each unit of a threshold's distance from the
         middle of the range.
-    temperature : float, default=0.0
-        As there, in shares of the target's variance.
     prior_count : float, default=5.0
         Each node's mean is shrunk towards its parent's as if this many rows of it had been seen,
         and the root's towards the middle of ``target_range`` where one is stated.

@@ -63,10 +63,7 @@ def forest_structure(estimator: Any, n_features: int) -> ForestStructure:
             "level, and so does the noise. Use more trees instead."
         )
     seed = check_integer(name="random_state", value=estimator.random_state, minimum=0)
-    order, units = _random_structure(n_trees, depth, n_features, seed)
-    if estimator.feature_order is not None:
-        order = _given_order(estimator.feature_order, (n_trees, depth), n_features)
-    return ForestStructure(order, units)
+    return ForestStructure(*_random_structure(n_trees, depth, n_features, seed))
 
 
 def descend(X: Floats, features: Integers, thresholds: Floats) -> Integers:
@@ -113,19 +110,3 @@ def _random_order(
             here[chosen] += 1
         used += here
     return order
-
-
-def _given_order(given: Any, shape: tuple[int, int], n_features: int) -> Integers:
-    order = np.asarray(given)
-    if order.shape != shape or order.dtype.kind not in "iu":
-        raise ValueError(
-            "feature_order must hold the number of a feature for each tree and level, an integer "
-            f"array of shape (n_estimators, depth) = {shape}, got {order.dtype} of shape "
-            f"{order.shape}."
-        )
-    if order.min() < 0 or order.max() >= n_features:
-        raise ValueError(
-            f"feature_order must hold numbers from 0 to {n_features - 1} for {n_features} "
-            f"features, got numbers from {order.min()} to {order.max()}."
-        )
-    return order.astype(np.intp)

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from pacsklearn_bigdata import Table
 from pacsklearn_bigdata.exceptions import TableError
-from pacsklearn_bigdata.table_reader import Batch
+from pacsklearn_bigdata.sources import ParquetSource
+from pacsklearn_bigdata.table_reader import Batch, TableReader
 from scipy import sparse
 
 ROWS = np.random.default_rng(0).normal(size=(1000, 4))
@@ -143,8 +144,8 @@ def test_a_file_that_is_no_parquet(tmp_path: Path) -> None:
 
 
 def test_a_reader_can_be_sent(folder: Path) -> None:
-    table = Table(folder, features=["a"])
-    reader = pickle.loads(pickle.dumps(table._reader))
+    made = TableReader(ParquetSource(folder), None, None, ["a"], 100)
+    reader = pickle.loads(pickle.dumps(made))
     assert sum(len(batch.rows) for part in range(3) for batch in reader.batches(part)) == 1000
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pacsklearn_bigdata import Table, table_profile
+from pacsklearn_bigdata.sources import ArraySource
 from pacsklearn_bigdata.table_profile import ProfilePiece
+from pacsklearn_bigdata.table_reader import TableReader
 
 
 @pytest.fixture
@@ -49,8 +51,8 @@ def test_pieces_together_never_keep_more_than_a_few_samples(
 
 
 def test_a_piece_of_very_many_keeps_less_than_a_sample(small: int) -> None:
-    table = Table(np.arange(4000.0)[:, None], batch_rows=100)
-    batches = list(table._reader.batches(0))
+    source = ArraySource(np.arange(4000.0)[:, None])
+    batches = list(TableReader(source, None, None, None, 100).batches(0))
     alone, one_of_many = (ProfilePiece(grouped=False, n_parts=n) for n in (1, 64))
     for batch in batches:
         alone.see(batch)

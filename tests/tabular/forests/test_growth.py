@@ -10,7 +10,7 @@ from pacsklearn.tabular.forests.growth import ThresholdRule, entropy, node_sums,
 
 
 def rule(**changes: float) -> ThresholdRule:
-    plain = {"step": 0.5, "smoothing": 0.0, "penalty": 0.0, "temperature": 0.0}
+    plain = {"step": 0.5, "smoothing": 0.0, "penalty": 0.0}
     return ThresholdRule(**(plain | changes))
 
 
@@ -49,15 +49,6 @@ def test_what_regularisation_does(changes: dict[str, float], chosen: float) -> N
 
 def test_where_nothing_helps_the_middle_is_taken() -> None:
     assert rule().choose(np.full((2, 5), 0.7)).tolist() == [0.0, 0.0]
-
-
-def test_temperature_takes_a_mean() -> None:
-    impurity = np.array([[0.5, 0.4, 0.3, 0.2, 0.1]])
-    share = np.exp(-impurity[0] / 0.1)
-    expected = share @ np.array([-1, -0.5, 0, 0.5, 1]) / share.sum()
-    assert rule(temperature=0.1).choose(impurity)[0] == pytest.approx(expected, abs=1e-7)
-    assert rule(temperature=1e-6).choose(impurity)[0] == pytest.approx(1.0)
-    assert rule(temperature=1e9).choose(impurity)[0] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_sums_of_every_node() -> None:

@@ -32,18 +32,9 @@ def test_more_levels_than_features() -> None:
     assert structure.features.shape == (2, 31)
 
 
-def test_a_given_order() -> None:
-    estimator = FixedStructureForestClassifier(2, 2, feature_order=[[0, 1], [2, 0]])
-    features = forest_structure(estimator, 3).features
-    np.testing.assert_array_equal(features, [[0, 1, 1], [2, 0, 0]])
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"feature_order": [[0, 1]]}, "feature_order"),
-        ({"feature_order": [[0.5, 1], [0, 1]]}, "feature_order"),
-        ({"feature_order": [[0, 3], [0, 1]]}, "numbers"),
         ({"depth": 0}, "depth"),
         ({"depth": 11}, "depth"),
         ({"n_estimators": 0}, "n_estimators"),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.membership_attack import RULES, blind_success, decide, was_used
+from pacsklearn.audit.membership_attack import RULES, best_gain, decide, gains, was_used
 from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -77,7 +77,9 @@ class KnownRowsAttack(Attack):
         known, others = members[:, order[:k]], members[:, order[k:]]
         blind = _blind_knowing(game.prior, known, others)
         rounds = [game.play(rehearsal) for _ in range(pilot)]
-        chosen, rule = _choose(known, others, blind, rounds)
+        likely = np.stack([_likely(played, known, others) for played in rounds])
+        truth = np.stack([was_used(others, played) for played in rounds])
+        chosen, rule = best_gain(*gains(likely, truth, blind))
         own = others[:, chosen]
         self._known, self._own = known, own
         return tally(
@@ -112,17 +114,3 @@ def _likely(played: Round, known: NDArray[np.bool_], own: NDArray[np.bool_]) -> 
     # Where the posterior is wrong, nobody may be left who fits; then it is taken as it is.
     left = left if left.sum() > 0 else played.posterior
     return np.asarray(left @ own / left.sum())
-
-
-def _choose(
-    known: NDArray[np.bool_], others: NDArray[np.bool_], blind: Floats, pilot: list[Round]
-) -> tuple[int, int]:
-    """Return the unit to attack and number of the rule, by the pilot's rounds alone."""
-    likely = np.stack([_likely(played, known, others) for played in pilot])
-    truth = np.stack([was_used(others, played) for played in pilot])
-    measured = np.stack(
-        [(decide(rule, likely) == truth).mean(axis=0) - blind for rule in range(len(RULES))]
-    )
-    rule = int(np.argmax(measured.mean(axis=1)))
-    expected = blind_success(likely).mean(axis=0) - blind
-    return int(np.argmax(expected if rule == 0 else measured[rule])), rule
