@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pacsklearn_service.server.problem import problem_of
+from pacsklearn_service.server.store import database as database_module
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.audit_log import AuditLog
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
@@ -22,39 +23,97 @@ from pacsklearn.upkeep.backup import restore
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 
-def test_two_processes_of_one_database(address: str) -> None:
-    first, second = ServiceDatabase(address), ServiceDatabase(address)
-    assert first.take("first", 60.0)
-    assert not second.take("second", 60.0)
-    with pytest.raises(FencedError), second.writing():
+def found(database: ServiceDatabase, *names: str) -> None:
+    for name in names:
+        with database.founding(name) as connection:
+            connection.insert("service_datasets", name=name, facts="{}", rows=b"", created="")
+
+
+def test_processes_of_one_database_share_its_data_sets(address: str) -> None:
+    first, second, third = (ServiceDatabase(address) for _ in range(3))
+    with pytest.raises(FencedError):
+        found(first, "alone")
+    assert first.take("first", 60.0) == {}
+    found(first, "a", "b", "c")
+    tokens = first.led
+    assert second.take("second", 60.0) == {}
+    assert first.take("first", 60.0) == tokens
+    assert first.surplus == ["c"]  # of three the one that began first leads two
+    with pytest.raises(FencedError), second.writing("c"):
         pass
+    first.give_back("c")
+    taken = second.take("second", 60.0)
+    assert taken == {"c": max(tokens.values()) + 2}  # a number between the two was the second's
+    for stale in (tokens["c"], None):
+        with pytest.raises(FencedError), first.writing("c", stale):
+            pass
+    with first.reading() as connection:
+        assert [first.holder(connection, name) for name in "abcd"] == ["first"] * 2 + ["second", ""]
+        with pytest.raises(FencedError):
+            first.check_lease(connection, "c", tokens["c"])
+    second.release()
+    assert second.led == {}
+    assert first.take("first", 60.0).keys() == {*"abc"}
+    # Taken again by the same process: what it knew before is of an older token.
+    assert first.leads("a", tokens["a"])
+    assert not first.leads("c", tokens["c"])
+    with pytest.raises(FencedError), first.writing("c", tokens["c"]):
+        pass
+    with first.writing("c", first.led["c"]) as connection:
+        assert connection.delete("service_leases", dataset="c")
+        assert connection.delete("service_datasets", name="c")
+    assert third.take("third", 60.0) == {}
+    assert first.take("first", 60.0).keys() == {*"ab"}
+    assert first.surplus == ["b"]
+    first.release()
+    found(third, "c")
+    assert third.led["c"] > tokens["c"] + 2, "also of a name that was there before"
+    assert third.take("third", 60.0).keys() == {*"abc"}
+    for each in (first, second, third):
+        each.close()
+
+
+def test_data_sets_of_an_older_version_have_leases_too(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    shutil.copy(database_module._TABLES / "001_first.sql", tables)
+    with monkeypatch.context() as patch:
+        patch.setattr(database_module, "_TABLES", tables)
+        older = ServiceDatabase(address)
+        with older._connection.transaction(write=True):
+            older._connection.insert("service_datasets", name="a", facts="{}", rows=b"", created="")
+        older.close()
+    database = ServiceDatabase(address)
+    assert database.take("me", 60.0).keys() == {"a"}
+    database.close()
+
+
+def test_what_belongs_to_no_data_set_is_written_by_everybody(address: str) -> None:
+    first, second = ServiceDatabase(address), ServiceDatabase(address)
     with first.writing() as connection:
         keys = ApiKeys(connection, Vault(bytes(32)))
         _, key = keys.issue("ann", None, ["ask"], 1.0)
         AuditLog(connection).add("curator", "issue key", "ann")
+    with second.writing() as connection:
         AuditLog(connection).add("curator", "add user", "ann")
     with second.reading() as connection:
-        found = ApiKeys(connection, Vault(bytes(32))).find(key)
-        assert found is not None
-        caller, _ = found
+        told = ApiKeys(connection, Vault(bytes(32))).find(key)
+        assert told is not None
+        caller, _ = told
         assert (caller.user, caller.project, caller.scopes) == ("ann", None, frozenset({"ask"}))
         assert [line["sequence"] for line in AuditLog(connection).lines(after=1)] == [2]
         assert AuditLog(connection).first_wrong() is None
     with first.writing() as connection:
         assert connection.change("UPDATE service_audit SET actor = ? WHERE sequence = ?", "x", 2)
         assert AuditLog(connection).first_wrong() == 2
-    first.release()
-    assert second.take("second", 60.0)
-    assert second.token == 2
-    with pytest.raises(FencedError), first.reading() as connection:
-        first.check_lease(connection)
     first.close()
     second.close()
 
 
 def test_what_fails_is_undone_and_quotes_nothing(address: str) -> None:
     database = ServiceDatabase(address)
-    assert database.take("me", 60.0)
     row: dict[str, Any] = {"kind": "user", "name": "anns-name", "facts": "{}"}
     with database.writing() as connection:
         connection.insert("service_users", **row)
@@ -85,14 +144,14 @@ def test_a_server_that_was_started_anew_is_reached_again(server: PostgresServer)
         pass
     assert "se-cret" not in str(raised.value)
     server.start()
-    assert database.take("me", 60.0)
+    assert database.take("me", 60.0) == {}
+    assert database.is_held
     database.close()
     close_ledgers()
 
 
 def test_tables_of_a_newer_version_are_refused(address: str) -> None:
     database = ServiceDatabase(address)
-    database.take("me", 60.0)
     with database.writing() as connection:
         connection.insert("service_version", number=99)
     database.close()

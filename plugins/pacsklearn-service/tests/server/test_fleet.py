@@ -160,7 +160,7 @@ class Fleet:
 def audit(new_house: Any, address: str, clients: list[Client]) -> None:
     """Hold what was told against the ledger, the quotas and the stored answers."""
     heir: House = new_house(key=KEY, found=False, address=address, requests_per_minute=10**9)
-    assert heir.coordinator.wait_until_ready(60)
+    assert heir.wait(60)
     rows = contested_rows(ROWS, seed=9)
     spent = {}
     for client in clients:

@@ -133,10 +133,10 @@ def test_a_process_that_dies_is_taken_over(
             model.answer([ask])
     assert house.spent == STEP + charged * 2 * STEP
     # It neither stops nor gives the lease back.
-    house.coordinator._ended.set()
+    house.coordinator._keeper._ended.set()
     house.is_open = False
     heir = new_house(lease=2.0)
-    assert heir.coordinator.wait_until_ready(60)
+    assert heir.wait(60)
     assert heir.spent == STEP + charged * 2 * STEP
     with heir.coordinator.database.reading() as connection:
         from pacsklearn_service.server.store.quotas import Quotas
@@ -157,9 +157,33 @@ def test_a_process_that_dies_is_taken_over(
     # The one that was thought dead can neither charge nor answer any more.
     house.coordinator.database._until = time.monotonic() + 99
     with pytest.raises(FencedError):
-        house.coordinator.database.writing().__enter__()
+        house.coordinator.database.writing("clinic").__enter__()
     told = model.answer([Ask(ann, ask.part(slice(0, 1)))])[0]
     assert isinstance(told, Exception)
+
+
+def test_who_leads_again_reads_what_was_answered_in_between(new_house: Any) -> None:
+    house: House = new_house(lease=2.0)
+    ann, rows = house.user("ann"), contested_rows(4)
+    house.ask(ann, rows[:1])
+    model, database = house.coordinator.hosted("risk"), house.coordinator.database
+    house.coordinator._keeper._ended.set()  # it stands still
+    house.is_open = False
+    heir: House = new_house(lease=2.0)
+    assert heir.wait(60)
+    told = heir.ask(ann, rows[:3])["outputs"]["predict"]
+    heir.close()
+    # It goes on, with the session of before: nothing may be written of what that has learned.
+    assert "clinic" in database.take("again", 60.0)
+    signature = model.signature
+    ask = Ask(ann, signature.checked(signature.matrix(rows), most=9))
+    free = Ask(ann, signature.checked(signature.matrix(rows[:1] + 50.0), most=9))
+    assert isinstance(model.answer([free])[0], Problem)
+    reply = model.answer([ask])[0]
+    assert isinstance(reply, dict)
+    assert (reply["outputs"]["predict"][:3], reply["charged"]) == (told, STEP)
+    assert house.spent == 4 * STEP
+    database.release()
 
 
 def _stated_alone(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
@@ -209,10 +233,10 @@ def test_a_charge_that_shows_while_the_session_is_resumed(
     columns = signature.checked(signature.matrix(rows[1:]), most=9)
     charge(monkeypatch, house, Ask(ann, columns, key="k", body=b"b"))
     assert house.spent == STEP
-    house.coordinator._ended.set()
+    house.coordinator._keeper._ended.set()
     house.is_open = False
     heir = new_house(lease=2.0)
-    assert heir.coordinator.wait_until_ready(60)
+    assert heir.wait(60)
     assert (heir.spent, heir.n_answered) == (3 * STEP, 3)
     assert heir.ask(ann, rows[1:], key="k", body=b"b")["charged"] == 2 * STEP
     assert heir.ask(ann, rows)["charged"] == 0.0
@@ -234,16 +258,20 @@ def test_restart_gives_the_same_answers(new_house: Any) -> None:
     assert heir.spent == 20 * STEP
 
 
-def test_a_standby_waits_for_the_lease(new_house: Any) -> None:
+def test_another_coordinator_leads_the_data_set(new_house: Any) -> None:
     house = new_house()
-    standby = new_house(found=False)
-    assert not standby.coordinator.is_ready
+    other = new_house(found=False)
+    assert other.coordinator.wait_until_ready(60)
     with pytest.raises(Problem) as refused:
-        standby.coordinator.hosted("risk")
-    assert refused.value.status == 503
+        other.coordinator.hosted("risk")
+    assert refused.value.kind == "elsewhere"
+    # Where the other one is reached is nobody's business.
+    shown = {"authorization": f"Bearer {house.key('bob')}"}
+    told = other.call("GET", "/v2/models/risk/ready", headers=shown)
+    assert (told.status_code, told.json().keys() & {"url", "curator_url"}) == (503, set())
     house.close()
-    assert standby.coordinator.wait_until_ready(60)
-    assert standby.coordinator.hosted("risk").name == "risk"
+    assert other.wait(60)
+    assert other.coordinator.hosted("risk").name == "risk"
 
 
 def test_a_model_that_could_not_be_loaded_is_tried_again(

@@ -26,7 +26,7 @@ def ask_on_and_on(address: str, written: Path, first: int) -> None:
     """A coordinator that asks itself row after row, and writes down what it was told."""
     house = House(written.parent, KEY, address=address, ceiling=2.0, step=STEP, found=False,
                   lease=3.0, requests_per_minute=10**9)  # fmt: skip
-    assert house.coordinator.wait_until_ready(60)
+    assert house.wait(60)
     caller, rows = house.user("ann"), contested_rows(ROWS, seed=9)
     with written.open("a", buffering=1) as file:
         file.write("ready\n")
@@ -73,7 +73,7 @@ def audit(new_house: Any, folder: Path, address: str) -> None:
     """Hold what was told against the ledger and the stored answers."""
     replies = told(folder / "written")
     heir: House = new_house(found=False, address=address, requests_per_minute=10**9)
-    assert heir.coordinator.wait_until_ready(60)
+    assert heir.wait(60)
     charged = sum(reply[1] for reply in replies.values())
     # Charged before it was told; and at most the one row of each kill was never told.
     assert heir.spent == heir.n_answered * STEP >= charged == len(replies) * STEP

@@ -50,7 +50,7 @@ def load(new_house: Any, *, requests: int, keys: int, granted: int, address: str
     # What the database says is what was told: a new process reads it, and answers the same.
     house.close()
     heir: House = new_house(found=False, address=address, requests_per_minute=10**9)
-    assert heir.coordinator.wait_until_ready(60)
+    assert heir.wait(60)
     for i in list(answers)[:: max(1, granted // 50)]:
         again = heir.ask(callers[i % keys], rows[i : i + 1])
         assert again["outputs"] == answers[i]["outputs"]
@@ -174,7 +174,7 @@ def test_a_ceiling_for_exactly_a_thousand(
     assert {each["parameters"]["charged"] for each in told.values()} == {step}
     # What the ledger and the database say is what was told: a new process reads them.
     heir: House = new_house(found=False, address=address, key=secret, requests_per_minute=10**9)
-    assert heir.coordinator.wait_until_ready(60)
+    assert heir.wait(60)
     assert heir.spent == granted * step
     assert heir.n_answered == granted
     for i, each in told.items():

@@ -130,7 +130,7 @@ def told_ann(folder: Path, founded: Any, others: str) -> list[str]:
     mark(f"sqlite:///{folder / 'service.db'}", "clinic")  # of the copy that was asked before
     house = House(folder, key, found=False)
     try:
-        assert house.coordinator.wait_until_ready(30)
+        assert house.wait(30)
         house._keys.update(keys)
         ann, bob = Told(house, "ann"), Told(house, "bob")
         theirs = {"none": iter(()), "reversed": steps(bob, ROWS[:17][::-1])}.get(

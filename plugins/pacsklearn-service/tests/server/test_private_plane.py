@@ -179,8 +179,7 @@ def test_a_job_taken_over_goes_on_with_what_its_first_owner_had_left(
     assert house.spent == 2 * STEP
     with house.coordinator.database.writing() as connection:  # a day without any service
         connection.change("UPDATE service_requests SET created = 0")
-    house.coordinator._forget_at = 0.0
-    house.coordinator._forget_old()
+    house.coordinator.forget_old()
     house.close()
     heir = new_house()
     state: dict[str, Any] = {"status": "queued"}
@@ -194,8 +193,7 @@ def test_a_job_taken_over_goes_on_with_what_its_first_owner_had_left(
     assert heir.spent == 4 * STEP
     with heir.coordinator.database.writing() as connection:
         connection.change("UPDATE service_requests SET created = 0")
-    heir.coordinator._forget_at = 0.0
-    heir.coordinator._forget_old()  # the job has ended
+    heir.coordinator.forget_old()  # the job has ended
     with heir.coordinator.database.reading() as connection:
         assert not connection.ask("SELECT key FROM service_requests")
 

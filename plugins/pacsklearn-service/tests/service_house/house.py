@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ class House:
         self.operations = Operations(self.coordinator)
         try:
             self.coordinator.start()
+            self.coordinator.open()
         except BaseException:
             self.coordinator.stop()
             raise
@@ -81,6 +83,15 @@ class House:
         catalog.mark("risk", "published")
         self.coordinator.load("risk")
 
+    def wait(self, seconds: float = 60) -> bool:
+        """Whether the model was answering within the time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.coordinator.is_ready and self.coordinator.answering():
+                return True
+            time.sleep(0.02)
+        return False
+
     def close(self) -> None:
         if self.is_open:
             self.is_open = False
@@ -88,7 +99,7 @@ class House:
             self.coordinator.stop()
 
     def user(self, name: str, quota: float | None = 1.0, project: str | None = None) -> Caller:
-        with self.coordinator.database.writing() as connection:
+        with self.coordinator.database.writing("clinic") as connection:
             members = Members(connection)
             if members.get("user", name) is None:
                 members.add("user", name, {})

@@ -84,7 +84,7 @@ def register_demo(coordinator: Coordinator) -> str:
         catalog.fit(recipe, lambda _: None)
         catalog.mark("demo", "published")
         coordinator.load("demo")
-    with coordinator.database.writing() as connection:
+    with coordinator.database.writing("demo") as connection:
         members = Members(connection)
         if members.get("user", "demo") is None:
             members.add("user", "demo", {"note": "a demonstration"})

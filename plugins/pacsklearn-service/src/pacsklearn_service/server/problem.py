@@ -29,6 +29,7 @@ KINDS: Final = {
     "quota-exhausted": (429, "The quota of the caller is exhausted"),
     "too-many-requests": (429, "Too many requests"),
     "defect": (500, "The service failed"),
+    "elsewhere": (503, "Another coordinator answers for this"),
     "unavailable": (503, "The service is not ready"),
     "timeout": (503, "The request took too long"),
 }

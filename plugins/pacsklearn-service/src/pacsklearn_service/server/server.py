@@ -39,6 +39,7 @@ class Server:
         self.operations = Operations(coordinator)
         self._workers: list[_Worker] = []
         self._addresses: dict[str, socket.socket] = {}
+        self._is_standing_by = False
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -53,10 +54,7 @@ class Server:
             await asyncio.to_thread(self._coordinator.start)
             while not self._stopping.is_set():
                 self._tend(str(folder / "link"))
-                if self._coordinator.is_ready:
-                    self._open()
-                elif self._addresses and self._coordinator.database.token is None:
-                    await self._end_workers()  # another process needs the address
+                self._open()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _TICK)
         finally:
@@ -107,13 +105,19 @@ class Server:
             settings = self._coordinator.settings
             try:
                 callers = _bound(settings.host, settings.port)
-                curator = _bound(settings.curator_host, settings.curator_port)
+                with contextlib.ExitStack() as stack:
+                    stack.callback(callers.close)
+                    curator = _bound(settings.curator_host, settings.curator_port)
+                    stack.pop_all()
             except OSError as error:
-                LOG.warning("an address is still in use; tried again", error=type(error).__name__)
+                if not self._is_standing_by:
+                    LOG.warning("standing by: an address is in use", error=type(error).__name__)
+                self._is_standing_by = True
                 return
             self._addresses = {"caller": callers, "curator": curator}
             ports = {name: each.getsockname()[1] for name, each in self._addresses.items()}
             LOG.info("listening", **ports)
+            self._coordinator.open(*settings.reached_at(**ports))
         for worker in self._workers:
             if not worker.is_open:
                 worker.is_open = True

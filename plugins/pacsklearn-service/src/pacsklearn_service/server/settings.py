@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Self, final
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -62,6 +63,11 @@ class Settings(BaseSettings):
         proxy that ends TLS is trusted.
     port, curator_port : int
         0: any free one.
+    url, curator_url : str, optional
+        Where the other coordinators of this database reach this one's addresses, to pass requests
+        on for data sets that it leads; host and port unless given.
+    ca_file : str, optional
+        Certificates that sign the coordinators' own; None for those of the system.
     health_port : int, optional
         Of this machine alone, where ``/live`` and ``/ready`` are answered, also by a standby.
     workers : int
@@ -102,6 +108,9 @@ class Settings(BaseSettings):
     port: Port = 8470
     curator_host: str = "127.0.0.1"
     curator_port: Port = 8471
+    url: str | None = None
+    curator_url: str | None = None
+    ca_file: str | None = None
     health_port: Port | None = None
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     certificate: str | None = None
@@ -136,6 +145,13 @@ class Settings(BaseSettings):
                     "(certificate, private_key) or a proxy that ends TLS is trusted "
                     f"(trust_proxy); got {host!r}"
                 )
+        for name, url in (("url", self.url), ("curator_url", self.curator_url)):
+            parts = urlsplit(url or "https://here")
+            if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+                raise ValueError(
+                    f"{name} must begin with https unless it is a loopback address: requests are "
+                    "passed on with the keys of who sent them"
+                )
         if (self.certificate is None) != (self.private_key is None):
             raise ValueError("certificate and private_key must be given together")
         return self
@@ -164,6 +180,15 @@ class Settings(BaseSettings):
         """Folder of the high-water files."""
         folder = self.high_water or self.key_file.with_suffix(".high-water")
         return folder.expanduser().absolute()
+
+    def reached_at(self, caller: int, curator: int) -> tuple[str, str]:
+        """Return where other coordinators reach this one, whose ports are given."""
+        scheme = "http" if self.certificate is None else "https"
+        own = (self.url, self.host, caller), (self.curator_url, self.curator_host, curator)
+        return tuple(  # type: ignore[return-value] # two of them
+            url or f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+            for url, host, port in own
+        )
 
     def for_workers(self) -> str:
         """Return JSON of what a web process knows: neither where secrets are, nor a password."""

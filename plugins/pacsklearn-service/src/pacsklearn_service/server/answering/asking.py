@@ -49,7 +49,7 @@ class Asking:
 
     def asker_models(self, caller: Caller) -> list[str]:
         """Return the names of the published models that the caller has a quota for."""
-        datasets = {model.name: model.dataset for model in self._coordinator.answering()}
+        datasets = self._coordinator.catalog.published()
         with self._coordinator.database.reading() as connection:
             own = Quotas.of_user(connection, caller.user)
         return sorted({versioned(key)[0] for key, dataset in datasets.items() if dataset in own})
@@ -149,5 +149,5 @@ class Asking:
         """Open the accounts of a model's data set, for what the caller does with its own."""
         self._previews.take(caller.user)
         dataset, database = self._coordinator.hosted(model).dataset, self._coordinator.database
-        with database.writing() if write else database.reading() as connection:
+        with database.writing(dataset) if write else database.reading() as connection:
             yield Quotas(connection, dataset)

@@ -25,7 +25,7 @@ from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.problem import Problem
-from pacsklearn_service.server.recipe import NAME, Recipe
+from pacsklearn_service.server.recipe import NAME, Recipe, versioned
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.store.audit_log import AuditLog
 from pacsklearn_service.server.store.database import ServiceDatabase
@@ -85,7 +85,7 @@ class Catalog:
             raise Problem("invalid", f"A column must hold numbers or texts: {error}.") from None
         sealed = self._vault.seal(content.getvalue(), f"dataset/{name}")
         self._make_ledger(name, ceiling)
-        with self._database.writing() as connection:
+        with self._database.founding(name) as connection:
             connection.insert(
                 "service_datasets",
                 name=name,
@@ -165,7 +165,7 @@ class Catalog:
             When it was opened on another ledger, or has gone on elsewhere.
         """
         stated = Recipe(**recipe | {"budget": state.ceiling})
-        self._check_new(stated)
+        self.check_new(stated)
         session = PrivacySession.resume(state, ledger=self.ledger(stated.dataset))
         X = state.X
         names = X.columns if hasattr(X, "columns") else [f"x{i}" for i in range(X.shape[1])]
@@ -182,7 +182,7 @@ class Catalog:
         str
             Key of the model.
         """
-        self._check_new(stated)
+        self.check_new(stated)
         inputs, plain = bundle.inputs, ("number", "integer", "boolean")
         fields, classes = inputs["columns"]["fields"], inputs.get("classes")
         answers = "values" if classes is None else "labels"
@@ -205,10 +205,20 @@ class Catalog:
         self._insert(stated, facts, bundle.read("model.skops"))
         return stated.key
 
-    def _check_new(self, stated: Recipe) -> None:
+    def check_new(self, stated: Recipe) -> None:
+        """Refuse a model that is there, or whose other versions are of another data set.
+
+        Raises
+        ------
+        Problem
+        """
         self.dataset(stated.dataset)
-        if self.models(stated.key):
-            raise Problem("conflict", f"There is a model {stated.key!r} already.")
+        for each in self._rows("name, dataset FROM service_models", None):
+            if each["name"] == stated.key:
+                raise Problem("conflict", f"There is a model {stated.key!r} already.")
+            # Who asks for the newest is sent to the one coordinator that leads all versions.
+            if versioned(each["name"])[0] == stated.name and each["dataset"] != stated.dataset:
+                raise Problem("conflict", "All versions of a model must have the same dataset.")
 
     def _keep_session(
         self,
@@ -244,8 +254,9 @@ class Catalog:
 
     def _insert(self, stated: Recipe, facts: dict[str, Any], state: bytes) -> None:
         key, database = stated.key, self._database
-        # Also at the machine's console, where another process holds the lease.
-        with database.adding() if database.token is None else database.writing() as connection:
+        # Also at the machine's console, where another process leads the data set.
+        is_at_console = not database.is_held
+        with database.writing("" if is_at_console else stated.dataset) as connection:
             connection.insert(
                 "service_models",
                 name=key,
@@ -256,7 +267,7 @@ class Catalog:
                 created=time_text(),
             )
             Records(self._vault, key).begin(connection)
-            if database.token is None:
+            if is_at_console:
                 AuditLog(connection).add("the machine's console", "add model", key)
 
     def estimator(self, recipe: dict[str, Any]) -> Any:
@@ -276,6 +287,11 @@ class Catalog:
     def model(self, name: str) -> dict[str, Any]:
         """Return the facts of a model, which must be there."""
         return _one(self.models(name), "model", name)
+
+    def published(self) -> dict[str, str]:
+        """Return the data sets of the published models, by name."""
+        rows = self._rows("name, dataset, status FROM service_models", None)
+        return {row["name"]: row["dataset"] for row in rows if row["status"] == "published"}
 
     def check_for_release(self, name: str) -> None:
         """Refuse a model that the status of its guarantee does not let callers ask.
@@ -302,7 +318,7 @@ class Catalog:
         """
         if status == "published":
             self.check_for_release(name)
-        with self._database.writing() as connection:
+        with self._database.writing(self.model(name)["dataset"]) as connection:
             if not connection.change(
                 "UPDATE service_models SET status = ? WHERE name = ?", status, name
             ):

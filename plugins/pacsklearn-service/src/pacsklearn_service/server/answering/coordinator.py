@@ -9,15 +9,14 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, TypeAlias, final
 
-import prometheus_client as prometheus
-
-from pacsklearn.exceptions import LedgerError, PacsklearnError
+from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.callers import Callers
 from pacsklearn_service.server.answering.catalog import Catalog
 from pacsklearn_service.server.answering.desk import Desk
 from pacsklearn_service.server.answering.hosted_model import HostedModel
-from pacsklearn_service.server.answering.predecessor import end, own_name
+from pacsklearn_service.server.answering.lease_keeper import LeaseKeeper
+from pacsklearn_service.server.answering.metrics import Metrics
 from pacsklearn_service.server.answering.records import forget_replies
 from pacsklearn_service.server.answering.released_model import ReleasedModel
 from pacsklearn_service.server.answering.warm_up import warm_up
@@ -33,12 +32,11 @@ Hosted: TypeAlias = HostedModel | ReleasedModel
 _FORGET_SECONDS: Final = 3600.0
 _FIRST_WAIT: Final = 0.5
 _LONGEST_WAIT: Final = 60.0
-_HOLDER: Final = "holder"
 
 
 @final
 class Coordinator:
-    """Owner of the key, the sessions and the lease.
+    """Owner of the key, of the sessions of the data sets that it leads, and of their leases.
 
     Parameters
     ----------
@@ -49,8 +47,9 @@ class Coordinator:
 
     Notes
     -----
-    Two coordinators of one database: the second is a standby, which answers nothing, and takes over
-    when the first has not held its lease longer for :attr:`Settings.lease` seconds.
+    Coordinators of one database share its data sets. When one has not held its lease longer for
+    :attr:`Settings.lease` seconds, the others take over what it led. One that no caller can reach,
+    because another one has its address, is a standby: it leads nothing until the address is free.
     """
 
     def __init__(
@@ -64,18 +63,17 @@ class Coordinator:
         self.database = ServiceDatabase(settings.database)
         self.catalog = Catalog(self.database, vault, estimator_of, settings.ledger_ends)
         self.callers = Callers(self.database, vault, settings)
-        # Sealed, because a successor kills whom it names: nobody who can write the database may.
-        self._holder = vault.seal(own_name().encode(), _HOLDER).hex()
-        self.metrics = Metrics(lambda: len(self._missing))
+        self.metrics = Metrics(lambda: len(self._missing), lambda: len(self.database.led))
         self._desks: dict[str, Desk] = {}
-        # Published models that could not be loaded; they are tried again.
-        self._missing: set[str] = set()
-        self._on_lead: list[Callable[[], None]] = [self.callers.forget]
+        # Published models that could not be loaded, with their data sets; they are tried again.
+        self._missing: dict[str, str] = {}
+        self._on_lead: list[Callable[[], None]] = []
+        self._on_take: list[Callable[[str], None]] = []
+        self._on_leave: list[Callable[[str], bool]] = []
         self._on_forget: list[Callable[[], None]] = []
         self._lock, self._loading = threading.Lock(), threading.RLock()
-        self._taking = threading.Lock()
         self._ended, self._ready = threading.Event(), threading.Event()
-        self._keeper = threading.Thread(target=self._keep_on, name="lease", daemon=True)
+        self._keeper = LeaseKeeper(self.database, vault, settings.lease, self._keep_house)
         self._warm = threading.Event()
         self._is_stopping = False
         self._forget_at = 0.0
@@ -83,26 +81,34 @@ class Coordinator:
     @property
     def is_live(self) -> bool:
         """Whether this process keeps the lease, or asks for it; also while it stands by."""
-        return self._keeper.is_alive()
+        return self._keeper.is_live
 
     @property
     def is_ready(self) -> bool:
-        """Whether this process holds the lease, and has tried to load every published model.
+        """Whether this process holds a lease, and has tried to load what it led from the beginning.
 
         A model that it could not load is refused by its own name until it is there.
         """
         return self._ready.is_set() and self.database.is_held
 
     def on_lead(self, work: Callable[[], None]) -> None:
-        """Do something each time this process has taken over."""
+        """Do something each time this process begins to share in the service."""
         self._on_lead.append(work)
+
+    def on_take(self, work: Callable[[str], None]) -> None:
+        """Do something with each data set that this process has taken over."""
+        self._on_take.append(work)
+
+    def on_leave(self, is_busy: Callable[[str], bool]) -> None:
+        """Keep a data set that another process could lead, as long as it is busy here."""
+        self._on_leave.append(is_busy)
 
     def on_forget(self, work: Callable[[], None]) -> None:
         """Do something each time what is old is deleted."""
         self._on_forget.append(work)
 
     def start(self) -> None:
-        """Take the lease, or stand by for it.
+        """Keep others' leases in sight; :meth:`open` begins to share in the service.
 
         Raises
         ------
@@ -111,11 +117,18 @@ class Coordinator:
         """
         self._owner.check()
         self.catalog.datasets()  # opens all ledgers
-        self._keep()
-        if not self.database.is_held:
-            LOG.warning("standing by: another process holds the lease")
         threading.Thread(target=self._warm_up, name="warm up", daemon=True).start()
-        self._keeper.start()
+        self._keeper.start(self._change, self._give_back)
+
+    def open(self, url: str = "", curator_url: str = "") -> None:
+        """Take a lease and a share of the data sets: callers reach this process by its addresses.
+
+        Parameters
+        ----------
+        url, curator_url : str
+            Told to those who ask here for a data set that is led there.
+        """
+        self._keeper.open(url, curator_url)
 
     def wait_until_ready(self, seconds: float) -> bool:
         """Return whether it was ready within the time."""
@@ -126,15 +139,10 @@ class Coordinator:
         with self._lock:
             self._is_stopping = True
         # Before the keeper ends: a desk may answer longer than the lease would last without it.
-        self._stand_by()
+        self._ready.clear()
+        self._leave(list(self.database.led))
         self._ended.set()
-        if self._keeper.is_alive():
-            self._keeper.join(timeout=10)
-        if self.database.is_held:
-            try:
-                self.database.release()
-            except LedgerError as error:  # it ends by itself, a little later
-                LOG.warning("the lease could not be given back", error=type(error).__name__)
+        self._keeper.stop()
         self.database.close()
 
     def infer(self, caller: Caller, name: str, ask: Ask) -> Future[dict[str, Any]]:
@@ -160,6 +168,7 @@ class Coordinator:
     @contextmanager
     def at_rest(self, dataset: str) -> Iterator[dict[str, tuple[float, float]]]:
         """Hold at rest a data set, and give what all its users were charged and their ceiling."""
+        self.token(dataset)
         with ExitStack() as stack:
             # Of its models together: a debit on its way to the ledger would be in neither sum.
             budgets = {
@@ -180,9 +189,10 @@ class Coordinator:
         """
         # One after the other, and beside the other models, which answer meanwhile.
         with self._loading:
-            token = self.database.token
             if name in self._desks:
                 return False
+            dataset = self.catalog.model(name)["dataset"]
+            token = self.token(dataset)
             # Whoever marked it as published: nobody can ask what does not pass the check.
             self.catalog.check_for_release(name)
             model: Hosted = (
@@ -192,20 +202,40 @@ class Coordinator:
             )
             model.load()
             with self._lock:
-                if self._is_stopping or token is None or self.database.token != token:
+                if self._is_stopping or self.database.led.get(dataset) != token:
                     model.close()
                     raise FencedError("The lease was lost while a model was loaded.")
                 self._desks[name] = Desk(model)
-                self._missing.discard(name)
+                self._missing.pop(name, None)
             return True
 
     def unload(self, name: str) -> None:
         """Answer for a model no more."""
         with self._loading, self._lock:
-            self._missing.discard(name)
+            self._missing.pop(name, None)
             desk = self._desks.pop(name, None)
         if desk is not None:
             desk.close()
+
+    def token(self, dataset: str) -> int:
+        """Return the fencing token of a data set that this process leads.
+
+        Raises
+        ------
+        Problem
+            Names the addresses of the coordinator that leads it.
+        """
+        token = self.database.led.get(dataset)
+        if token is None:
+            url, curator_url = self._keeper.reached_at(dataset)
+            raise Problem(
+                "elsewhere",
+                "Another coordinator of this service leads the data set; try again, or ask there.",
+                retry_after=1,
+                url=url,
+                curator_url=curator_url,
+            )
+        return token
 
     def hosted(self, name: str) -> Hosted:
         """Return the model that is answering: the version that is named, or else the newest."""
@@ -232,13 +262,15 @@ class Coordinator:
             # A name alone is that of the newest version; the first one is asked for by "@1".
             key = max(own, key=lambda each: versioned(each)[1], default=name.removesuffix("@1"))
             desk = self._desks.get(key)
-        if key in known and desk is None:
-            raise Problem(
-                "unavailable", "The model could not be loaded yet; try again.", retry_after=2
-            )
-        if desk is None:
+        if desk is not None:
+            return desk
+        for each, dataset in self.catalog.published().items():
+            if each == key or each.partition("@")[0] == name:
+                self.token(dataset)
+                break
+        else:
             raise Problem("not-found", "There is no published model of this name and version.")
-        return desk
+        raise Problem("unavailable", "The model could not be loaded yet; try again.", retry_after=2)
 
     def _check_ready(self) -> None:
         self._owner.check()
@@ -252,75 +284,70 @@ class Coordinator:
             warm_up()
         finally:  # what fails there fails again where somebody is told
             self._warm.set()
-        if not self.database.is_held:
+        if not self._keeper.is_open:
             LOG.warning("ready to take over")
 
-    def _keep_on(self) -> None:
-        # Often enough that one or two attempts may fail before the lease ends.
-        while not self._ended.wait(self.settings.lease / 5):
-            try:
-                self._keep()
-                self._forget_old()
-            except Exception as error:  # noqa: BLE001 - tried again until the service ends
-                # Its kind alone, here and below: a message may quote rows.
-                LOG.error("the lease could not be kept", error=type(error).__name__)
-
-    def _forget_old(self) -> None:
-        """Delete replies whose time is over, now and then."""
-        if not self.is_ready or time.monotonic() < self._forget_at:
-            return
+    def forget_old(self) -> None:
+        """Delete replies and jobs whose time is over."""
         with self.database.writing() as connection:
             forget_replies(connection, self.settings.keep_replies)
         for work in self._on_forget:
             work()
-        self._forget_at = time.monotonic() + _FORGET_SECONDS
 
-    def _keep(self) -> None:
-        """Hold the lease longer; where it was just taken, take over everything with it."""
-        if not self.database.take(self._holder, self.settings.lease, self._end):
-            if self._ready.is_set():
-                LOG.error("another process has taken over; standing by")
-            self._stand_by()
+    def _keep_house(self) -> None:
+        if self.is_ready and time.monotonic() >= self._forget_at:
+            self.forget_old()
+            self._forget_at = time.monotonic() + _FORGET_SECONDS
+
+    def _change(self, lost: list[str], new: dict[str, int]) -> None:
+        """Leave what is led by another process, and take over what was just taken."""
+        if lost:
+            LOG.error("another process leads data sets of this one", datasets=lost)
+            self._leave(lost)
+        self._take_over(new)
+
+    def _give_back(self, dataset: str) -> None:
+        """Let another coordinator lead a data set, once what waits for it is answered."""
+        if any(is_busy(dataset) for is_busy in self._on_leave):
             return
-        if self._ready.is_set() or self._is_stopping:
-            return
-        # Beside the keeper: loading many models may last longer than the lease, which must be kept.
-        threading.Thread(target=self._take_over, name="take over", daemon=True).start()
+        with self._loading:  # nothing is loaded in between
+            self._leave([dataset])
+            self._keeper.give_back(dataset)
 
-    def _end(self, holder: str) -> None:
-        if end(self.vault.open(bytes.fromhex(holder), _HOLDER).decode()):
-            LOG.error("the process that held the lease stood still, and was killed")
-
-    def _take_over(self) -> None:
+    def _take_over(self, new: dict[str, int]) -> None:
         self._warm.wait()  # whoever asks first does not wait for it
-        if not self._taking.acquire(blocking=False):
-            return  # it is being done
-        token, wait = self.database.token, _FIRST_WAIT
-        try:
-            if self._ready.is_set() or self._is_stopping:
-                return
-            self._load_published(wait)
-            with self._lock:
-                if self.database.token != token or self._is_stopping:
-                    return
-                self._ready.set()
-        finally:
-            self._taking.release()
-        self.metrics.leads.set(1)
-        for work in self._on_lead:
-            work()
-        # Whatever it was may be over soon; if not, somebody may mend it.
-        while self._missing and not self._ended.wait(wait) and self.database.token == token:
-            wait = min(2 * wait, _LONGEST_WAIT)
-            self._load_published(wait)
-
-    def _load_published(self, wait: float) -> None:
-        """Load what is published and not there; what fails is tried again after some seconds."""
-        models = self.catalog.models()
+        self._load_published(new, wait := _FIRST_WAIT)
         with self._lock:
-            published = {each["name"] for each in models if each["status"] == "published"}
-            self._missing = published - self._desks.keys()
-            missing = sorted(self._missing)
+            is_first = not (self._ready.is_set() or self._is_stopping)
+            if is_first:
+                self._ready.set()
+        for begin in self._on_lead if is_first else ():
+            begin()
+        for go_on in self._on_take:
+            for name in new:
+                go_on(name)
+        # Whatever it was may be over soon; if not, somebody may mend it.
+        while self._is_missing(new) and not self._ended.wait(wait):
+            wait = min(2 * wait, _LONGEST_WAIT)
+            self._load_published(new, wait)
+
+    def _is_missing(self, new: dict[str, int]) -> bool:
+        with self._lock:
+            led, missing = self.database.led, {*self._missing.values()}
+            return any(led.get(name) == token and name in missing for name, token in new.items())
+
+    def _load_published(self, new: dict[str, int], wait: float) -> None:
+        """Load what is published and not there; what fails is tried again after some seconds."""
+        with self._lock:
+            led = {name for name, token in new.items() if self.database.led.get(name) == token}
+        published = {
+            each["name"]: each["dataset"]
+            for each in self.catalog.models()
+            if each["status"] == "published" and each["dataset"] in led
+        }
+        with self._lock:
+            self._missing |= {n: d for n, d in published.items() if n not in self._desks}
+            missing = sorted(self._missing.keys() & published.keys())
         for name in missing:
             try:
                 with self._loading:
@@ -334,42 +361,13 @@ class Coordinator:
                 why = str(error) if isinstance(error, PacsklearnError) else type(error).__name__
                 LOG.error("a model could not be loaded", model=name, why=why, again_after=wait)
 
-    def _stand_by(self) -> None:
+    def _leave(self, datasets: list[str]) -> None:
+        """Answer what waits for models of some data sets, and nothing more."""
         with self._lock:
-            self._ready.clear()
-            self.metrics.leads.set(0)
             # Closed outside the lock: closing waits for a desk, whose last replies need it.
-            desks, self._desks = self._desks, {}
-            self._missing.clear()
-        for desk in desks.values():
+            desks = [each for each in self._desks.items() if each[1].model.dataset in datasets]
+            for name, _ in desks:
+                del self._desks[name]
+            self._missing = {n: d for n, d in self._missing.items() if d not in datasets}
+        for _, desk in desks:
             desk.close()
-
-
-@final
-class Metrics:
-    """What one coordinator counts; read on the curator's plane only.
-
-    Parameters
-    ----------
-    missing : callable
-        Gives the number of published models that are not there.
-    """
-
-    def __init__(self, missing: Callable[[], float]) -> None:
-        self.registry = prometheus.CollectorRegistry()
-        own: dict[str, Any] = {"registry": self.registry}
-        by_model = own | {"labelnames": ["model"]}
-        about = "Requests for answers, by model and how they ended."
-        self.requests = prometheus.Counter(
-            "pacsklearn_requests", about, ["model", "outcome"], **own
-        )
-        self.rows = prometheus.Counter("pacsklearn_rows", "Rows answered.", **by_model)
-        about = "Seconds from a request's arrival at the coordinator to its answer."
-        self.seconds = prometheus.Histogram("pacsklearn_request_seconds", about, **by_model)
-        about = "Nats that callers were charged since the model was loaded."
-        self.charged = prometheus.Gauge("pacsklearn_charged_nats", about, **by_model)
-        self.leads = prometheus.Gauge(
-            "pacsklearn_holds_lease", "1 while this process holds the lease.", **own
-        )
-        about = "Published models that could not be loaded, and are tried again."
-        prometheus.Gauge("pacsklearn_models_missing", about, **own).set_function(missing)

@@ -84,14 +84,16 @@ class Curating:
 
     @_audited("delete data set", "{dataset}")
     def curator_delete_dataset(self, curator: Caller, *, dataset: str) -> Facts:
-        with self.database.writing() as connection:
+        self._catalog.dataset(dataset)
+        self._coordinator.token(dataset)
+        with self.database.writing(dataset) as connection:
             if connection.ask("SELECT name FROM service_models WHERE dataset = ?", dataset):
                 raise Problem(
                     "conflict", f"The data set {dataset!r} has models; delete them first."
                 )
-            if not connection.delete("service_datasets", name=dataset):
-                raise Problem("not-found", f"There is no data set {dataset!r}.")
-            connection.delete("service_accounts", dataset=dataset)
+            connection.delete("service_datasets", name=dataset)
+            for table in ("accounts", "leases"):
+                connection.delete(f"service_{table}", dataset=dataset)
         return {"name": dataset}
 
     def curator_quotas(self, curator: Caller, dataset: str) -> Any:
@@ -109,7 +111,7 @@ class Curating:
         self._catalog.dataset(dataset)
         with (
             self._coordinator.at_rest(dataset) as budgets,
-            self.database.writing() as connection,
+            self.database.writing(dataset) as connection,
         ):
             Members(connection).need(kind, name)
             quotas = Quotas(connection, dataset)
@@ -124,7 +126,7 @@ class Curating:
     def curator_delete_quota(self, curator: Caller, *, dataset: str, kind: str, name: str) -> Facts:
         self._catalog.dataset(dataset)
         # What was debited is charged, or given back, before the account is gone.
-        with self._coordinator.at_rest(dataset), self.database.writing() as connection:
+        with self._coordinator.at_rest(dataset), self.database.writing(dataset) as connection:
             if not connection.delete("service_accounts", dataset=dataset, kind=kind, name=name):
                 raise Problem("not-found", f"This {kind} has no quota for the data set.")
         return {"name": name}
@@ -142,11 +144,21 @@ class Curating:
     @_audited("delete {kind}", "{name}")
     def curator_delete_member(self, curator: Caller, *, kind: str, name: str) -> Facts:
         with ExitStack() as stack:
-            for each in self._catalog.datasets():
-                stack.enter_context(self._coordinator.at_rest(each["name"]))
+            led = self.database.led
+            for each in led:
+                stack.enter_context(self._coordinator.at_rest(each))
             connection = stack.enter_context(self.database.writing())
+            # First, and locked: nobody gets a quota any more.
             if not connection.delete("service_users", kind=kind, name=name):
                 raise Problem("not-found", f"There is no {kind} of this name.")
+            question = "SELECT DISTINCT dataset FROM service_accounts WHERE kind = ? AND name = ?"
+            others = {each["dataset"] for each in connection.ask(question, kind, name)} - led.keys()
+            if others:
+                raise Problem(
+                    "conflict",
+                    f"This {kind} has quotas for {', '.join(sorted(others))}, which another "
+                    "coordinator leads; delete those first.",
+                )
             connection.delete("service_accounts", kind=kind, name=name)
             if kind == "user":
                 ApiKeys(connection, self._coordinator.vault).delete(name)
@@ -193,10 +205,11 @@ class Curating:
 
     @_audited("fit", "{recipe[name]}")
     def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:
-        key = Recipe(**recipe).key
-        if key in self._jobs.fitting or self._catalog.models(key):
-            raise Problem("conflict", "There is a model of this name and version already.")
-        self._catalog.dataset(recipe["dataset"])
+        stated = Recipe(**recipe)
+        if stated.key in self._jobs.fitting:
+            raise Problem("conflict", f"The model {stated.key!r} is being fitted.")
+        self._catalog.check_new(stated)
+        self._coordinator.token(stated.dataset)
         self._catalog.estimator(recipe)
         return self._jobs.fit(curator, recipe)
 
@@ -218,17 +231,19 @@ class Curating:
 
     @_audited("withdraw", "{model}")
     def curator_withdraw(self, curator: Caller, *, model: str) -> Facts:
+        self._coordinator.token(self._catalog.model(model)["dataset"])
         self._catalog.mark(model, "withdrawn")
         self._coordinator.unload(model)
         return {"name": model, "status": "withdrawn"}
 
     @_audited("delete model", "{model}")
     def curator_delete_model(self, curator: Caller, *, model: str) -> Facts:
-        with self.database.writing() as connection:
+        dataset = self._catalog.model(model)["dataset"]
+        self._coordinator.token(dataset)
+        with self.database.writing(dataset) as connection:
             if connection.delete("service_models", name=model, status="published"):
                 raise Problem("conflict", f"The model {model!r} is published; withdraw it first.")
-            if not connection.delete("service_models", name=model):
-                raise Problem("not-found", f"There is no model {model!r}.")
+            connection.delete("service_models", name=model)
             for table in ("progress", "answers", "paid", "requests"):
                 connection.delete(f"service_{table}", model=model)
         return {"name": model}

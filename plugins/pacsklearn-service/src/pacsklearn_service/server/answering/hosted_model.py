@@ -7,7 +7,7 @@ import json
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, Final, final
 
@@ -29,6 +29,7 @@ from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import NOT_READ, Problem
 from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
 from pacsklearn_service.server.store.quotas import Quotas
 from pacsklearn_service.server.vault import Vault
@@ -100,14 +101,18 @@ class HostedModel:
             When the ledger is an older copy.
         """
         self._owner.check()
+        # Whatever is written from here on is written under this token, and under no later one: in
+        # between another process may lead the data set, of whose answers this one knows nothing.
+        led = self._database.led
         with self._database.reading() as connection:
             (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
         self.facts: dict[str, Any] = json.loads(row["facts"])
         self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
+        self._token = led.get(self.dataset, 0)
         # Sealed by this service: whoever has not its key cannot have put models there.
         stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
         state = document_state(stored["session"], models=True)
-        now = resumed(self._database, self.records, self.dataset, state)
+        now = resumed(self._database, self.records, self.dataset, self._token, state)
         self._session, self._charged, recipe = now.session, now.charged, stored["recipe"]
         self._responder = Recipe(**recipe).responder(self._session, self._estimator(recipe))
         if now.learned is not None:
@@ -186,12 +191,12 @@ class HostedModel:
             except Problem as problem:
                 replies[i] = problem
         with self._database.reading() as connection:
-            self._database.check_lease(connection)
+            self._database.check_lease(connection, self.dataset, self._token)
             known = self.records.look_up(connection, asked)
             for i, own in names.items():
                 try:
                     told = self.records.reply(connection, asks[i])
-                    told = told or self._refusal(asks[i], known, own)
+                    told = told or known.preview(asks[i], own, self.step_budget)
                     if told is not None:
                         replies[i] = told
                 except Problem as problem:
@@ -215,7 +220,7 @@ class HostedModel:
                 return problem
         reply = known.reply(replace(share, remaining=left), self._responder.kind)
         if share.key is not None:
-            with self._database.writing() as connection:
+            with self._writing() as connection:
                 self.records.keep(connection, share, reply)
         return reply
 
@@ -250,7 +255,7 @@ class HostedModel:
         """Debit, charge, draw and tell; a caller's own quota refuses before anything shared."""
         replies: dict[int, dict[str, Any] | Exception] = {}
         paid: dict[int, Share] = {}
-        with self._database.writing() as connection:
+        with self._writing() as connection:
             quotas = Quotas(connection, self.dataset)
             for i, share in shares.items():
                 try:
@@ -285,26 +290,6 @@ class HostedModel:
         refused = dict.fromkeys(paid.keys() - borne, Problem("budget-exhausted", _NOT_BORNE))
         kept = {i: share for i, share in shares.items() if i in borne}
         return replies | refused | (self._debited(kept, evaluated, known) if kept else {})
-
-    def _refusal(self, ask: Ask, known: Known, names: list[bytes]) -> dict[str, Any] | None:
-        """Return what is told before anything is computed: the most it can cost, or a refusal."""
-        count = len(known.new_to(ask.caller.user, names))
-        worst = count * self.step_budget
-        if ask.dry_run:
-            return {
-                "n_rows": ask.n_rows,
-                "charged": 0.0,
-                "worst_case": worst,
-                "free": ask.n_rows - count,
-            }
-        if ask.max_charge is not None and worst > ask.max_charge:
-            raise Problem(
-                "price-too-high",
-                "The rows that you have not asked before could cost more than max_charge; nothing "
-                "was charged. Ask fewer rows, or allow more.",
-                worst_case=worst,
-            )
-        return None
 
     def _names(self, ask: Ask) -> list[bytes]:
         try:
@@ -346,6 +331,9 @@ class HostedModel:
         plan = self._responder.plan(predictions)
         self._store(self._drawn(batch, plan), batch.shares, known)
 
+    def _writing(self) -> AbstractContextManager[Connection]:
+        return self._database.writing(self.dataset, self._token)
+
     def _charge(self, plan: AnsweredRows) -> None:
         self._responder.charge(plan)
         self._charged += plan.law.n_noisy > 0
@@ -353,7 +341,7 @@ class HostedModel:
     def _drawn(self, batch: Batch, plan: AnsweredRows) -> dict[bytes, Answer]:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
-        if not self._database.is_held:
+        if not self._database.leads(self.dataset, self._token):
             raise FencedError(_NOT_IN_CHARGE)
         values = np.asarray(self._responder.draw(plan)[0]).tolist()
         return dict(zip(batch.names, map(Answer, values, batch.flags), strict=True))
@@ -373,7 +361,7 @@ class HostedModel:
             (self._responder.n_answered, self._responder.n_contested),
             self._charged,
         )
-        with self._database.writing() as connection:
+        with self._writing() as connection:
             self.records.finish(connection, learned, fresh, paid)
             for share, reply in zip(shares, made, strict=True):
                 self.records.keep(connection, share, reply)
@@ -381,7 +369,7 @@ class HostedModel:
 
     def _give_back(self, batch: Batch) -> None:
         """Undo a batch that somebody else's charge left no budget for."""
-        with self._database.writing() as connection:
+        with self._writing() as connection:
             quotas = Quotas(connection, self.dataset)
             for share in batch.shares:
                 quotas.refund(share.user, share.project, share.price, share.reservation)

@@ -7,6 +7,7 @@ import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pacsklearn.exceptions import PacsklearnError
@@ -32,8 +33,8 @@ class Jobs:
 
     Attributes
     ----------
-    fitting : set of str
-        Names of models that are being fitted.
+    fitting : dict of str to str
+        Data sets of the models that are being fitted, by name.
 
     Notes
     -----
@@ -48,14 +49,16 @@ class Jobs:
         self._settings = coordinator.settings
         self._fits = ThreadPoolExecutor(1, "fit")
         self._batches = ThreadPoolExecutor(4, "job")
-        self.fitting: set[str] = set()
-        coordinator.on_lead(self._resume)
+        self.fitting: dict[str, str] = {}
+        self._running: dict[str, str] = {}
+        coordinator.on_leave(lambda each: each in [*self.fitting.values(), *self._running.values()])
+        coordinator.on_take(self._resume)
         coordinator.on_forget(self.forget_old)
 
     def fit(self, curator: Caller, recipe: dict[str, Any]) -> dict[str, Any]:
         """Begin to fit a model."""
-        id_ = self._add("fit", curator, 3, b"")
-        self.fitting.add(Recipe(**recipe).key)
+        self.fitting[Recipe(**recipe).key] = dataset = recipe["dataset"]
+        id_ = self._add("fit", curator, dataset, 3, b"")
         self._fits.submit(self._run_fit, id_, recipe)
         return self.known_job(curator, id_)
 
@@ -76,8 +79,9 @@ class Jobs:
                 retry_after=60,
             )
         facts = json.dumps({"model": model, "max_charge": ask.max_charge}).encode()
-        id_ = self._add("answers", ask.caller, ask.n_rows, facts + b"\n" + rows)
-        self._batches.submit(self._run_answers, id_, model, ask)
+        dataset = self._coordinator.hosted(model).dataset
+        id_ = self._add("answers", ask.caller, dataset, ask.n_rows, facts + b"\n" + rows)
+        self._batches.submit(self._run_answers, id_, dataset, model, ask)
         return self.known_job(ask.caller, id_)
 
     def known_job(self, caller: Caller, job: str) -> dict[str, Any]:
@@ -131,19 +135,20 @@ class Jobs:
         self._batches.shutdown(wait=False, cancel_futures=True)
 
     def _run_fit(self, id_: str, recipe: dict[str, Any]) -> None:
-        status, done = "done", 3
+        status, done, dataset = "done", 3, recipe["dataset"]
         try:
-            self._coordinator.catalog.fit(recipe, lambda d: self._update(id_, "running", d))
+            self._coordinator.catalog.fit(recipe, partial(self._update, id_, dataset, "running"))
         except Exception as error:  # noqa: BLE001 - the curator reads how it ended
             # Errors of ours quote no data; others' words may.
             quotes_nothing = isinstance(error, Problem | PacsklearnError)
             status, done = f"failed: {error if quotes_nothing else type(error).__name__}", 0
         finally:
-            self.fitting.discard(Recipe(**recipe).key)
-        self._update(id_, status, done)
+            self.fitting.pop(Recipe(**recipe).key, None)
+        self._update(id_, dataset, status, done)
 
-    def _run_answers(self, id_: str, model: str, ask: Ask) -> None:
+    def _run_answers(self, id_: str, dataset: str, model: str, ask: Ask) -> None:
         done, left = 0, ask.max_charge
+        self._running[id_] = dataset
         try:
             for part in _parts(ask):
                 # The reply with its charge is stored under the key, in one transaction: nothing
@@ -152,29 +157,31 @@ class Jobs:
                 reply = self._coordinator.infer(ask.caller, model, allowed).result(_SECONDS)
                 done += part.n_rows
                 left = None if left is None else left - reply["charged"]
-                self._update(id_, "running", done)
-            self._update(id_, "done", done)
+                self._update(id_, dataset, "running", done)
+            self._update(id_, dataset, "done", done)
         except Exception as error:  # noqa: BLE001 - the caller reads how it ended
-            if not self._coordinator.is_ready:
+            if not (self._coordinator.is_ready and dataset in self._database.led):
                 return  # whoever takes over goes on
-            self._update(id_, f"failed: {problem_of(error).detail}", done)
+            self._update(id_, dataset, f"failed: {problem_of(error).detail}", done)
+        finally:
+            self._running.pop(id_, None)
 
-    def _resume(self) -> None:
-        """Go on with what a process before this one had begun."""
-        question = "SELECT * FROM service_jobs WHERE status IN (?, ?)"
+    def _resume(self, dataset: str) -> None:
+        """Go on with what a process before this one had begun for a data set."""
+        question = "SELECT * FROM service_jobs WHERE dataset = ? AND status IN (?, ?)"
         with self._database.reading() as connection:
-            rows = connection.ask(question, *_OPEN)
+            rows = connection.ask(question, dataset, *_OPEN)
         for row in rows:
             owner, id_ = Caller(row["user"], row["project"], frozenset({"ask"})), row["id"]
             if row["kind"] == "fit":
-                self._update(id_, "failed: The service was restarted; fit again.", 0)
+                self._update(id_, dataset, "failed: The service was restarted; fit again.", 0)
                 continue
             try:
                 model, ask = self._stored(owner, id_, row["content"])
             except Problem as problem:
-                self._update(id_, f"failed: {problem.detail}", 0)
+                self._update(id_, dataset, f"failed: {problem.detail}", 0)
                 continue
-            self._batches.submit(self._run_answers, id_, model, ask)
+            self._batches.submit(self._run_answers, id_, dataset, model, ask)
 
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
         text, _, rows = self._coordinator.vault.open(content, f"job/{id_}").partition(b"\n")
@@ -182,13 +189,14 @@ class Jobs:
         columns = self._coordinator.hosted(facts["model"]).signature.unpacked(rows)
         return facts["model"], Ask(caller, columns, max_charge=facts["max_charge"])
 
-    def _add(self, kind: str, caller: Caller, total: int, content: bytes) -> str:
+    def _add(self, kind: str, caller: Caller, dataset: str, total: int, content: bytes) -> str:
         id_ = secrets.token_hex(16)
-        with self._database.writing() as connection:
+        with self._database.writing(dataset) as connection:
             connection.insert(
                 "service_jobs",
                 id=id_,
                 kind=kind,
+                dataset=dataset,
                 user=caller.user,
                 project=caller.project,
                 status="queued",
@@ -207,8 +215,8 @@ class Jobs:
             raise Problem("not-found", "You have no job of this name.")
         return rows[0]
 
-    def _update(self, id_: str, status: str, done: int) -> None:
-        with self._database.writing() as connection:
+    def _update(self, id_: str, dataset: str, status: str, done: int) -> None:
+        with self._database.writing(dataset) as connection:
             connection.change(
                 "UPDATE service_jobs SET status = ?, done = ? WHERE id = ?", status, done, id_
             )

@@ -30,11 +30,21 @@ def end(name: str) -> bool:
     return True
 
 
+def is_stopped(name: str) -> bool:
+    """Return whether the process of a name runs on this machine and was told to stand still."""
+    process = int(name.rpartition(" ")[2] or 0)
+    return bool(name) and name == _name(process) and _stat(process)[0] in "Tt"
+
+
+def _stat(process: int) -> list[str]:
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+
+
 def _name(process: int) -> str:
     """Return name of a process of this machine; empty where it is gone, or none can be given."""
     try:
         # The number of a process is used again; not with the same time of its beginning.
-        began = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+        began = _stat(process)[19]
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         space = Path("/proc/self/ns/pid").readlink()
     except OSError:

@@ -58,6 +58,26 @@ class Known:
         """Return the names that the user has not paid for, each once, in the order asked."""
         return [name for name in dict.fromkeys(names) if name not in self.paid[user]]
 
+    def preview(self, ask: Ask, names: list[bytes], step_budget: float) -> dict[str, Any] | None:
+        """Return what is told before anything is computed: the most it can cost, or a refusal."""
+        count = len(self.new_to(ask.caller.user, names))
+        worst = count * step_budget
+        if ask.dry_run:
+            return {
+                "n_rows": ask.n_rows,
+                "charged": 0.0,
+                "worst_case": worst,
+                "free": ask.n_rows - count,
+            }
+        if ask.max_charge is not None and worst > ask.max_charge:
+            raise Problem(
+                "price-too-high",
+                "The rows that you have not asked before could cost more than max_charge; nothing "
+                "was charged. Ask fewer rows, or allow more.",
+                worst_case=worst,
+            )
+        return None
+
     def reply(self, share: Share, kind: AnswerKind) -> dict[str, Any]:
         """Return what a request is told once all of its rows have answers."""
         told = [self.answers[name] for name in share.names]

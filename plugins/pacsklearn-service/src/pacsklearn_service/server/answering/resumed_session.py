@@ -40,14 +40,14 @@ class ResumedSession(NamedTuple):
 
 
 def resumed(
-    database: ServiceDatabase, records: Records, dataset: str, state: SessionState
+    database: ServiceDatabase, records: Records, dataset: str, token: int, state: SessionState
 ) -> ResumedSession:
     """Take a session over.
 
     Raises
     ------
     FencedError
-        When this process does not hold the lease: to resume a session takes it from who has it.
+        When this process does not lead the data set: to resume a session takes it from who has it.
     LedgerCorruptedError
         When the ledger holds other charges than what was stored of the answers.
     SessionRolledBackError
@@ -57,7 +57,7 @@ def resumed(
     counted = -1
     while True:
         with database.reading() as connection:
-            database.check_lease(connection)
+            database.check_lease(connection, dataset, token)
             learned, pending = records.progress(connection)
         now = caught_up(state, ledger, None if learned is None else np.asarray(learned.belief))
         is_charged = pending is not None and pending.event in now.charged

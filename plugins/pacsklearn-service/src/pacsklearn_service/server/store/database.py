@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.address import database_address
@@ -20,16 +20,23 @@ from pacsklearn_service.server.store.file_connection import FileConnection
 
 _TABLES: Final = Path(__file__).with_name("tables")
 _PATIENCE: Final = 30.0
-_LEASE: Final = "SELECT holder, token, until FROM service_leases WHERE name = 'coordinator'"
-_HOLD: Final = "UPDATE service_leases SET holder = ?, token = ?, until = ?"
+_LEASE: Final = "SELECT token FROM service_leases WHERE dataset = ?"
+_LAPSED: Final = (
+    "SELECT number, holder FROM service_coordinators WHERE until <= ? AND number <> ? "
+    "ORDER BY until"
+)
+_FREE: Final = (
+    "SELECT dataset FROM service_leases WHERE dataset <> '' "
+    "AND coordinator NOT IN (SELECT number FROM service_coordinators) ORDER BY dataset"
+)
 _TAKEN: Final = (
-    "Another process has taken over this service: this one neither draws nor answers any more."
+    "Another process leads this data set: this one neither draws nor answers for it any more."
 )
 
 
 @final
 class FencedError(LedgerError):
-    """Another process has taken the lease: this one may neither write nor answer any more."""
+    """Another process leads the data set: this one may neither write nor answer for it."""
 
 
 @final
@@ -45,13 +52,16 @@ class ServiceDatabase:
     ----------
     address : str
         What ledgers in it are opened with.
+    surplus : list of str
+        Data sets that this process leads beyond its share, since another one has begun.
     """
 
     def __init__(self, address: str) -> None:
         self.address = database_address(address)
         self._lock = threading.RLock()
-        self._token: int | None = None
-        self._until = 0.0
+        self._number, self._until = 0, 0.0
+        self._tokens: dict[str, int] = {}
+        self.surplus: list[str] = []
         self._is_file = self.address.startswith(SQLITE)
         self._make_ledgers()
         self._connection = _connection(self.address, _PATIENCE)
@@ -71,98 +81,184 @@ class ServiceDatabase:
             yield self._connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Open a transaction of the lease's holder, which is on disk when the block has ended.
+    def writing(self, dataset: str = "", token: int | None = None) -> Iterator[Connection]:
+        """Open a transaction, which is on disk when the block has ended.
+
+        Parameters
+        ----------
+        dataset : str
+            Which the transaction is about: of the one that leads it alone. Without one it is about
+            what belongs to no data set, which whoever has the machine's key may write.
+        token : int, optional
+            With which the data set must be led still; without it, with any of this process.
 
         Raises
         ------
         FencedError
-            When another process holds the lease; nothing is written then.
+            When another process leads the data set; nothing is written then.
         """
         with self._lock, self._connection.transaction(write=True):
-            (lease,) = self._connection.ask(_LEASE + self._connection.locked)
+            lease = self._connection.ask(_LEASE + self._connection.locked, dataset)
             # With the lease's row locked: nobody can take it before this is committed.
-            if self._token is None or lease["token"] != self._token:
-                raise FencedError(_TAKEN)
+            if dataset:
+                self._check(lease, dataset, token)
             yield self._connection
-
-    @contextmanager
-    def adding(self) -> Iterator[Connection]:
-        """Open a transaction of whoever has the machine's key, beside the lease's holder."""
-        with self._lock, self._connection.transaction(write=True):
-            self._connection.ask(_LEASE + self._connection.locked)
-            yield self._connection
-
-    @property
-    def token(self) -> int | None:
-        """Fencing token of the lease; None when it is not held."""
-        return self._token
 
     @property
     def is_held(self) -> bool:
-        """Whether the lease certainly lasts now, by this process's own clock."""
-        return self._token is not None and time.monotonic() < self._until
+        """Whether this process's own lease certainly lasts now, by its own clock."""
+        return self._number > 0 and time.monotonic() < self._until
 
-    def check_lease(self, connection: Connection) -> None:
+    @property
+    def led(self) -> dict[str, int]:
+        """Fencing tokens of the data sets that this process leads."""
+        return dict(self._tokens)
+
+    def leads(self, dataset: str, token: int) -> bool:
+        """Return whether a data set that was taken with a token is certainly still led now."""
+        return self._tokens.get(dataset) == token and self.is_held
+
+    def check_lease(self, connection: Connection, dataset: str, token: int) -> None:
         """Refuse when the lease has ended, or when the database says that another one has it.
 
         Raises
         ------
         FencedError
         """
-        (lease,) = connection.ask(_LEASE)
-        if not self.is_held or lease["token"] != self._token:
+        if not self.is_held:
+            raise FencedError(_TAKEN)
+        self._check(connection.ask(_LEASE, dataset), dataset, token)
+
+    def _check(self, lease: list[dict[str, Any]], dataset: str, token: int | None) -> None:
+        own = self._tokens.get(dataset)
+        if own is None or token not in (None, own) or [each["token"] for each in lease] != [own]:
             raise FencedError(_TAKEN)
 
-    def take(self, holder: str, seconds: float, end: Callable[[str], None] | None = None) -> bool:
-        """Take the lease if nobody holds it, or hold it longer.
+    def holder(self, connection: Connection, dataset: str) -> str:
+        """Return the name of the holder that leads a data set; empty where none does."""
+        question = (
+            "SELECT holder FROM service_coordinators JOIN service_leases ON coordinator = number "
+            "WHERE dataset = ?"
+        )
+        rows = connection.ask(question, dataset)
+        return str(rows[0]["holder"]) if rows else ""
 
-        Each new holder gets a larger token. The local end is counted from before the database was
+    def take(
+        self,
+        holder: str,
+        seconds: float,
+        end: Callable[[list[str]], int] | None = None,
+        *,
+        is_open: bool = True,
+    ) -> dict[str, int]:
+        """Hold the lease longer, and lead this process's share of the data sets.
+
+        A data set is led by one process at a time: by the one whose number stands with it, until
+        that one's lease has ended. Whoever finds that it has deletes the lease, after which the
+        data set is taken with a larger token. The local end is counted from before the database was
         asked, so it is never after the one that others see. All this is done on a connection of its
         own, which no other work in this process keeps waiting.
 
         Parameters
         ----------
         holder : str
+            Another one for each process.
         seconds : float
         end : callable, optional
-            Called with the name of a holder who has let the lease end without giving it back: it
-            may have stopped within a transaction, which locks everybody out.
+            Called with the names of holders who have let their leases end without giving them back;
+            ends one, and gives its place. It may have stopped within a transaction, which locks
+            everybody out, so that the others may have done nothing but wait.
+        is_open : bool, default=True
+            Whether callers reach this process; otherwise it has no lease, and ends others' only.
+
+        Returns
+        -------
+        dict of str to int
+            Data sets that this process leads, with their tokens.
         """
         requested, own = time.monotonic(), self._lease
         with self._lease_lock:
             with own.transaction(write=False):
-                (lease,) = own.ask(_LEASE)
-                is_over = lease["until"] <= own.now()
-            if lease["token"] != self._token:
-                self._token = None
-                if not is_over:
-                    return False
-                if end is not None and lease["holder"]:
-                    end(lease["holder"])
+                lapsed = own.ask(_LAPSED, own.now(), self._number)
+                is_changing = bool(lapsed or not self._number or own.ask(_FREE))
+            if lapsed:
+                names = [each["holder"] for each in lapsed]
+                gone = lapsed[0 if end is None else end(names)]["number"]
                 own.end_frozen(seconds / 2)
+            if not (lapsed or is_open):
+                return {}
             with own.transaction(write=True):
-                (lease,) = own.ask(_LEASE + own.locked)
-                now, token = own.now(), lease["token"]
-                if token != self._token:
-                    if lease["until"] > now:  # somebody else was faster
-                        return False
-                    token += 1
-                own.change(_HOLD, holder, token, now + seconds)
-        self._token, self._until = token, requested + seconds
-        return True
+                if is_changing:  # one after the other
+                    own.ask(_LEASE + own.locked, "")
+                now = own.now()
+                if lapsed:
+                    gone_still = "DELETE FROM service_coordinators WHERE number = ? AND until <= ?"
+                    own.change(gone_still, gone, now)
+                number = self._renewed(own, holder, now + seconds, is_changing) if is_open else 0
+                tokens = self._share(own, number, is_changing) if number else {}
+            self._number, self._tokens, self._until = number, tokens, requested + seconds
+        return dict(tokens)
+
+    @contextmanager
+    def founding(self, dataset: str) -> Iterator[Connection]:
+        """Open a transaction that registers a data set, which this process leads then."""
+        with self._lease_lock:
+            with self.writing() as connection:
+                if not self._number:
+                    raise FencedError(_TAKEN)
+                token = _next(connection)
+                connection.insert(
+                    "service_leases", dataset=dataset, coordinator=self._number, token=token
+                )
+                yield connection
+            self._tokens = self._tokens | {dataset: token}
+
+    def give_back(self, dataset: str) -> None:
+        """Give a data set back, for another process to take it."""
+        with self._lease_lock:
+            with self.writing(dataset) as connection:
+                statement = "UPDATE service_leases SET coordinator = 0 WHERE dataset = ?"
+                connection.change(statement, dataset)
+            self._tokens = {name: each for name, each in self._tokens.items() if name != dataset}
 
     def release(self) -> None:
-        """Give the lease back, for a standby to take at once."""
-        if self._token is None:
-            return
-        with self.writing() as connection:
-            connection.change("UPDATE service_leases SET holder = '', until = 0")
-        self._token = None
+        """Give the lease back, and with it all data sets, for others to take at once."""
+        with self._lease_lock:
+            with self.writing() as connection:
+                connection.delete("service_coordinators", number=self._number)
+            self._number, self._tokens = 0, {}
+
+    def _renewed(self, own: Connection, holder: str, until: float, is_changing: bool) -> int:
+        """Return the number of this process's lease, lasting longer; 0 where it was ended."""
+        statement = "UPDATE service_coordinators SET until = ? WHERE number = ?"
+        if own.change(statement, until, self._number):
+            return self._number
+        if not is_changing:  # begun anew when it is asked for again
+            return 0
+        number = _next(own)
+        own.insert("service_coordinators", number=number, holder=holder, until=until)
+        return number
+
+    def _share(self, own: Connection, number: int, is_changing: bool) -> dict[str, int]:
+        """Return the data sets led under a number, after taking free ones up to its share.
+
+        Shares differ by one at most, and those who began first have the larger ones.
+        """
+        rows = own.ask("SELECT number FROM service_coordinators ORDER BY number")
+        leases = own.ask("SELECT * FROM service_leases WHERE dataset <> '' ORDER BY dataset")
+        led = {each["dataset"]: each["token"] for each in leases if each["coordinator"] == number}
+        most, rest = divmod(len(leases), len(rows))
+        most += [each["number"] for each in rows].index(number) < rest
+        for each in own.ask(_FREE)[: max(most - len(led), 0)] if is_changing else ():
+            led[each["dataset"]] = token = _next(own)
+            statement = "UPDATE service_leases SET coordinator = ?, token = ? WHERE dataset = ?"
+            own.change(statement, number, token, each["dataset"])
+        self.surplus = sorted(led)[most:]
+        return led
 
     def close(self) -> None:
         """Close the connections."""
-        with self._lock, self._lease_lock:
+        with self._lease_lock, self._lock:
             self._connection.close()
             self._lease.close()
 
@@ -203,6 +299,12 @@ class ServiceDatabase:
 
     def __repr__(self) -> str:
         return f"ServiceDatabase({'file' if self._is_file else 'server'}, pid={os.getpid()})"
+
+
+def _next(connection: Connection) -> int:
+    """Return a number that is larger than all before it, where the row without a name is locked."""
+    connection.change("UPDATE service_leases SET token = token + 1 WHERE dataset = ''")
+    return int(connection.ask(_LEASE, "")[0]["token"])
 
 
 def _connection(address: str, patience: float) -> Connection:

@@ -35,8 +35,9 @@ class Members:
         return {"name": name, **json.loads(rows[0]["facts"])} if rows else None
 
     def need(self, kind: str, name: str) -> None:
-        """Refuse one that is not there."""
-        if self.get(kind, name) is None:
+        """Refuse one that is not there; whoever is stays there until the transaction ends."""
+        question = "SELECT name FROM service_users WHERE kind = ? AND name = ?"
+        if not self._connection.ask(question + self._connection.locked, kind, name):
             raise Problem("not-found", f"There is no {kind} of this name.")
 
     def all(self, kind: str) -> list[dict[str, Any]]:

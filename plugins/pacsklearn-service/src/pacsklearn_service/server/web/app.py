@@ -22,6 +22,7 @@ from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import KINDS, Problem, problem_of
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web.authenticator import Authenticator
+from pacsklearn_service.server.web.forwarding import passed_on
 from pacsklearn_service.server.web.schemas import invalid
 
 P = ParamSpec("P")
@@ -75,8 +76,13 @@ def new_app(title: str, link: Link, settings: Settings, lifespan: Any = None) ->
     app.state.decoding = asyncio.Lock()
 
     @app.exception_handler(Problem)
-    async def refused(_: Request, problem: Problem) -> Response:
-        return problem_response(problem)
+    async def refused(request: Request, problem: Problem) -> Response:
+        if problem.kind != "elsewhere":
+            return problem_response(problem)
+        try:
+            return await passed_on(request, problem, await request.body())
+        except Problem as other:
+            return problem_response(other)
 
     @app.exception_handler(RequestValidationError)
     async def not_valid(_: Request, error: RequestValidationError) -> Response:

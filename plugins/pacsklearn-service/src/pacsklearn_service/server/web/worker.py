@@ -92,6 +92,7 @@ def _end(server: uvicorn.Server) -> None:
 def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
     """Return the data plane and private plane."""
     app = new_app("pacsklearn", link, settings, lifespan)
+    app.state.plane = "url"
     app.include_router(data_plane.router)
     app.include_router(private_plane.router)
     if settings.slot is not None:
@@ -102,6 +103,7 @@ def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
 def curator_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
     """Return the curator plane, and its console."""
     app = new_app("pacsklearn curator", link, settings, lifespan)
+    app.state.plane = "curator_url"
     app.include_router(curator_plane.router)
     app.include_router(curator_plane.metrics)
     app.include_router(pages.router)

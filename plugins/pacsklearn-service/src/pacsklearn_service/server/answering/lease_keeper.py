@@ -1,0 +1,153 @@
+"""A thread that keeps one coordinator's lease, and says which data sets came and went with it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any, Final, final
+
+from pacsklearn.exceptions import LedgerError
+from pacsklearn_service.server.answering.predecessor import end, is_stopped, own_name
+from pacsklearn_service.server.log import LOG
+from pacsklearn_service.server.store.database import ServiceDatabase
+from pacsklearn_service.server.vault import Vault
+
+_HOLDER: Final = "holder"
+
+
+@final
+class LeaseKeeper:
+    """Holds a lease from when callers reach this process; before, it ends those that have lapsed.
+
+    Parameters
+    ----------
+    database : ServiceDatabase
+    vault : Vault
+        Seals who holds the lease: a successor kills whom the name means, and requests with keys are
+        sent to the addresses, so nobody who can write the database may choose either.
+    seconds : float
+        That a lease lasts.
+    beside : callable
+        Done each time that the lease was kept.
+    """
+
+    def __init__(
+        self, database: ServiceDatabase, vault: Vault, seconds: float, beside: Callable[[], None]
+    ) -> None:
+        self._database, self._vault = database, vault
+        self._seconds, self._beside = seconds, beside
+        self._holder, self.is_open = "", False
+        self._led: dict[str, int] = {}
+        self._leaving: set[str] = set()
+        self._is_begun = False
+        self._lock, self._ended, self._wake = threading.Lock(), threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the lease is kept, or asked for."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(
+        self, change: Callable[[list[str], dict[str, int]], None], leave: Callable[[str], None]
+    ) -> None:
+        """Begin.
+
+        Parameters
+        ----------
+        change : callable
+            Called in a thread of its own with data sets that were lost, and those that were taken
+            with their tokens; first when there is a lease, also without any.
+        leave : callable
+            Called in a thread of its own with a data set that is beyond this process's share.
+        """
+        self._change, self._leave = change, leave
+        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
+        self._thread.start()
+
+    def open(self, url: str, curator_url: str) -> None:
+        """Hold a lease from now on, of a process that is reached at two addresses."""
+        facts = json.dumps([own_name(), url, curator_url]).encode()
+        self._holder, self.is_open = self._vault.seal(facts, _HOLDER).hex(), True
+        self._wake.set()
+
+    def reached_at(self, dataset: str) -> tuple[str, str]:
+        """Return the addresses of the other process that leads a data set; empty without one."""
+        with self._database.reading() as connection:
+            holder = self._database.holder(connection, dataset)
+        if not holder or holder == self._holder:
+            return "", ""
+        _, url, curator_url = self._opened(holder)
+        return url, curator_url
+
+    def give_back(self, dataset: str) -> None:
+        """Give a data set back."""
+        with self._lock:
+            self._database.give_back(dataset)
+            self._led.pop(dataset, None)
+
+    def stop(self) -> None:
+        """Give the lease back."""
+        self._ended.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+        if self._database.is_held:
+            try:
+                self._database.release()
+            except LedgerError as error:  # it ends by itself, a little later
+                LOG.warning("the lease could not be given back", error=type(error).__name__)
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            self._wake.clear()
+            try:
+                self._keep()
+                self._beside()
+            except Exception as error:  # noqa: BLE001 - tried again until the service ends
+                # Its kind alone: a message may quote rows.
+                LOG.error("the lease could not be kept", error=type(error).__name__)
+            # Often enough that one or two attempts may fail before the lease ends.
+            self._wake.wait(self._seconds / 5)
+
+    def _keep(self) -> None:
+        with self._lock:
+            own = self._database.take(self._holder, self._seconds, self._end, is_open=self.is_open)
+            lost = [name for name, token in self._led.items() if own.get(name) != token]
+            new = {name: each for name, each in own.items() if self._led.get(name) != each}
+            is_first = self._database.is_held and not self._is_begun
+            self._led, self._is_begun = own, self._is_begun or is_first
+            surplus = {*self._database.surplus} - self._leaving
+            self._leaving |= surplus
+        # Beside the lease, which is kept however long models are loaded and answers are finished.
+        if lost or new or is_first:
+            self._begin(self._change, lost, new)
+        for name in surplus:
+            self._begin(self._leave_one, name)
+
+    def _begin(self, work: Callable[..., None], *args: Any) -> None:
+        def run() -> None:
+            try:
+                work(*args)
+            except LedgerError as error:  # the lease was lost meanwhile, or the service ends
+                LOG.warning("the lease was lost meanwhile", error=type(error).__name__)
+
+        threading.Thread(target=run, name="beside the lease", daemon=True).start()
+
+    def _leave_one(self, dataset: str) -> None:
+        try:
+            self._leave(dataset)
+        finally:
+            self._leaving.discard(dataset)
+
+    def _end(self, holders: list[str]) -> int:
+        names = [self._opened(each)[0] for each in holders]
+        place = next((i for i, name in enumerate(names) if is_stopped(name)), 0)
+        if end(names[place]):
+            LOG.error("the process that held the lease stood still, and was killed")
+        return place
+
+    def _opened(self, holder: str) -> list[str]:
+        facts: list[str] = json.loads(self._vault.open(bytes.fromhex(holder), _HOLDER))
+        return facts
