@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 from pacsklearn.plugins import registry
 from pacsklearn.universe.balanced_space import balanced_space
 from pacsklearn.universe.design import candidates_over
@@ -36,14 +37,14 @@ def models(data: Split) -> dict[str, Any]:
 
 
 def powers(
-    model: Any, data: Split, metric: Any, baselines: tuple[str, ...]
+    model: Any, data: Split, metric: Metric | None, baselines: tuple[str, ...]
 ) -> dict[str, list[float]]:
     """Noise power of each backend at each budget."""
     X, y = data.train
     chosen = registry().canonicalizer_for(model)
     space = balanced_space(len(X), strata=y)
     outputs = candidates_over(model, X, y, space).outputs(chosen)
-    cost, support = outputs.metric(metric), Support(outputs.vectors)
+    cost, support = metric or outputs.metric(), Support(outputs.vectors)
     return {
         noise: [
             registry().noise_backend(noise).calibrate(support, Target(budget), cost).noise_power
@@ -63,7 +64,7 @@ def main() -> None:
             continue
         for kind, model in models(split).items():
             ordered = 0
-            for metric in ("auto", None):
+            for named, metric in (("auto", None), ("identity", IdentityMetric())):
                 with registered_baselines() as baselines:
                     found = powers(model, split, metric, baselines)
                 for i, label in enumerate(BUDGETS):
@@ -71,7 +72,7 @@ def main() -> None:
                     ordered += all(HAIR * more >= less for more, less in pairwise(four))
                     all_of_them = [*four, *(found[noise][i] for noise in baselines)]
                     relative = [f"{power / found['eigen'][i]:.3f}" for power in all_of_them]
-                    shown = (metric or "identity", label, *relative, f"{found['eigen'][i]:.4g}")
+                    shown = (named, label, *relative, f"{found['eigen'][i]:.4g}")
                     rows.append((name, kind, *shown))
             total = 2 * len(BUDGETS)
             figures.add(

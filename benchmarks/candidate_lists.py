@@ -154,7 +154,7 @@ def measured(model: Any, name: str, train: Table, test: Table, space: SecretSpac
     outputs = candidates_over(model, train.X, train.y, space).outputs(
         registry().canonicalizer_for(model)
     )
-    support, cost = Support(outputs.vectors), outputs.metric("auto")
+    support, cost = Support(outputs.vectors), outputs.metric()
     law = registry().noise_backend("logdet").calibrate(support, Target(NATS), cost)
     sampler, scores = SeededSampler(np.random.default_rng(1)), []
     for release in range(RELEASES):

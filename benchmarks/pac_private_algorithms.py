@@ -39,6 +39,7 @@ from study_means import distances
 from study_releases import Candidates
 
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.tabular.choosing.privacy_utility_curve import budget_label
 
 BUDGETS = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
@@ -66,7 +67,7 @@ def run(algorithm: Algorithm, data: StudyData, n_releases: int) -> tuple[dict[st
         algorithm.make(data),
         data,
         canonicalizer=algorithm.published,
-        metric=None,
+        metric=IdentityMetric(),
         stratify=False,
     )
     ours = Candidates.fit(algorithm.make(data), data)

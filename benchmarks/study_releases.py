@@ -15,6 +15,7 @@ from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 from pacsklearn.universe.design import Design
@@ -45,7 +46,7 @@ class Candidates:
         data: StudyData,
         *,
         canonicalizer: Any = "auto",
-        metric: Any = "auto",
+        metric: Metric | None = None,
         stratify: Any = "auto",
     ) -> Candidates:
         y = data.y if is_classifier(estimator) else None
@@ -54,7 +55,7 @@ class Candidates:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # distances to convergence do not matter here
             outputs = prepared.outputs(chosen)
-        cost = outputs.metric(metric)
+        cost = metric or outputs.metric()
         return cls(prepared.space, chosen, outputs, Support(outputs.vectors), cost)
 
     def decode(self, vector: np.ndarray) -> Any:
