@@ -17,7 +17,7 @@ from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.divergence import step_divergence as steps
 from pacsklearn.srpp.divergence.composed_profile import composed_epsilon
 from pacsklearn.srpp.divergence.discrepancy import largest_batch
-from pacsklearn.srpp.divergence.lattice_smoothing import continuous_inflation
+from pacsklearn.srpp.divergence.lattice_smoothing import CONTINUOUS_INFLATION
 from pacsklearn.srpp.divergence.privacy_profile import (
     CommonBatchProfile,
     OppositeRowsProfile,
@@ -307,7 +307,7 @@ class SRPPSGDAccountant:
     def _profile(self, reach: float) -> StepProfile:
         """Return what a step's release tells when nobody learns its batch."""
         assert self.cap.log_law is not None
-        reach, slack = (each * continuous_inflation() for each in (reach, self.clipping.slack))
+        reach, slack = (each * CONTINUOUS_INFLATION for each in (reach, self.clipping.slack))
         if self.cap.sampling == "poisson":
             # The other rows are drawn independently: against the sum without the differing ones,
             # each moves it by one clipping norm.

@@ -46,15 +46,10 @@ def smoothing_excess(dimension: int, order: float, reading: float = READING_ERRO
     return dimension * (order * above + (order - 1) * below) / (order - 1)
 
 
-def continuous_inflation(reading: float = 2 * READING_ERROR) -> float:
-    """Return the factor on a shift with which discrete noise tells no more than continuous.
-
-    Notes
-    -----
-    Read a continuous Gaussian of variance ``2**40 - reading**2`` to the nearest whole numbers by a
-    discrete Gaussian of width ``reading`` around it: what comes out is the discrete Gaussian of
-    parameter ``2**20``, up to factors ``1 +- e`` a coordinate, with ``e`` below 1e-130 (Poisson's
-    formula, as in :func:`smoothing_excess`). So every bound about mixtures of shifted continuous
-    Gaussians holds for whole numbers, with shifts longer by this factor.
-    """
-    return 1 / math.sqrt(1 - (reading / 2**20) ** 2)
+# Read a continuous Gaussian of variance 2^40 - r^2, r twice the reading error, to the nearest whole
+# numbers by a discrete Gaussian of width r around it: what comes out is the discrete Gaussian of
+# parameter 2^20, up to factors 1 +- e a coordinate, with e below 1e-130 (Poisson's formula, as in
+# smoothing_excess). So every bound about mixtures of shifted continuous Gaussians holds for whole
+# numbers, with shifts longer by this factor.
+CONTINUOUS_INFLATION = 1 / math.sqrt(1 - (2 * READING_ERROR / 2**20) ** 2)
+"""Factor on a shift with which discrete noise tells no more than continuous."""

@@ -7,7 +7,7 @@ import numpy as np
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.lattice import generator_for
 from pacsklearn.kernel.noise.noise_law import Support
-from pacsklearn.srpp.divergence.lattice_smoothing import continuous_inflation
+from pacsklearn.srpp.divergence.lattice_smoothing import CONTINUOUS_INFLATION
 from pacsklearn.srpp.divergence.naming_success import HiddenSecrets, Question
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
@@ -35,10 +35,10 @@ def bayes_success(law: SlicedLaw, worlds: Worlds, profile: SliceProfile) -> Baye
     -----
     A function of the law and of the list, never of the true secret: draws are seeded by a hash of
     the law. Figures are of continuous noise with shifts longer by a factor, which tells no less
-    than the lattice's (:func:`~pacsklearn.srpp.divergence.lattice_smoothing.continuous_inflation`).
+    than the lattice's (:data:`~pacsklearn.srpp.divergence.lattice_smoothing.CONTINUOUS_INFLATION`).
     A slice tells no more than the whole release.
     """
-    scale = (law.scale or 1) / continuous_inflation()
+    scale = (law.scale or 1) / CONTINUOUS_INFLATION
     directions = _directions(law, profile)
     generator = generator_for(Support(law.centres.astype(np.float64)), "name the secret")
     gamma = GAMMA / (2 * len(worlds.priors))

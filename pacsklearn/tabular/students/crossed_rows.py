@@ -11,7 +11,7 @@ FEW_ROWS = 2000
 """So many queries are asked at least, where there are public rows to make them from."""
 
 
-def with_crossed(rows: Any, seed: int = 0) -> Any:
+def with_crossed(rows: Any) -> Any:
     """Return the public rows, and where they are few, made-up ones after them.
 
     A function of public rows.
@@ -21,8 +21,6 @@ def with_crossed(rows: Any, seed: int = 0) -> Any:
     Parameters
     ----------
     rows : ndarray or DataFrame of shape (n, n_columns)
-    seed : int, default=0
-        Public.
 
     Returns
     -------
@@ -37,7 +35,7 @@ def with_crossed(rows: Any, seed: int = 0) -> Any:
     n_rows = int(rows.shape[0])
     if not 2 <= n_rows < FEW_ROWS or issparse(rows) or len(rows.shape) != 2 or rows.shape[1] < 2:
         return rows
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)  # public, as the rows are
     size = (FEW_ROWS - n_rows, rows.shape[1])
     first, second = generator.integers(n_rows, size=(2, size[0], 1))
     chosen = np.where(generator.random(size) < 0.5, first, second)

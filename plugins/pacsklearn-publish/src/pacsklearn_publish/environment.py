@@ -13,9 +13,7 @@ from pacsklearn.kernel.ledger.event import Provenance
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def bill_of_materials(
-    title: str, provenance: Iterable[Provenance], more: Iterable[str] = ("skops",)
-) -> dict[str, Any]:
+def bill_of_materials(title: str, provenance: Iterable[Provenance]) -> dict[str, Any]:
     """Return CycloneDX 1.5 document: the model, Python, pacsklearn and all it needs, and plugins.
 
     Parameters
@@ -24,15 +22,13 @@ def bill_of_materials(
         Of the model.
     provenance : iterable of Provenance
         Plugins that took part in the release.
-    more : iterable of str
-        Further distributions.
 
     Returns
     -------
     dict
         Versions only: no paths, no names of machines or users.
     """
-    names = {"pacsklearn", *more, *(entry.distribution for entry in provenance)}
+    names = {"pacsklearn", "skops", *(entry.distribution for entry in provenance)}
     needed = _needed(names)
     components = [_component(name, version) for name, version in sorted(needed.items())]
     components.append(

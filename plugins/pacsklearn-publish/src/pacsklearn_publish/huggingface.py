@@ -59,11 +59,8 @@ def write_folder(
     for name in (*_COPIED, *({"model.onnx"} & {*found.names})):
         (target / name).write_bytes(found.read(name))
     (target / _BUNDLE).write_bytes(Path(bundle).expanduser().read_bytes())
-    (target / ".gitattributes").write_text(
-        "".join(
-            f"*.{kind} filter=lfs diff=lfs merge=lfs -text\n" for kind in ("pac", "skops", "onnx")
-        )
-    )
+    lines = [f"*.{kind} {_LARGE}\n" for kind in ("pac", "skops", "onnx")]
+    (target / ".gitattributes").write_text("".join(lines))
     (target / "config.json").write_text(json.dumps(_config(found, model), indent=1) + "\n")
     return target
 
