@@ -150,7 +150,7 @@ class SRPPSGDAccountant:
         noise_multiplier : float
             Standard deviation of the noise on the sum of the gradients, over the clipping norm.
         """
-        return self._whole(self.order, noise_multiplier, self.accounting) * _OUTWARD
+        return self._divergence(self.order, noise_multiplier, self.accounting) * _OUTWARD
 
     def release_cost(self, noise_multiplier: float) -> float:
         """Return the Renyi divergence of one step's release itself, in nats.
@@ -167,7 +167,7 @@ class SRPPSGDAccountant:
             return self._shifted(self.order, noise_multiplier, most) * _OUTWARD
         if accounting == "subsampling-aware":
             accounting = "secret-batches"
-        return self._whole(self.order, noise_multiplier, accounting) * _OUTWARD
+        return self._divergence(self.order, noise_multiplier, accounting) * _OUTWARD
 
     def noise_multiplier(self, epsilon: float, n_steps: int) -> float:
         """Return the least noise with which so many steps cost ``epsilon`` at most.
@@ -233,7 +233,7 @@ class SRPPSGDAccountant:
         For the subsampling-aware accounting it holds for whoever knows the batches, on average
         over them.
         """
-        return n_steps * self._whole(1.0, noise_multiplier, self.accounting) * _OUTWARD
+        return n_steps * self._divergence(1.0, noise_multiplier, self.accounting) * _OUTWARD
 
     @lru_cache(maxsize=8)  # noqa: B019 - as for prices
     def looseness(self, noise_multiplier: float) -> float | None:
@@ -251,7 +251,7 @@ class SRPPSGDAccountant:
         attained = OppositeRowsProfile(known, reach, 0.0, below=True).renyi(self.order)
         if not 0 < attained < math.inf:
             return None
-        return max(self._whole(self.order, noise_multiplier, self.accounting) / attained, 1.0)
+        return max(self._divergence(self.order, noise_multiplier, self.accounting) / attained, 1.0)
 
     @property
     def most_rows(self) -> int:
@@ -272,13 +272,10 @@ class SRPPSGDAccountant:
         epsilon = composed_epsilon(self._profile(self._reach(noise_multiplier)), n_steps, delta)
         if epsilon == math.inf:
             epsilon = approximate_epsilon(
-                lambda order: n_steps * self._whole(order, noise_multiplier, "secret-batches"),
+                lambda order: n_steps * self._divergence(order, noise_multiplier, "secret-batches"),
                 delta,
             )
         return epsilon * _OUTWARD
-
-    def _whole(self, order: float, noise_multiplier: float, accounting: str) -> float:
-        return self.divergence(order, self._reach(noise_multiplier), accounting)
 
     def _shifted(self, order: float, noise_multiplier: float, count: int) -> float:
         """Return the divergence of a step in which so many rows differ."""
@@ -289,9 +286,9 @@ class SRPPSGDAccountant:
         return self.clipping.reach(noise_multiplier, self.most_rows)
 
     @lru_cache(maxsize=256)  # noqa: B019 - frozen, small, and asked for the same price often
-    def divergence(self, order: float, reach: float, accounting: str) -> float:
-        """Return the divergence of a step in which a row moves it by ``reach`` deviations."""
-        slack, cap = self.clipping.slack, self.cap
+    def _divergence(self, order: float, noise_multiplier: float, accounting: str) -> float:
+        """Return the Renyi divergence of a step, before it is rounded outwards."""
+        reach, slack, cap = self._reach(noise_multiplier), self.clipping.slack, self.cap
         if accounting == "worst-case":
             return steps.shift_divergence(order, cap.largest, reach, slack)
         if cap.log_law is None:

@@ -12,5 +12,4 @@ from pacsklearn_papers.rpac_accounting import joint_remaining_entropy as joint_r
 from pacsklearn_papers.mixture_information import mixture_information as mixture_information
 from pacsklearn_papers.residual_covariance import residual_covariance as residual_covariance
 from pacsklearn_papers.rpac_accounting import residual_privacy as residual_privacy
-from pacsklearn_papers.sliced_step import sliced_step_cost as sliced_step_cost
 from pacsklearn_papers.transported_gap import sliced_wasserstein as sliced_wasserstein
