@@ -17,7 +17,7 @@ from pacsklearn.kernel.bounds.mixture import (
     posteriors,
     single_posteriors,
 )
-from pacsklearn.kernel.bounds.overlap import overlap_success
+from pacsklearn.kernel.bounds.overlap import overlap_success, wide_factors
 
 # Posteriors in single precision, and their error.
 Singles = tuple[NDArray[np.float32], float]
@@ -37,10 +37,6 @@ _SUMMED = 256
 _PROBED = 64
 # Entries of a table that stays in the cache.
 _CELLS = 2**18
-# Sets for each candidate from which on directions of posteriors are cheaper than their table.
-_FEW = 8
-# Directions of posteriors with less of the variance, for each candidate, are bounded together.
-_LEAST_SHARE = 2.0**-9
 
 
 class Looks(NamedTuple):
@@ -209,8 +205,8 @@ class Spread:
     Notes
     -----
     A set ``a`` has the variance ``a' S a``, with ``S`` the second moments of the candidates'
-    posteriors. Of many sets each is multiplied with the wide eigenvectors of ``S`` alone; the rest,
-    with eigenvalues up to ``e``, add at most ``e |a|^2``.
+    posteriors. Of many sets each is multiplied with the wide eigenvectors of ``S`` alone, in single
+    precision, and what this may leave out is added (:func:`wide_factors`).
     """
 
     def __init__(
@@ -233,7 +229,7 @@ class Spread:
             n += len(change)
         second /= n
         self._weights = mixture.weights
-        self._factors, self._rest = _factors(second, n_sets)
+        self._factors, self._rest, self._wrong = wide_factors(second, n_sets)
         self._is_whole = self._factors is second
 
     def of(self, sets: NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -246,34 +242,21 @@ class Spread:
         Returns
         -------
         variances : ndarray of shape (t,)
-            Means over the draws of ``(P(set | y) - P(set))^2``, or up to ``2^-9`` of the variance
-            of all candidates more.
+            Means over the draws of ``(P(set | y) - P(set))^2``, or a little more, never less.
         rates : ndarray of shape (t,)
             ``P(set)``.
         """
         variances, rates = np.empty(len(sets)), np.empty(len(sets))
         step = max(1, _CELLS // self._weights.size)
         for start in range(0, len(sets), step):
-            inside = sets[start : start + step].astype(np.float64)
+            some = sets[start : start + step]
+            inside = some.astype(self._factors.dtype)
             part = inside @ self._factors
-            other = inside if self._is_whole else part
-            variances[start : start + step] = np.einsum("ij,ij->i", part, other)
-            variances[start : start + step] += self._rest * inside.sum(axis=1)
-            rates[start : start + step] = inside @ self._weights
+            squares = np.einsum("ij,ij->i", part, inside if self._is_whole else part)
+            squares = squares.astype(np.float64) * (1 + self._wrong)
+            variances[start : start + step] = squares + self._rest
+            rates[start : start + step] = some @ self._weights
         return variances, np.clip(rates, 0.0, 1.0)
-
-
-def _factors(second: Floats, n_sets: int) -> tuple[Floats, float]:
-    """Return what is multiplied with each set, and the largest eigenvalue of what it leaves out.
-
-    The table itself where sets are few, of which the eigenvectors would cost more.
-    """
-    m = len(second)
-    if n_sets <= _FEW * m:
-        return second, 0.0
-    values, vectors = np.linalg.eigh(second)
-    wide = values > values.sum() * _LEAST_SHARE / m
-    return vectors[:, wide] * np.sqrt(values[wide]), float(np.max(values[~wide], initial=0.0))
 
 
 def _looked_at(

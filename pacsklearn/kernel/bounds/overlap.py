@@ -57,7 +57,7 @@ def overlap_success(mixture: GaussianMixture, sets: NDArray[np.bool_]) -> Floats
     values that enter one; to the quadratic form is added what that may make of it, and
     ``m^2 2^-50`` of the sum of its absolute values for the products. Of many sets each is
     multiplied with the wide eigenvectors of the form alone, in single precision
-    (:func:`_factors`).
+    (:func:`wide_factors`).
     """
     whole = np.zeros(len(sets))
     for here, table, error in _overlaps(mixture):
@@ -68,7 +68,7 @@ def overlap_success(mixture: GaussianMixture, sets: NDArray[np.bool_]) -> Floats
         own = weights[:, None] * table * weights
         # p' |K| p times the error bounds that of any signs.
         outward = (error + here.size**2 * 2.0**-50) * float(own.sum())
-        factors, rest, wrong = _factors(own, len(sets))
+        factors, rest, wrong = wide_factors(own, len(sets))
         step = max(1, _CELLS // here.size)
         for start in range(0, len(sets), step):
             some = sets[start : start + step]
@@ -107,8 +107,15 @@ def _overlaps(mixture: GaussianMixture) -> Iterator[tuple[NDArray[np.intp], Floa
             yield here, np.where(logs < _LARGEST_LOG, np.exp(logs), np.inf), error
 
 
-def _factors(own: Floats, n_sets: int) -> tuple[Any, float, float]:
-    """Return what is multiplied with the signs of each set, and what this leaves out of the form.
+def wide_factors(own: Floats, n_sets: int) -> tuple[Any, float, float]:
+    """Return what is multiplied with the signs of each set, and what this leaves out of a form.
+
+    Parameters
+    ----------
+    own : ndarray of shape (m, m)
+        Positive semidefinite.
+    n_sets : int
+        How many sets the form is taken at, by signs or by ones and zeros.
 
     Returns
     -------
@@ -126,7 +133,8 @@ def _factors(own: Floats, n_sets: int) -> tuple[Any, float, float]:
     off by ``(m + 2) u`` times the column's sum of absolute values, and these errors have a length
     of ``d = (m + 2) u sqrt(m) |F|`` at most. A length ``l`` is seen as at least ``l - d``, so its
     square is at most ``(1 + c)`` of what is seen and ``(1 + 1 / c) d^2`` more, here for ``c`` a
-    thousandth; sums of ``r`` squares are off by ``(r + 2) u``.
+    thousandth; sums of ``r`` squares are off by ``(r + 2) u``. What is too small for single
+    precision adds less than ``m sqrt(r) 2^-125`` to ``d``, and ``r 2^-125`` to the squares.
     """
     m, unit = len(own), 2.0**-24
     if n_sets <= _FEW * m:
@@ -134,8 +142,9 @@ def _factors(own: Floats, n_sets: int) -> tuple[Any, float, float]:
     values, vectors = np.linalg.eigh(own)
     wide = values > values[:-1].sum() * _LEAST_SHARE / m
     factors = vectors[:, wide] * np.sqrt(values[wide])
-    missed = (m + 2) * unit * math.sqrt(m) * float(np.linalg.norm(factors))
+    missed = (m + 2) * unit * math.sqrt(m) * float(np.linalg.norm(factors)) + m**1.5 * 2.0**-125
     rest = m * float(np.max(values[~wide], initial=0.0)) + (1 + 2.0**10) * missed**2
+    rest += m * 2.0**-125
     with np.errstate(over="ignore"):
         single = factors.astype(np.float32)
     return single, rest, (1 + 2.0**-10) * (1 + 2 * (m + 2) * unit) - 1

@@ -172,9 +172,12 @@ def test_certificates_fail_no_more_often_than_they_say_of_screened_success() -> 
     assert failures < 59
 
 
-def test_spread_is_the_variance_of_the_posterior() -> None:
+@pytest.mark.parametrize("rare", [1.0, 1e-50])
+def test_spread_is_the_variance_of_the_posterior(rare: float) -> None:
+    """Also where a candidate is so rare that its variance is no number in single precision."""
     generator = np.random.default_rng(0)
-    mixture = GaussianMixture(generator.standard_normal((6, 2)), generator.dirichlet(np.ones(6)))
+    weights = generator.dirichlet(np.ones(6)) * [rare, 1, 1, 1, 1, 1]
+    mixture = GaussianMixture(generator.standard_normal((6, 2)), weights / weights.sum())
     blocks = list(mixture.draws(3000, generator))
     sets = every_set(6)
     kept: list[np.ndarray] = []
