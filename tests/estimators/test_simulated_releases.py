@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
@@ -20,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import PACPrivate, Parameters, Subsets
+from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
@@ -33,6 +36,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     SimulatedAnswers,
     SimulatedReleases,
     outside_rows,
+    released_scorer,
 )
 from pacsklearn.universe.design import Design
 
@@ -261,3 +265,20 @@ def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch
     rows = held_out(0)[0]
     held_out.encoded.look_up(make_pipeline(other), plan.outputs.form.canonicalizer, rows)
     np.testing.assert_array_equal(other.transform(rows), transform(other, rows))
+
+
+@pytest.mark.parametrize("model", [Ridge(), DummyRegressor(strategy="constant", constant=20.0)])
+@pytest.mark.parametrize("target", ["varied", "of a table", "one value", "two columns"])
+def test_a_score_by_its_formula_is_that_of_scikit_learn(model: Any, target: str) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    if target == "of a table":
+        y = pd.Series(y).astype("Int64")
+    elif target == "one value":
+        y = np.full(len(y), 20.0)
+    elif target == "two columns":
+        y = np.column_stack([y, X[:, 0]])
+        model = Ridge()
+    form = LinearRegressorCanonicalizer()
+    fitted = clone(model).fit(X, y)
+    scorer = released_scorer(None, fitted, form, y)
+    assert scorer(fitted, X, y) == pytest.approx(fitted.score(X, y), rel=1e-12)

@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyRegressor
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
@@ -334,4 +335,12 @@ def scoring_name(scoring: Any, model: Any) -> str:
 
 
 def _own_score(model: Any, X: Any, y: Any) -> Any:
-    return model.score(X) if y is None else model.score(X, y)
+    if y is None:
+        return model.score(X)
+    if type(model).score in (RegressorMixin.score, DummyRegressor.score) and np.ndim(y) == 1:
+        # By its formula: of a few hundred rows a score is mostly checks of what is scored.
+        true, predicted = np.asarray(y, dtype=np.float64), model.predict(X)
+        spread = float(np.sum((true - true.mean()) ** 2))
+        if predicted.shape == true.shape and spread > 0 and np.all(np.isfinite(predicted)):
+            return 1 - float(np.sum((true - predicted) ** 2)) / spread
+    return model.score(X, y)
