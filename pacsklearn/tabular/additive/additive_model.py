@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from pacsklearn._sklearn_compat import Interval, check_parameters
+from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.additive.solver import Loss, Problem, minimise
@@ -42,6 +42,7 @@ class AdditiveModel(BaseEstimator):
     _: KW_ONLY
     feature_range: Any = None
     n_bins: int = 16
+    bins: str = "even"
     pairs: Any = ()
     n_pair_bins: int = 4
     ridge: float = 20.0
@@ -51,6 +52,7 @@ class AdditiveModel(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "bins": [StrOptions({"even", "amounts"})],
         "n_pair_bins": [Interval(Integral, 2, None, closed="left")],
         "ridge": [Interval(Real, 1e-9, None, closed="left")],
         "smoothness": [Interval(Real, 0, None, closed="left")],
@@ -174,7 +176,8 @@ class AdditiveModel(BaseEstimator):
         return tags
 
     def _terms(self, schema: Schema) -> tuple[Term, ...]:
-        return terms_of(schema, self.pairs, int(self.n_bins), int(self.n_pair_bins))
+        sizes = int(self.n_bins), int(self.n_pair_bins)
+        return terms_of(schema, self.pairs, *sizes, self.bins)
 
     def _schema(self, X: Any) -> Schema:
         if self.schema is not None:

@@ -34,6 +34,9 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel, ScoreClassifier):
         Instead of a schema, for numbers: two numbers, or two arrays with one for each feature.
     n_bins : int, default=16
         Bins of a number without ``edges`` in the schema.
+    bins : {"even", "amounts"}, default="even"
+        Equally wide, or narrow near zero for numbers whose public range begins there: inner bounds
+        are then cubes of even shares of the range. Of amounts and counts most are small.
     pairs : iterable of (str, str), default=()
         Public pairs of columns that get a term together, beside their own.
     n_pair_bins : int, default=4

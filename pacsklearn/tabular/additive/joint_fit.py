@@ -59,7 +59,8 @@ class AdditiveFitter(SubsetFitter):
         if loss is None:
             return [None] * space.n_subsets
         # Additive models that differ in their penalties alone have one design.
-        facts = [getattr(blank, name) for name in ("schema_", "n_bins", "pairs", "n_pair_bins")]
+        binning = ("schema_", "n_bins", "bins", "pairs", "n_pair_bins")
+        facts = [getattr(blank, name) for name in binning]
         design = made_once("design", (X,), facts, lambda: blank.design(X))
         everywhere, _ = minimise(Problem(design, loss, common[:, None], penalty))
         together = max(1, int(_MOST_CELLS / (y.size * loss.n_scores)))

@@ -6,7 +6,7 @@ Of those that may only rise, or only fall: an exact fit, and a repair after nois
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -80,12 +80,32 @@ class Term:
         return np.asarray(np.ravel_multi_index(indices, self.sizes), dtype=np.intp)
 
 
+def of_amounts(column: Column, n_bins: int) -> Column:
+    """Return the column with bins narrow near zero, where it is a number from zero on."""
+    if not starts_at_zero(column):
+        return column
+    # Amounts are mostly small: bounds are cubes of even shares of the public range.
+    edges = column.high * (np.arange(1, n_bins) / n_bins) ** 3
+    return replace(column, edges=tuple(edges.tolist()))
+
+
+def starts_at_zero(column: Column) -> bool:
+    """Return whether a number's public range begins at zero, and nothing else states its bins."""
+    stated = column.scale != "linear" or column.edges or column.high is None
+    return column.kind == "number" and column.low == 0 and not stated
+
+
 def terms_of(
-    columns: Iterable[Column], pairs: Iterable[Any], n_bins: int, n_pair_bins: int
+    columns: Iterable[Column],
+    pairs: Iterable[Any],
+    n_bins: int,
+    n_pair_bins: int,
+    bins: str = "even",
 ) -> tuple[Term, ...]:
     """Return a term for each column that is used, then one for each pair."""
     used = {column.name: column for column in columns if column.kind not in ("ignored", "text")}
-    singles = [Term((column,), n_bins) for column in used.values()]
+    binned = of_amounts if bins == "amounts" else lambda column, _: column
+    singles = [Term((binned(column, n_bins),), n_bins) for column in used.values()]
     crossed = []
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2 or len(set(pair)) != 2 or not {*pair} <= {*used}:
@@ -93,7 +113,8 @@ def terms_of(
                 f"pairs must hold pairs of two columns that the model uses, got {pair!r}; it uses "
                 f"{', '.join(used)}."
             )
-        crossed.append(Term(tuple(used[name] for name in pair), n_pair_bins))
+        both = tuple(binned(used[name], n_pair_bins) for name in pair)
+        crossed.append(Term(both, n_pair_bins))
     if not singles:
         raise ValueError(
             "X has no column that the model can use: text and ignored columns have no levels. "

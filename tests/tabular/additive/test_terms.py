@@ -101,3 +101,17 @@ def test_models(codebook, table):
         monotone_ranges(model.terms_, {"age": 2})
     with pytest.raises(ValueError, match="monotone"):
         AdditiveClassifier(codebook, monotone={"age": 1}).fit(X, np.digitize(score, [0, 2]))
+
+
+def test_bins_of_amounts_are_narrow_near_zero():
+    amount, signed = Column("amount", low=0, high=1000), Column("signed", low=-1, high=1)
+    log = Column("log", low=0, high=1000, scale="log")
+    stated = Column("stated", low=0, high=9, edges=(1, 2))
+    pairs = [("amount", "signed")]
+    terms = terms_of([amount, signed, log, stated], pairs, 10, 2, "amounts")
+    assert terms[0].columns[0].cuts(10) == pytest.approx([1, 8, 27, 64, 125, 216, 343, 512, 729])
+    assert [term.columns[0] for term in terms[1:4]] == [signed, log, stated]
+    assert terms[4].columns[0].cuts(2) == pytest.approx([125])
+    assert terms[4].sizes == (3, 3)
+    even = terms_of([amount], [], 10, 2)
+    assert even[0].columns == (amount,)
