@@ -18,7 +18,7 @@ from report import Figures, print_table
 from sklearn.model_selection import train_test_split
 
 from pacsklearn.datasets import load_adult
-from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.answer_kinds import answer_kind
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.kernel.answers.answer_kind import AnswerKind

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn.estimators import StabilizedClassifier
-from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.answer_kinds import answer_kind
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.universe.design import Design, candidates_over

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
 from pacsklearn.audit.game import CandidateGame, Round
-from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.answer_kinds import LabelKind, ValueKind, answer_kind
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind, ValueKind
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler

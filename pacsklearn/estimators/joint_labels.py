@@ -8,7 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.answers.answer_kind import LabelKind
+from pacsklearn.estimators.answer_kinds import LabelKind
 from pacsklearn.kernel.answers.statement import of_agreed_answers
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee

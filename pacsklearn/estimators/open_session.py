@@ -30,6 +30,7 @@ from pacsklearn.priors import Prior
 from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Fits
 from pacsklearn.universe.metrics import metric_or_auto
+from pacsklearn.universe.public_prior import DrawnToward
 
 
 class OpenSession:
@@ -302,4 +303,4 @@ def _choices(
     if prior is None:
         return ReleaseChoices(noise, cost, canonicalizer)
     check_prior(estimator, prior)
-    return ReleaseChoices(noise, cost, canonicalizer, prior.normal())
+    return ReleaseChoices(noise, cost, canonicalizer, DrawnToward(prior.normal()))

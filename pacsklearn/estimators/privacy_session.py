@@ -8,14 +8,13 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.answer_kinds import LabelKind, answer_kind
 from pacsklearn.estimators.joint_labels import answer_together
 from pacsklearn.estimators.open_fit import Opening
 from pacsklearn.estimators.released_answers import kind_of_answers
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession
 from pacsklearn.estimators.subsets import candidate_space, design_of, listed_design
-from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.alternatives import options_of
-from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.answer_kinds import answer_kind
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.estimators.released_parameters import Parameters, answers_queries

@@ -24,6 +24,7 @@ from pacsklearn.kernel.release.parameters import (
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.priors import Prior
 from pacsklearn.universe.metrics import metric_or_auto
+from pacsklearn.universe.public_prior import DrawnToward
 
 
 @final
@@ -110,14 +111,12 @@ class Parameters(ReleaseKind):
 
     def choices(self, noise: Any) -> ReleaseChoices:
         """Return the arguments as a plan takes them."""
-        prior = None if self.prior is None else self.prior.normal()
-        metric = metric_or_auto(self.metric)
-        return ReleaseChoices(noise, metric, self.canonicalizer, prior, self._reading)
+        return ReleaseChoices(noise, metric_or_auto(self.metric), self.canonicalizer, self._reading)
 
     @property
     def _reading(self) -> Reading:
         if not self.average:
-            return AS_RELEASED
+            return AS_RELEASED if self.prior is None else DrawnToward(self.prior.normal())
         from pacsklearn.estimators.averaged import AveragedProbabilities
 
         return AveragedProbabilities()

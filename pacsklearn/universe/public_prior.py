@@ -1,17 +1,20 @@
-"""What is publicly expected of a regressor's targets, and released numbers drawn toward it."""
+"""What is publicly expected of a regressor's targets, and released models drawn toward it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import final
+from dataclasses import dataclass, field, replace
+from typing import Any, final
 
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.outputs.canonicalizer import Constant
-from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs
+from pacsklearn.kernel.outputs.subset_fitting import unfitted_copy
+from pacsklearn.kernel.release.parameters import Reading
 from pacsklearn.universe.vector_distances import vector_distances
 
 SPREADS_IN_A_RANGE = 6.0
@@ -80,3 +83,58 @@ class PublicPrior:
             lost = np.where(counts, 1 / (1 + (prior / noise) ** 2), 0.0)
         moved = ((lost * along) @ law.axes).reshape(vector.shape)
         return np.asarray(vector - np.where(held, 0.0, moved))
+
+
+@final
+@dataclass(frozen=True)
+class DrawnToward(Reading):
+    """Reads released numbers as a regressor drawn toward what is publicly expected of it.
+
+    Where no constant model is known for the numbers they are read as they are.
+
+    Parameters
+    ----------
+    prior : PublicPrior
+    constant : Constant, optional
+        Of the outputs that are read.
+    metric : Metric, optional
+        Expected squared change of the predictions.
+    """
+
+    prior: PublicPrior
+    constant: Constant | None = None
+    metric: Metric = field(default_factory=IdentityMetric)
+
+    def over(self, outputs: CandidateOutputs) -> DrawnToward:
+        form = outputs.form
+        template = unfitted_copy(form.template)
+        constant = form.canonicalizer.constant(outputs.layout, self.prior.mean, template)
+        if constant is not None:
+            return replace(self, constant=constant, metric=outputs.metric())
+        if self.prior.is_stated:
+            raise ValueError(
+                f"prior says nothing about the numbers of {type(form.template).__name__}, which "
+                "are released as they come out of the noise; leave it out, use a linear or "
+                "additive regressor, or release=Answers()."
+            )
+        return self
+
+    def model(self, outputs: CandidateOutputs, law: NoiseLaw, vector: Floats) -> Any:
+        return outputs.decode(self.drawn(law, vector))
+
+    def drawn(self, law: NoiseLaw, vector: Floats) -> Floats:
+        """Return a released vector, or several, drawn toward the constant."""
+        # A public function of the released integers, the law and a stated prior.
+        if self.constant is None:
+            return vector
+        return self.prior.draw(vector, law, self.metric, self.constant)
+
+    def noise_variances(self, law: NoiseLaw) -> Floats:
+        if self.constant is None or law.dimension == 0:
+            return law.noise_variances
+        # Reading is affine: each axis of the noise is drawn toward the prior by itself.
+        steps = law.origin + np.vstack(
+            [np.zeros_like(law.origin), (law.step * law.scale)[:, None] * law.axes]
+        )
+        drawn = self.drawn(law, steps)
+        return np.asarray(np.sum(np.square(drawn[1:] - drawn[0]), axis=0))

@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
+from pacsklearn.estimators.answer_kinds import LabelKind
 from pacsklearn.exceptions import SubsetFitError
-from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models

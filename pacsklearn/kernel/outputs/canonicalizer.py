@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-
-if TYPE_CHECKING:
-    from pacsklearn.kernel.noise.noise_law import NoiseLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,31 +137,6 @@ class Constant:
     def behind(self, length: int) -> Constant:
         """Return the same of a vector with so many numbers more before it, which are left alone."""
         return Constant(np.concatenate([np.full(length, np.nan), self.vector]), self.slope)
-
-
-class Expectation(Protocol):
-    """What is publicly expected of released numbers: it moves them after they are out.
-
-    Attributes
-    ----------
-    mean, spread : float
-        And the standard deviation around it.
-    is_stated : bool
-        Whether the mean was stated, and not taken from a range.
-    """
-
-    @property
-    def mean(self) -> float: ...
-    @property
-    def spread(self) -> float: ...
-    @property
-    def is_stated(self) -> bool: ...
-
-    def drawn(self, values: Floats, deviations: Floats) -> Floats:
-        """Draw numbers with noise of known standard deviations toward the mean."""
-
-    def draw(self, vector: Floats, law: NoiseLaw, metric: Metric, constant: Constant) -> Floats:
-        """Draw a released vector, or several, toward that of a constant model."""
 
 
 class Canonicalizer(ABC):

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import StructureMismatchError
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
+from pacsklearn.kernel.noise.noise_law import Support
 from pacsklearn.kernel.outputs.canonicalizer import (
     Canonicalizer,
-    Constant,
     Encoding,
-    Expectation,
     Layout,
 )
 from pacsklearn.kernel.outputs.metric import Metric
@@ -146,8 +143,6 @@ class CandidateOutputs:
         Decodes them.
     X : array
         The universe, for the metric.
-    prior : Expectation, optional
-        What released regressors are drawn toward.
     supported : callable
         What noise is calibrated to, from the vectors and a belief.
     """
@@ -157,39 +152,7 @@ class CandidateOutputs:
     reference: Any
     form: CanonicalForm
     X: Any
-    prior: Expectation | None = None
     supported: Callable[[Floats, Floats], Any] = Support
-
-    def read(self, law: NoiseLaw, observed: NDArray[np.int64]) -> Floats:
-        """Return the released vector, drawn toward the public prior where there is one."""
-        # Post-processing: a public function of the released integers, the law and a stated prior.
-        vector = law.decode(observed)
-        if self.prior is None or self.constant is None:
-            return vector
-        return self.prior.draw(vector, law, self._metric_of_predictions, self.constant)
-
-    def noise_variances(self, law: NoiseLaw) -> Floats:
-        """Return the variance of the noise in each number that :meth:`read` gives; (d,)."""
-        if self.prior is None or self.constant is None or law.dimension == 0:
-            return law.noise_variances
-        # Reading is affine: each axis of the noise is drawn toward the prior by itself.
-        steps = law.origin + np.vstack(
-            [np.zeros_like(law.origin), (law.step * law.scale)[:, None] * law.axes]
-        )
-        drawn = self.prior.draw(steps, law, self._metric_of_predictions, self.constant)
-        return np.asarray(np.sum(np.square(drawn[1:] - drawn[0]), axis=0))
-
-    @cached_property
-    def constant(self) -> Constant | None:
-        """What the prior draws released vectors toward; None without one."""
-        if self.prior is None:
-            return None
-        template = unfitted_copy(self.form.template)
-        return self.form.canonicalizer.constant(self.layout, self.prior.mean, template)
-
-    @cached_property
-    def _metric_of_predictions(self) -> Metric:
-        return self.metric()
 
     def metric(self) -> Metric:
         """Return the metric that the canonicalizer has for these vectors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
@@ -15,7 +15,7 @@ from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
 from pacsklearn.kernel.outputs.candidates import Fittable, check_is_estimator, check_wrapped
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Expectation
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.plugins.registry import registry
@@ -34,9 +34,12 @@ class Reading:
     ----------
     public : tuple of str
         What the model holds beside the released numbers; a function of the whole table.
+    prior : PublicPrior or None
+        What is publicly expected of the model's predictions.
     """
 
     public: ClassVar[tuple[str, ...]] = ()
+    prior: Any = None
 
     def check(self, estimator: Any) -> None:
         """Refuse an estimator whose release cannot be read so, before anything is fitted.
@@ -45,6 +48,20 @@ class Reading:
         ------
         ValueError
         """
+
+    def over(self, outputs: CandidateOutputs) -> Reading:
+        """Return the reading of these outputs.
+
+        Raises
+        ------
+        ValueError
+            Where it says nothing about them.
+        """
+        return self
+
+    def noise_variances(self, law: NoiseLaw) -> Floats:
+        """Return the variance of the noise that is left in each number; (d,)."""
+        return law.noise_variances
 
     def methods(self, canonicalizer: Canonicalizer) -> Iterable[str]:
         """Return the methods of the model."""
@@ -74,15 +91,12 @@ class ReleaseChoices:
     metric : Metric, optional
         The canonicalizer's own when not given.
     canonicalizer : "auto", str or Canonicalizer, default="auto"
-    prior : Expectation, optional
-        What released regressors are drawn toward.
     reading : Reading
     """
 
     noise: Any = "auto"
     metric: Metric | None = None
     canonicalizer: Any = "auto"
-    prior: Expectation | None = None
     reading: Reading = AS_RELEASED
 
 
@@ -127,19 +141,12 @@ class ParameterPlan(Plan):
         )
         # Last: what is wrong with an argument is said before every candidate is fitted.
         candidates = prepare()
-        outputs = replace(candidates.outputs(chosen), prior=choices.prior)
-        constant = outputs.constant
-        if choices.prior is not None and choices.prior.is_stated and constant is None:
-            raise ValueError(
-                f"prior says nothing about the numbers of {type(estimator).__name__}, which "
-                "are released as they come out of the noise; leave it out, use a linear or "
-                "additive regressor, or release=Answers()."
-            )
+        outputs = candidates.outputs(chosen)
         with stage("calibration"):
+            reading = choices.reading.over(outputs)
             # It shapes the noise only: the bound is proved for whatever shape comes of it.
             cost = outputs.metric() if choices.metric is None else choices.metric
-        space, reading = candidates.space, choices.reading
-        return cls(outputs, space, backend, cost, target, provenance, reading)
+        return cls(outputs, candidates.space, backend, cost, target, provenance, reading)
 
     def calibrate(self, belief: NDArray[np.float64]) -> NoiseLaw:
         """Return the law under a belief; that of the first is kept, as games begin with it."""
@@ -176,8 +183,8 @@ class ParameterPlan(Plan):
 
     def value(self, law: NoiseLaw, observed: Integers) -> Any:
         """Return the fitted estimator of what was drawn."""
-        return self.reading.model(self.outputs, law, self.outputs.read(law, observed))
+        return self.reading.model(self.outputs, law, law.decode(observed))
 
     def parts(self, law: NoiseLaw, observed: Integers) -> list[Part]:
         """Return the estimator, with the noise that reading has left in each of its numbers."""
-        return [Part(law, self.value(law, observed), self.outputs.noise_variances(law))]
+        return [Part(law, self.value(law, observed), self.reading.noise_variances(law))]

@@ -120,7 +120,7 @@ class Judge:
 
     def constant(self, plan: ParameterPlan) -> Any:
         """Return the public constant in the place of a plan's release; None where there is none."""
-        prior = self._prior or plan.outputs.prior
+        prior = self._prior or plan.reading.prior
         return public_constant(plan.outputs.form.template, self.y, prior)
 
     def scoring(self, plan: ParameterPlan) -> str:

@@ -20,7 +20,7 @@ from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.release.account import opening_belief
-from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.kernel.release.parameters import AS_RELEASED, ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.tabular.choosing.fit_plan import FitPlan, OfList, steadier_models
 from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
@@ -79,7 +79,8 @@ class ParametersAdvice(Advice):
         with_others = request.alternatives and not is_chosen
         if with_others and predicts and np.ndim(judge.y) == 1:
             others = steadier_models(chosen.estimator)
-        automatic = ReleaseChoices(prior=choices.prior)
+        reading = AS_RELEASED if choices.reading.prior is None else choices.reading
+        automatic = ReleaseChoices(reading=reading)
         utilities = [
             judge.utility(name, prepare(other, automatic), n_releases, temperatures_of(other))
             for name, other in others.items()
@@ -212,7 +213,7 @@ def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
 def _can_have_prior(plan: ParameterPlan) -> bool:
     """Return whether a public prior was not stated and could be."""
     outputs = plan.outputs
-    if outputs.prior is not None:
+    if plan.reading.prior is not None:
         return False
     return (
         outputs.form.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.form.template))

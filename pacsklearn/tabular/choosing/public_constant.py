@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from pacsklearn.kernel.outputs.canonicalizer import Expectation
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.priors import Constant
 from pacsklearn.tabular.choosing.verdict import Utility
+from pacsklearn.universe.public_prior import PublicPrior
 
 _NO_REFERENCE = Utility("no constant", ())
 
 
-def public_constant(estimator: Any, y: Any, prior: Expectation | Constant | None = None) -> Any:
+def public_constant(estimator: Any, y: Any, prior: PublicPrior | Constant | None = None) -> Any:
     """Return a fitted constant in an estimator's place; None where nothing is publicly expected.
 
     Parameters
@@ -25,7 +25,7 @@ def public_constant(estimator: Any, y: Any, prior: Expectation | Constant | None
     estimator : estimator
     y : array-like of shape (n_rows,)
         Its classes, which are public, are all that is read.
-    prior : Expectation or Constant, optional
+    prior : PublicPrior or Constant, optional
         Of regressors, and of classifiers: without one all classes are equally probable.
     """
     if y is None or np.ndim(y) != 1:

@@ -140,7 +140,7 @@ class SimulatedReleases(Simulation):
 
     def at(self, law: NoiseLaw) -> Floats:
         def release(index: int, sampler: SeededSampler) -> float:
-            vector = self._outputs.read(law, law.draw(index, sampler))
+            vector = law.decode(law.draw(index, sampler))
             model = self._reading.model(self._outputs, law, vector)
             return self._scored_model(model, self._reading.plain(model), index)
 

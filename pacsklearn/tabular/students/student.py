@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.answer_kinds import LabelKind, answer_kind
 from pacsklearn.estimators.joint_labels import answer_together
 from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import classes_of
 from pacsklearn.estimators.released_answers import AnsweringKind
-from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Answers
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee

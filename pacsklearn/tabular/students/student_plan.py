@@ -13,9 +13,9 @@ from sklearn.metrics import check_scoring
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
+from pacsklearn.estimators.answer_kinds import LabelKind
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.exceptions import UtilityWarning
-from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Answers
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler

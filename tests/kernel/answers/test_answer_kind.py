@@ -12,9 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import PACPrivate, Subsets
-from pacsklearn.estimators.answer_request import answer_kind
+from pacsklearn.estimators.answer_kinds import LabelKind, ProbabilityKind, ValueKind, answer_kind
 from pacsklearn.estimators.response_model import answers_score
-from pacsklearn.kernel.answers.answer_kind import LabelKind, ProbabilityKind, ValueKind
 from pacsklearn.plugins import registry
 from pacsklearn.priors import normal_prior
 

@@ -10,9 +10,9 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import Membership, Nats, PrivacySession, Subsets
+from pacsklearn.estimators.answer_kinds import LabelKind
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.noise.noise_law import Target
 
 KIND = LabelKind(np.array(["a", "b", "c"]))

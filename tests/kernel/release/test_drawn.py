@@ -355,6 +355,6 @@ def test_a_drawn_secret_is_prepared_taken_and_read_like_any_other() -> None:
             session.take(plan)
     law = plan.calibrate(np.ones(1))
     zero = np.zeros(law.dimension, dtype=np.int64)
-    read, raw = plan.outputs.read(law, zero), law.decode(zero)
+    read, raw = plan.reading.drawn(law, law.decode(zero)), law.decode(zero)
     assert np.linalg.norm(read[:-1]) < np.linalg.norm(raw[:-1])  # toward a constant, no slopes
-    assert plan.outputs.noise_variances(law).sum() < law.noise_variances.sum()
+    assert plan.reading.noise_variances(law).sum() < law.noise_variances.sum()

@@ -20,6 +20,7 @@ from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.release.parameters import (
+    AS_RELEASED,
     ParameterPlan,
     ReleaseChoices,
 )
@@ -28,7 +29,7 @@ from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.priors import normal_prior
 from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.universe.design import Design
-from pacsklearn.universe.public_prior import PublicPrior
+from pacsklearn.universe.public_prior import DrawnToward, PublicPrior
 from tests.inside import is_drawn
 
 ROWS = np.random.default_rng(0).normal(size=(40, 2))
@@ -137,14 +138,14 @@ def test_the_default_backend_is_that_of_what_is_capped() -> None:
 
 def test_a_mean_is_for_numbers_it_says_something_of() -> None:
     with pytest.raises(ValueError, match="prior says"):
-        plan_of(StandardScaler(), prior=normal_prior(5.0, None))
-    plan_of(StandardScaler(), prior=normal_prior(None, (0, 9)))
+        plan_of(StandardScaler(), reading=DrawnToward(normal_prior(5.0, None)))
+    plan_of(StandardScaler(), reading=DrawnToward(normal_prior(None, (0, 9))))
 
 
 def test_a_regressor_is_drawn_to_its_prior_and_its_spread_is_stated() -> None:
     values = []
-    for prior in (None, PublicPrior(5.0, 1e-9)):
-        plan = plan_of(prior=prior, budget=1e-6)
+    for reading in (AS_RELEASED, DrawnToward(PublicPrior(5.0, 1e-9))):
+        plan = plan_of(reading=reading, budget=1e-6)
         values.append(procedure_for(plan).release(plan, certify=False)[0].value)
     plain, drawn = values
     assert np.abs(plain.predict(ROWS) - 5).max() > 1
