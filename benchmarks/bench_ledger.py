@@ -29,6 +29,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import Nats, Subsets
+from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.belief import uniform_belief
@@ -39,7 +40,7 @@ from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
-from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
+from pacsklearn.kernel.noise.sampler import SecureSampler
 
 N, M, CLASSES, CONTESTED = 100_000, 128, 10, 0.1
 STEP_BUDGET = 2.0**-20
@@ -84,7 +85,7 @@ def answer_all(
     for first in range(0, len(codes), batch):
         part = codes[first : first + batch]
         contested = int((part != part[:, :1]).any(axis=1).sum())
-        told = LabelEngine().answer(part, 3, belief, STEP_BUDGET, pool.take(2 * contested))
+        told = LabelEngine().answer(part, 3, belief, STEP_BUDGET, pool.noise(2 * contested))
         charge = float(told.charges.sum())
         event = LatticeNoise(
             "responses",
