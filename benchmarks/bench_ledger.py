@@ -37,10 +37,10 @@ from pacsklearn.kernel.ledger.accounts import Posting
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.testing.fresh_process import close_ledgers
 
 N, M, CLASSES, CONTESTED = 100_000, 128, 10, 0.1
 STEP_BUDGET = 2.0**-20

@@ -38,7 +38,7 @@ def charged_ledger(charge: Charge) -> Ledger | None:
                 "ledger with --ledger."
             )
         return None
-    from pacsklearn.kernel.ledger.open_ledger import open_ledger
+    from pacsklearn.universe.open_ledger import open_ledger
 
     assert address is not None
     ledger = open_ledger(ledger_uri(address), ceiling=None, dataset=charge.dataset or "default")
@@ -60,8 +60,8 @@ def ledger_beside(data: Path, output: Path) -> Ledger:
     -----
     Where it holds a release of the file already, a note says what all of them come to.
     """
-    from pacsklearn.kernel.ledger.open_ledger import open_ledger
     from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+    from pacsklearn.universe.open_ledger import open_ledger
 
     place = output.parent / _BESIDE
     address = ledger_uri(str(place))

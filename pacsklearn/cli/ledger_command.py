@@ -12,10 +12,10 @@ from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Json, number
 from pacsklearn.kernel.ledger.address import database_address, without_password
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_file import ledger_path
+from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.upkeep.summary import ledger_summary
 
 ledger_app = typer.Typer(

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, final
 
+from pacsklearn.cli.disk_room import disk_room
 from pacsklearn.cli.extensions import writer
 from pacsklearn.cli.options import Files, checked_output
 from pacsklearn.exceptions import BundleError
@@ -97,8 +98,10 @@ def publication(files: Files) -> Iterator[Publication]:
     beside = files.statement or model.with_suffix(".statement.json")
     statement = checked_output(beside, force=files.force)
     with (
-        replacement_file(statement, room=2**20) as second,
-        replacement_file(model, room=_ROOM) as first,
+        replacement_file(statement) as second,
+        disk_room(second, 2**20, statement),
+        replacement_file(model) as first,
+        disk_room(first, _ROOM, model),
     ):
         yield Publication(model, statement, (first, second), content)
 

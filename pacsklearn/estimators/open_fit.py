@@ -21,13 +21,15 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.account import Account, Secret, open_shared, sampler_for
+from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.universe.codebook_reader import published_facts, refuse_published
 from pacsklearn.universe.design import Fits, candidates_over
+from pacsklearn.universe.open_ledger import open_shared
 from pacsklearn.universe.row_rules import check_names
+from pacsklearn.universe.samplers import sampler_for
 
 if TYPE_CHECKING:
     from pacsklearn.estimators.pac_private import PACPrivate

@@ -15,7 +15,7 @@ from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_step
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.universe.open_ledger import open_ledger
 
 # Stands for the reservation while nothing is reserved yet; never charged.
 _PLACEHOLDER = MemoryLedger(1.0)

@@ -17,7 +17,8 @@ from pacsklearn.exceptions import SessionFileError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.caps import Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
-from pacsklearn.kernel.ledger.row import Position, event_of
+from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.row import Position, event_class
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
@@ -106,7 +107,7 @@ def document_state(document: Any, *, models: bool) -> SessionState:
         generator=_generator_from(document["generator"]),
         drawn=(index, log_belief),
         ceiling=ceiling,
-        events=tuple(event_of(event) for event in document["events"]),
+        events=tuple(_event_from(event) for event in document["events"]),
         session=session,
         n_charged=n_charged,
         ledger=ledger,
@@ -133,6 +134,15 @@ def _length(table: Any) -> int:
 
 def _space(space: SecretSpace | CandidateSpace) -> dict[str, Any]:
     return {each.name: getattr(space, each.name) for each in fields(space)}
+
+
+def _event_from(facts: dict[str, Any]) -> Event:
+    """Return the event that :meth:`Event.to_dict` wrote, its values checked."""
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
+    }
+    given["provenance"] = tuple(Provenance(**plugin) for plugin in facts["provenance"])
+    return event_class(given.pop("type"))(**given)
 
 
 def _space_from(facts: dict[str, Any]) -> SecretSpace | CandidateSpace:

@@ -112,8 +112,8 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
     SessionRolledBackError
         When it does not hold all that it held then.
     """
-    from pacsklearn.kernel.ledger.open_ledger import open_ledger
     from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+    from pacsklearn.universe.open_ledger import open_ledger
 
     if ledger is None and not state.ledger["uri"]:
         raise LedgerError(

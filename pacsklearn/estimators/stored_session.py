@@ -17,9 +17,10 @@ from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.kernel.release.account import Account, Secret, resumed_sampler
+from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.terms import Terms
+from pacsklearn.universe.samplers import resumed_sampler
 
 
 class CaughtUp(NamedTuple):

@@ -13,7 +13,7 @@ from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
-from pacsklearn.kernel.release.account import Account, Secret, open_shared, sampler_for
+from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
@@ -21,6 +21,8 @@ from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.sampler_space import SamplerSpace
 from pacsklearn.universe.metrics import as_metric
+from pacsklearn.universe.open_ledger import open_shared
+from pacsklearn.universe.samplers import sampler_for
 
 
 def release_sampled(

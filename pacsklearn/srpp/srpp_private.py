@@ -13,16 +13,16 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.account import sampler_for
 from pacsklearn.srpp.release.renyi_unit import check_secret_name
 from pacsklearn.srpp.release.sliced_release import sliced_release
 from pacsklearn.srpp.srpp_parameters import is_function, sliced_options, sliced_query
 from pacsklearn.universe.codebook_reader import refuse_published
+from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.universe.row_rules import check_names, check_readable
+from pacsklearn.universe.samplers import sampler_for
 
 _DEFAULT_SCENARIO = "prevalence"
 

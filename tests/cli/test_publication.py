@@ -17,7 +17,7 @@ from pacsklearn.cli import publication as module
 from pacsklearn.cli.options import Files
 from pacsklearn.cli.publication import publication
 from pacsklearn.exceptions import BundleError
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.universe.open_ledger import open_ledger
 
 
 @pytest.fixture(scope="session")

@@ -24,8 +24,8 @@ from pacsklearn.estimators.private_search import PrivateGridSearchCV
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.ledger.event import LatticeNoise
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.universe.open_ledger import open_ledger
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] + 0.1 * X[:, 1] > 0).astype(int)

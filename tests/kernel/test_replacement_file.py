@@ -10,13 +10,14 @@ import sys
 
 import pytest
 
+from pacsklearn.cli.disk_room import disk_room
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 
 
 def test_the_file_appears_at_the_end_for_its_owner_only(tmp_path):
     target = tmp_path / "model"
     target.write_bytes(b"old and longer")
-    with replacement_file(target, room=4096) as file:
+    with replacement_file(target) as file, disk_room(file, 4096, target):
         file.write(b"new")
         assert target.read_bytes() == b"old and longer"
         (made,) = (path for path in tmp_path.iterdir() if path != target)
@@ -48,7 +49,8 @@ def test_a_full_disk_shows_before_the_block(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
     with (
         pytest.raises(OSError, match="room"),
-        replacement_file(tmp_path / "m", room=1),
+        replacement_file(tmp_path / "m") as file,
+        disk_room(file, 1, tmp_path / "m"),
     ):
         pytest.fail("the block ran")
     assert not list(tmp_path.iterdir())

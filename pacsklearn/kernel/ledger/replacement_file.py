@@ -12,7 +12,7 @@ from typing import IO
 
 
 @contextmanager
-def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator[IO[bytes]]:
+def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for the block, which takes the place of ``path`` when the block ends well.
 
     Only its owner can read it, at any moment (mode 0600). Until the end it stands beside ``path``
@@ -21,16 +21,12 @@ def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator
     Parameters
     ----------
     path : str or path-like
-    room : int, default=0
-        Bytes that the disk must have for it before the block begins; what is not used is given
-        back. Whoever charges a budget inside the block then does not lose the result to a full
-        disk.
 
     Raises
     ------
     OSError
-        When the folder is not there or cannot be written, or the disk has no room; from the
-        beginning, or from the end when the disk fails.
+        When the folder is not there or cannot be written; from the beginning, or from the end when
+        the disk fails.
     """
     target = Path(path).expanduser().resolve()
     if target.is_dir():
@@ -41,11 +37,7 @@ def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator
     descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     try:
         with os.fdopen(descriptor, "w+b") as file:
-            if room and hasattr(os, "posix_fallocate"):
-                _take(room, file, target)
             yield file
-            if room:
-                file.truncate()  # gives back what was not used, from where writing ended
             file.flush()
             # Before the name changes: after a crash it is the old file or the whole new one.
             os.fsync(file.fileno())
@@ -55,17 +47,6 @@ def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator
         raise
     # Or a crash could bring the old name's file back.
     synchronise(target.parent)
-
-
-def _take(room: int, file: IO[bytes], target: Path) -> None:
-    try:
-        os.posix_fallocate(file.fileno(), 0, room)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            return  # a file system that cannot set room aside
-        raise OSError(
-            error.errno, f"No room of {room:,} bytes on the disk; nothing was done", str(target)
-        ) from None
 
 
 def _remove_abandoned(target: Path) -> None:

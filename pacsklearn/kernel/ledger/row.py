@@ -228,15 +228,6 @@ def event_class(name: str) -> type[Event]:
     return made
 
 
-def event_of(facts: dict[str, Any]) -> Event:
-    """Return the event that :meth:`Event.to_dict` wrote, its values checked."""
-    given: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
-    }
-    given["provenance"] = tuple(Provenance(**plugin) for plugin in facts["provenance"])
-    return event_class(given.pop("type"))(**given)
-
-
 @lru_cache(maxsize=256)
 def _plugins(*plugins: tuple[str, str, str, str]) -> tuple[Provenance, ...]:
     return tuple(Provenance(*plugin) for plugin in plugins)

@@ -12,7 +12,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from typing import Any, Final, cast, final
 
 try:
@@ -21,8 +21,6 @@ except ImportError:  # where there are no such descriptors
     fcntl = None  # type: ignore[assignment]
 
 Kinds = list[type[Warning]]
-
-_EVERYTHING, _NOTHING = "", "(?!)"
 
 
 @contextmanager
@@ -44,16 +42,8 @@ def withheld() -> Iterator[Kinds]:
         What was warned about, for the caller to count; the texts may quote rows.
     """
     kinds: Kinds = []
-    # Begun inside, ended twice where an interrupt comes between: Ctrl-C leaves nothing withheld.
-    try:
-        _BLOCKS.enter(kinds)
+    with _interruptible(_BLOCKS, kinds):
         yield kinds
-    finally:
-        try:
-            _BLOCKS.leave(kinds)
-        except BaseException:
-            _BLOCKS.leave(kinds)
-            raise
 
 
 @contextmanager
@@ -64,10 +54,7 @@ def unprinted() -> Iterator[None]:
     thread where all others are in the background (joblib's, noise drawn ahead); elsewhere nothing
     is, and other threads go on printing.
     """
-    if not _is_alone():
-        yield
-        return
-    with _DESCRIPTORS.held():
+    with _interruptible(_DESCRIPTORS, object()) if _is_alone() else nullcontext():
         yield
 
 
@@ -84,16 +71,30 @@ def silence() -> Iterator[None]:
     with (
         _STREAMS,
         withheld() as kinds,
-        _DESCRIPTORS.held(),
+        _interruptible(_DESCRIPTORS, object()),
         open(os.devnull, "w", encoding="utf-8") as nowhere,  # noqa: PTH123
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
     ):
-        before = sys.stdout, sys.stderr
         try:
-            sys.stdout = sys.stderr = nowhere
             yield
         finally:
-            sys.stdout, sys.stderr = before
             _BLOCKS.end_threads(kinds)
+
+
+@contextmanager
+def _interruptible(blocks: _Descriptors | _Blocks, block: Any) -> Iterator[None]:
+    """Enter a block, and leave it whatever interrupts either: every step can be taken again."""
+    # Begun inside, ended twice where an interrupt comes between: Ctrl-C leaves nothing withheld.
+    try:
+        blocks.enter(block)
+        yield
+    finally:
+        try:
+            blocks.leave(block)
+        except BaseException:
+            blocks.leave(block)
+            raise
 
 
 @final
@@ -105,22 +106,8 @@ class _Descriptors:
         self._blocks: list[object] = []
         self._saved: list[tuple[int, int]] = []
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold back whatever is written to the descriptors meanwhile, by any thread."""
-        block = object()
-        # As in ``withheld``: every step can be interrupted, and taken again.
-        try:
-            self._enter(block)
-            yield
-        finally:
-            try:
-                self._leave(block)
-            except BaseException:
-                self._leave(block)
-                raise
-
-    def _enter(self, block: object) -> None:
+    def enter(self, block: object) -> None:
+        """Hold back whatever is written to the descriptors from now on, by any thread."""
         with self._lock:
             self._blocks.append(block)
             if self._saved:
@@ -132,7 +119,7 @@ class _Descriptors:
                 os.dup2(nowhere, stream)
             os.close(nowhere)
 
-    def _leave(self, block: object) -> None:
+    def leave(self, block: object) -> None:
         with self._lock:
             self._blocks = [one for one in self._blocks if one is not block]
             if self._blocks or not self._saved:
@@ -166,9 +153,6 @@ class _Printed:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.stream)
 
 
 @final
@@ -215,10 +199,11 @@ class _Blocks:
 
     def enter(self, kinds: Kinds) -> None:
         with self._lock:
-            _listen(first=not self._open)
             if not self._open:
                 self._there_before = frozenset(threading.enumerate())
+                _leave_filters()
                 _stand_in()
+            _listen()
             self._open.append((threading.current_thread(), kinds))
 
     def leave(self, kinds: Kinds) -> None:
@@ -256,34 +241,28 @@ class _Blocks:
 
 
 @final
-class _Heard:
-    """In a filter: matches whatever a thread with an open block warns about."""
+class _Matcher:
+    """In a filter: matches whatever a thread with an open block warns about.
+
+    Parameters
+    ----------
+    here : bool
+        In this process; otherwise in one that a block starts, and nothing in this one.
+    """
+
+    def __init__(self, *, here: bool) -> None:
+        self._here = here
 
     def match(self, text: str) -> bool:
-        return _BLOCKS.hold()
+        return self._here and _BLOCKS.hold()
 
     @property
     def pattern(self) -> str:
         """What scikit-learn's workers filter by in this thread, in place of the above."""
-        return _EVERYTHING if _BLOCKS.hold() else _NOTHING
+        return _EVERYTHING if self.match("") else _NOTHING
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
-        return re.compile, (_NOTHING,)
-
-
-@final
-class _Elsewhere:
-    """In a filter: matches nothing here, and everything in a process that a block starts."""
-
-    def match(self, text: str) -> bool:
-        return False
-
-    @property
-    def pattern(self) -> str:
-        return _NOTHING
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
-        return re.compile, (_EVERYTHING if _BLOCKS.hold() else _NOTHING,)
+        return re.compile, (_EVERYTHING if not self._here and _BLOCKS.hold() else _NOTHING,)
 
 
 class _NeverGiven(Warning):
@@ -323,7 +302,7 @@ def _start(thread: threading.Thread) -> None:
     _THREAD_START(thread)
 
 
-def _listen(*, first: bool) -> None:
+def _listen() -> None:
     """See to it that warnings and records come by, and that no filter turns them into errors."""
     if threading.Thread.start is not _start:
         threading.Thread.start = _start  # type: ignore[assignment]
@@ -335,8 +314,6 @@ def _listen(*, first: bool) -> None:
     filters = _filters()
     warnings.simplefilter("always", _NeverGiven)
     filters.remove(_FORGET)
-    if first:
-        _leave_filters()
     for ours in _FILTERS:
         if ours not in filters:
             filters.insert(0, ours)
@@ -407,6 +384,7 @@ def _flush() -> None:
 
 _C_LIBRARY: Final = ctypes.CDLL(None) if os.name == "posix" else None
 _BLOCKS: Final = _Blocks()
+_EVERYTHING, _NOTHING = "", "(?!)"
 _BACKGROUND: Final = ("joblib.", "concurrent.")
 _POOLS: Final = ("joblib.", "multiprocessing.", "concurrent.futures.process")
 _THREAD_START: Final = threading.Thread.start
@@ -414,8 +392,8 @@ _STREAMS: Final = threading.RLock()
 _DESCRIPTORS: Final = _Descriptors()
 _FORGET: Final = ("always", None, _NeverGiven, None, 0)
 _FILTERS: Final = (
-    ("always", _Heard(), Warning, None, 0),
-    ("ignore", _Elsewhere(), Warning, None, 0),
+    ("always", _Matcher(here=True), Warning, None, 0),
+    ("ignore", _Matcher(here=False), Warning, None, 0),
 )
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_BLOCKS.forked)

@@ -10,21 +10,19 @@ from typing import Any, Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from pacsklearn._validation import check_budget, warn_user
+from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerMismatchError,
     LedgerUnknownError,
     PacsklearnError,
-    PrivacyLeakWarning,
     SessionRolledBackError,
 )
 from pacsklearn.kernel.bounds.belief import update_belief
 from pacsklearn.kernel.ledger.event import Bookkeeping, Event
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
-from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
+from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 NATS: Final = "nats"
@@ -114,24 +112,6 @@ def _log_prior(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def opening_belief(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the belief that the first release of a session is calibrated to, to the last bit."""
     return np.exp(_log_prior(weights))
-
-
-def sampler_for(random_state: Any) -> Sampler:
-    """Return the secure sampler for None, else a reproducible one, with a warning."""
-    if random_state is None:
-        return SecureSampler()
-    warn_user(
-        "random_state makes the secret and the noise predictable: the result is reproducible but "
-        "NOT private. Use random_state=None for anything that leaves your hands.",
-        PrivacyLeakWarning,
-    )
-    seed = check_random_state(random_state).randint(0, 2**31 - 1)
-    return SeededSampler(np.random.default_rng(seed))
-
-
-def resumed_sampler(generator: np.random.Generator | None) -> Sampler:
-    """Return sampler of a session that was saved: secure, or the reproducible one where it was."""
-    return SecureSampler() if generator is None else SeededSampler(generator)
 
 
 @final
@@ -349,24 +329,3 @@ def _in_nats(event: Event) -> Event:
     # A success cannot be added to what others spent; the information that the law is certified to
     # reveal can.
     return replace(event, charge=event.bound, unit=NATS)
-
-
-def open_shared(ledger: str | Ledger | None) -> Ledger | None:
-    """Return the ledger of nats that a user named, or None.
-
-    Raises
-    ------
-    LedgerMismatchError
-        When it counts something else.
-    """
-    if ledger is None:
-        return None
-    from pacsklearn.kernel.ledger.open_ledger import open_ledger  # loads the database's client
-
-    opened = open_ledger(ledger, ceiling=None)
-    if opened.unit != NATS:
-        raise LedgerMismatchError(
-            f"ledger counts {opened.unit}, and releases are charged in nats, under a cap as well; "
-            "name a ledger of nats."
-        )
-    return opened

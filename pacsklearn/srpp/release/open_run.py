@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
@@ -22,6 +21,7 @@ from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.run import Charging, PrivateRun, RunRecord, run_unit
 from pacsklearn.srpp.release.training_rows import TrainingRows
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
+from pacsklearn.universe.open_ledger import open_ledger
 
 Integers = NDArray[np.int64]
 

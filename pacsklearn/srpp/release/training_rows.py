@@ -13,7 +13,6 @@ from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.account import sampler_for
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.run import RunRecord
@@ -25,6 +24,7 @@ from pacsklearn.srpp.release.world_differences import (
 from pacsklearn.srpp.release.world_outputs import drawn_world, true_secret
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.universe.samplers import sampler_for
 
 Integers = NDArray[np.int64]
 

@@ -26,9 +26,10 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.ledger import log
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing import check_ledger
+from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.upkeep.backup import backup, restore
 from pacsklearn.upkeep.repair import repair
 from tests.kernel.ledger.postgres_server import PostgresServer

@@ -12,9 +12,9 @@ from pacsklearn_postgres import PostgresLog
 
 from pacsklearn.exceptions import LedgerCorruptedError
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing import check_ledger_scheme
+from pacsklearn.testing.fresh_process import close_ledgers
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 MakeEvent = Callable[..., Event]

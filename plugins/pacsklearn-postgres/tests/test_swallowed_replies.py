@@ -10,8 +10,8 @@ import pytest
 from pacsklearn.exceptions import LedgerUnknownError
 from pacsklearn.kernel.ledger import log
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 from tests.kernel.ledger.swallowing_proxy import SwallowingProxy
 
 MakeEvent = Callable[..., Event]

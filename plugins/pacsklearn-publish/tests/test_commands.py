@@ -10,7 +10,7 @@ import pytest
 from pacsklearn_publish import load_bundle
 
 from pacsklearn.exceptions import BundleError
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.universe.open_ledger import open_ledger
 
 
 @pytest.fixture

@@ -31,8 +31,9 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.ledger import fold, writer
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.upkeep.backup import backup, restore
 from pacsklearn.upkeep.repair import repair
 

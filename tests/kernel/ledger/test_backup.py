@@ -18,9 +18,9 @@ from pacsklearn.cli.app import app
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.backup import backup, restore
 
 MakeEvent = Callable[..., Event]

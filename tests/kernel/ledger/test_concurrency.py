@@ -24,9 +24,9 @@ from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.ledger import log, writer
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
+from pacsklearn.testing.fresh_process import close_ledgers
 
 MakeEvent = Callable[..., Event]
 FORK = multiprocessing.get_context("fork")

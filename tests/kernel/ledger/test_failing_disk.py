@@ -14,8 +14,8 @@ import pytest
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-20

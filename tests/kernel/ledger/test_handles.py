@@ -18,8 +18,8 @@ import pytest
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.log import VERSION
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.backup import backup
 
 MakeEvent = Callable[..., Event]

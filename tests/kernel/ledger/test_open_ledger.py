@@ -8,9 +8,9 @@ import pytest
 
 from pacsklearn.exceptions import BudgetError, LedgerError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.plugins import Registry
+from pacsklearn.universe.open_ledger import open_ledger
 
 
 def test_nothing_is_an_account_in_memory() -> None:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, PacsklearnError
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.repair import repair
 
 MakeEvent = Callable[..., Event]

@@ -13,9 +13,10 @@ from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.ledger import fold
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.log import Log
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
 from pacsklearn.kernel.ledger.row import Row
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.universe.open_ledger import open_ledger
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-30

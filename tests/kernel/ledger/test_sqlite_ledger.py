@@ -21,8 +21,8 @@ from pacsklearn.exceptions import (
     LedgerMismatchError,
 )
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 
 MakeEvent = Callable[..., Event]
 
@@ -258,7 +258,7 @@ class TestHandles:
 
     def test_importing_loads_no_database(self) -> None:
         code = (
-            "import sys, pacsklearn, pacsklearn.kernel.ledger.open_ledger\n"
+            "import sys, pacsklearn, pacsklearn.universe.open_ledger\n"
             "assert 'sqlite3' not in sys.modules\n"
         )
         subprocess.run([sys.executable, "-c", code], check=True, timeout=120)  # noqa: S603

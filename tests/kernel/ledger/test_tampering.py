@@ -15,9 +15,9 @@ import pytest
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.accounts import Posting
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.row import Position, posting_facts
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 
 MakeEvent = Callable[..., Event]
 COPY = "SELECT dataset, {number}, {key}, line FROM log WHERE number = 2"

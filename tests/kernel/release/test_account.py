@@ -23,10 +23,9 @@ from pacsklearn.kernel.release.account import (
     Account,
     Secret,
     opening_belief,
-    resumed_sampler,
-    sampler_for,
 )
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.universe.samplers import resumed_sampler, sampler_for
 
 EIGHTH = Bookkeeping("release", 0.125, "nats", key="")
 """Eighths add up exactly."""

@@ -89,7 +89,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a bundle: its signature, each file and the model. No code inside it is run."""
-    from pacsklearn.kernel.ledger.open_ledger import open_ledger
+    from pacsklearn.universe.open_ledger import open_ledger
     from pacsklearn_publish.bundle import load_bundle
 
     opened = load_bundle(bundle, key=key)

@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="needs the extra server")
 
 from service_house.house import House
 
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
+from pacsklearn.testing.fresh_process import close_ledgers
 from tests.kernel.ledger.conftest import server
 
 __all__ = ["server"]

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from pacsklearn import PACPrivate, PrivacySession, Subsets
 from pacsklearn.cli.app import app
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.testing.fresh_process import close_ledgers
 
 
 def add(folder: Path, house: House, model: Path, key: Path, *words: str, code: int = 0) -> str:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from pacsklearn.cli.app import app
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
+from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.backup import restore
 from tests.kernel.ledger.postgres_server import PostgresServer
 

@@ -22,7 +22,7 @@ from pacsklearn_service.server.vault import Vault
 from service_house.house import STEP, House, contested_rows
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.kernel.ledger.open_ledger import close_ledgers
+from pacsklearn.testing.fresh_process import close_ledgers
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 VAULT = Vault(bytes(32))

@@ -21,8 +21,8 @@ from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.book import time_text
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import NAME, Recipe, versioned

@@ -10,7 +10,7 @@ from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.stored_session import caught_up
 from pacsklearn.exceptions import LedgerCorruptedError, SessionRolledBackError
-from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn_service.server.answering.batch import Batch, Learned
 from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.store.database import ServiceDatabase

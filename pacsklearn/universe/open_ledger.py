@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.release.account import NATS
 
 
 def open_ledger(
@@ -44,13 +46,20 @@ def open_ledger(
     return SharedLedger(spec, dataset=dataset, unit=unit)
 
 
-def close_ledgers() -> None:
-    """Give up this process's connections, and forget what it has verified.
+def open_shared(ledger: str | Ledger | None) -> Ledger | None:
+    """Return the ledger of nats that a user named, or None.
 
-    The next use of a ledger connects and verifies anew, as a new process would.
+    Raises
+    ------
+    LedgerMismatchError
+        When it counts something else.
     """
-    from pacsklearn.kernel.ledger.store import forget
-    from pacsklearn.kernel.ledger.writer import close_all
-
-    close_all()
-    forget()
+    if ledger is None:
+        return None
+    opened = open_ledger(ledger, ceiling=None)
+    if opened.unit != NATS:
+        raise LedgerMismatchError(
+            f"ledger counts {opened.unit}, and releases are charged in nats, under a cap as well; "
+            "name a ledger of nats."
+        )
+    return opened
