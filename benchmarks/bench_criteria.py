@@ -36,6 +36,7 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.balanced_space import balanced_space
+from pacsklearn.universe.listed_space import listed_space
 
 _SHARED = Path(os.environ.get("PACSKLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _CAP = posterior_success(1 / 64, 0.5)
@@ -96,7 +97,7 @@ def work(path: str, backend: str) -> None:
     with np.load(path) as stored:
         packed, n, outputs = stored["packed"], int(stored["n"]), stored["outputs"]
     members = np.unpackbits(packed, axis=1, count=len(outputs)).astype(bool)
-    space = SecretSpace.from_subsets(list(members.T), n)
+    space = listed_space(list(members.T), n)
     support = Support(outputs)
     started = time.process_time()
     if backend == "criterion":

@@ -7,3 +7,4 @@ from pacsklearn.sampled.sampled import release_sampled as release_sampled
 from pacsklearn.sampled.sampled_subsets import PoissonSubsets as PoissonSubsets
 from pacsklearn.sampled.sampled_subsets import SampledSubsets as SampledSubsets
 from pacsklearn.universe.balanced_space import balanced_space as balanced_space
+from pacsklearn.universe.listed_space import listed_space as listed_space

@@ -17,7 +17,7 @@ from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.outputs.function_values import FunctionValues
 from pacsklearn.kernel.secret.packed_subsets import distinct_subsets
-from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.sampled.balanced_draw import (
     balanced_draw_entropy,
@@ -30,6 +30,7 @@ from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.trial_statement import of_trials
 from pacsklearn.universe.balanced_space import strata_of
 from pacsklearn.universe.design import Design
+from pacsklearn.universe.listed_space import units_of
 from pacsklearn.universe.subset_seed import SubsetSeed
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.rule import Rule
+from pacsklearn.universe.listed_space import listed_space
 
 _DECLARATIONS = Rule("declarations")
 _ENCODING = Rule("encoding")
@@ -157,7 +157,7 @@ def check_joint_encoding(
 ) -> None:
     """Check that encoding all candidates together, where it is offered, gives the same."""
     n_rows = np.shape(candidates.X)[0]
-    space = SecretSpace.from_subsets(candidates.rows, n_rows)
+    space = listed_space(candidates.rows, n_rows)
     together = fresh_copy(canonicalizer).encode_jointly(candidates.estimators, candidates.X, space)
     if together is None:
         return

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_integer, check_rate, warn_user
 from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
-from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.balanced_design import balanced_design
+from pacsklearn.universe.listed_space import units_of
 
 Deal = Callable[..., NDArray[np.uint8]]
 

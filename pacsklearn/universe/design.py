@@ -15,12 +15,13 @@ from sklearn.utils.multiclass import type_of_target
 from pacsklearn._fit_report import stage
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
-from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.universe.balanced_design import Bytes, balanced_design
 from pacsklearn.universe.balanced_space import Deal, balanced_space
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas
+from pacsklearn.universe.listed_space import units_of
 from pacsklearn.universe.row_rules import RowRules, checked_rows
 from pacsklearn.universe.similarity import Similarity
 from pacsklearn.universe.subset_seed import SubsetSeed

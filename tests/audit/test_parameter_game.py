@@ -17,7 +17,7 @@ from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.listed_space import listed_space
 
 M = 16
 
@@ -35,7 +35,7 @@ def outputs():
 @pytest.mark.parametrize("budget", [1 / 16, 1 / 4])
 def test_two_candidates_are_told_apart_as_often_as_two_gaussians(budget):
     """Compared at four standard errors of 1500 rounds; fails under one seed of 15,000."""
-    pair = SecretSpace.from_subsets([[0, 1], [2, 3]], 4)
+    pair = listed_space([[0, 1], [2, 3]], 4)
     law = law_of(np.array([[0.0, 1.0], [3.0, -1.0]]), budget)
     apart = abs(int(law.centres[0, 0]) - int(law.centres[1, 0])) / LATTICE_SCALE
     expected = stats.norm.cdf(apart / 2)

@@ -33,8 +33,9 @@ from sklearn.svm import SVC, LinearSVC
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
 from pacsklearn.plugins import registry
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.design import candidates_over
+from pacsklearn.universe.listed_space import listed_space
 
 
 def canonicalizer_of(estimator: Any) -> PipelineCanonicalizer:
@@ -235,7 +236,7 @@ def test_a_search_over_the_number_of_parts_names_what_differs() -> None:
         _middle = load_iris().data[:, 0].mean()
 
     X = np.sort(load_iris().data, axis=0)
-    space = SecretSpace.from_subsets([np.arange(75), np.arange(75, 150)], 150)
+    space = listed_space([np.arange(75), np.arange(75, 150)], 150)
     estimator = GridSearchCV(BySize(n_init=1), {"n_clusters": [2, 3]}, cv=2)
     canonicalizer = registry().canonicalizer("auto", estimator)
     with pytest.raises(StructureMismatchError, match="centres"):

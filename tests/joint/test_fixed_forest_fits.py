@@ -10,10 +10,11 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from pacsklearn import Nats, PACPrivate, Subsets
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from pacsklearn.tabular.forests import joint_fit as fixed_forest
 from pacsklearn.tabular.forests.canonicalizer import FixedStructureForestCanonicalizer
+from pacsklearn.universe.listed_space import listed_space
 from tests.joint.together import together
 
 M, N, P = 6, 400, 7
@@ -79,7 +80,7 @@ def test_numbers_that_are_thresholds_of_a_public_range() -> None:
 def test_what_rounding_decides_is_left_to_the_ordinary_fit() -> None:
     balanced = np.tile([0.0, 1.0], N // 2)[:, None] * np.ones(2)
     subsets = [np.arange(0, 200), np.arange(100, 203)]
-    space = SecretSpace.from_subsets(subsets, N)
+    space = listed_space(subsets, N)
     # With mean and deviation 1/2, the threshold four tenths above the mean is 1.
     first, second = together(CLASSIFIER(depth=2, class_weight=None), balanced, LABELS, space)
     assert first is None
@@ -91,7 +92,7 @@ def test_what_rounding_decides_is_left_to_the_ordinary_fit() -> None:
 def test_candidates_that_miss_a_class_and_odd_tables() -> None:
     order = np.argsort(NUMBERS)
     subsets = [order[:100], order[::2]]
-    space = SecretSpace.from_subsets(subsets, N)
+    space = listed_space(subsets, N)
     for estimator in (CLASSIFIER(), CLASSIFIER(class_weight="balanced")):
         missing, fitted = together(estimator, X, LABELS, space)
         assert missing is None

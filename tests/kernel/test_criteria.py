@@ -11,7 +11,8 @@ from pacsklearn.kernel.budget import membership_criterion
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification, k_of_n
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import balanced_space
+from pacsklearn.universe.listed_space import listed_space
 
 SPACE = balanced_space(8, n_subsets=6, seed=1)
 BELIEFS = np.random.default_rng(0).dirichlet(np.full(6, 0.4), size=40)
@@ -29,7 +30,7 @@ def test_membership_is_the_better_of_two_answers() -> None:
 
 
 def test_units_without_a_secret_are_no_targets() -> None:
-    space = SecretSpace.from_subsets([[0, 1], [0, 2]], n_rows=4)
+    space = listed_space([[0, 1], [0, 2]], n_rows=4)
     criterion = MembershipCriterion(space)
     assert criterion.n_targets == 2
     np.testing.assert_allclose(criterion.prior(space.weights), 0.5)
@@ -95,7 +96,7 @@ def test_directions_are_computed_some_units_at_a_time(
 
 def test_one_unit_of_each_pattern_of_membership() -> None:
     subsets = [[0, 1, 4], [0, 1, 2, 4], [2, 3, 4, 6]]  # 0 and 1 alike, 4 in all, 5 in none
-    space = SecretSpace.from_subsets(subsets, n_rows=7)
+    space = listed_space(subsets, n_rows=7)
     criterion = MembershipCriterion(space)
     assert criterion.n_targets == 5
     assert criterion.distinct.tolist() == [0, 2, 3]
@@ -112,9 +113,9 @@ def test_success_is_never_more_than_certainty() -> None:
 
 def test_a_guess_of_k_reaches_who_shares_as_many() -> None:
     """Two subsets of three that share one unit: a guess of three has two of each, not three."""
-    space = SecretSpace.from_subsets([[0, 1, 2], [2, 3, 4]], 5, weights=[0.75, 0.25])
+    space = listed_space([[0, 1, 2], [2, 3, 4]], 5, weights=[0.75, 0.25])
     assert [k_of_n(space, k).prior(space.weights)[0] for k in (1, 2, 3)] == [1.0, 1.0, 0.75]
-    small = SecretSpace.from_subsets([[0, 1, 2], [3]], 4, weights=[0.25, 0.75])
+    small = listed_space([[0, 1, 2], [3]], 4, weights=[0.25, 0.75])
     assert k_of_n(small, 3).prior(small.weights)[0] == 0.75  # one is guessed anyway
     assert k_of_n(space, 2).name == "2-of-5"
     assert k_of_n(space, 2).statement == "name 3 units, 2 of them right"

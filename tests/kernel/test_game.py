@@ -8,7 +8,7 @@ import pytest
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.secrets import SecretSpace
+from pacsklearn.universe.listed_space import listed_space
 
 
 class Silent(CandidateGame):
@@ -16,7 +16,7 @@ class Silent(CandidateGame):
         return Round(int(generator.choice(self.prior.size, p=self.prior)), self.prior)
 
 
-SPACE = SecretSpace.from_subsets([[0, 1], [1, 2], [0, 3]], 4, weights=[0.5, 0.25, 0.25])
+SPACE = listed_space([[0, 1], [1, 2], [0, 3]], 4, weights=[0.5, 0.25, 0.25])
 
 
 @pytest.mark.parametrize(("stated", "told"), [(0.25, 0.25), (9.0, 1.5 * np.log(2))])

@@ -18,6 +18,7 @@ from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret import secret_space
 from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.universe.balanced_design import balanced_design
+from pacsklearn.universe.listed_space import listed_space
 
 
 def dense(space: SecretSpace) -> NDArray[np.bool_]:
@@ -140,21 +141,21 @@ def test_numbers_that_are_no_classes_are_not_quoted() -> None:
 
 def test_explicit_subsets_as_indices_and_masks() -> None:
     mask = np.array([True, False, True, False, False])
-    space = SecretSpace.from_subsets([[4, 0, 0], mask, np.arange(5)], 5)
+    space = listed_space([[4, 0, 0], mask, np.arange(5)], 5)
     assert [space.rows(i).tolist() for i in range(3)] == [[0, 4], [0, 2], [0, 1, 2, 3, 4]]
     assert space.membership(slice(0, 2)).tolist() == [[True, True, True], [False, False, True]]
     assert space.inclusion() == pytest.approx([1, 1 / 3, 2 / 3, 1 / 3, 2 / 3])
 
 
 def test_explicit_weights_are_the_prior() -> None:
-    space = SecretSpace.from_subsets([[0], [1, 2], [2]], 4, weights=[1, 2, 5])
+    space = listed_space([[0], [1, 2], [2]], 4, weights=[1, 2, 5])
     assert space.weights == pytest.approx([0.125, 0.25, 0.625])
     assert space.inclusion() == pytest.approx([0.125, 0.25, 0.875, 0])
     assert space.entropy == pytest.approx(-np.sum(space.weights * np.log(space.weights)))
 
 
 def test_explicit_subsets_of_groups() -> None:
-    space = SecretSpace.from_subsets([[0, 1, 4], [2, 3]], 5, groups=["a", "a", "b", "b", "c"])
+    space = listed_space([[0, 1, 4], [2, 3]], 5, groups=["a", "a", "b", "b", "c"])
     assert space.rows(0).tolist() == [0, 1, 4]
     assert space.membership().tolist() == [[True, False], [False, True], [True, False]]
 
@@ -179,7 +180,7 @@ def test_explicit_subsets_that_make_no_space(
     subsets: list[Any], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DesignError, match=message):
-        SecretSpace.from_subsets(subsets, 3, **options)
+        listed_space(subsets, 3, **options)
 
 
 @pytest.mark.parametrize("index", [-1, 4, 7])
@@ -235,7 +236,7 @@ def test_units_are_read_some_at_a_time(chunk: int, monkeypatch: pytest.MonkeyPat
     members = np.concatenate([np.ones((1, 12)), np.zeros((1, 12)), numbers >> np.c_[:5] & 1]) > 0
     weights = np.random.default_rng(1).dirichlet(np.ones(12))
     monkeypatch.setattr(secret_space, "_CHUNK", chunk)
-    space = SecretSpace.from_subsets(members.T, 7, weights=weights)
+    space = listed_space(members.T, 7, weights=weights)
     assert space.n_subsets == 11
     assert np.array_equal(space.membership(), np.delete(members, 5, axis=1))
     assert space.inclusion() == pytest.approx(members @ weights)
@@ -258,7 +259,7 @@ def test_a_million_rows_fit_in_little_memory() -> None:
 def test_certain_membership_is_exactly_certain(seed: int) -> None:
     """Weights whose sum is one only up to rounding: no target is made of 1 - 1e-16."""
     weights = np.random.default_rng(seed).dirichlet(np.ones(11))
-    space = SecretSpace.from_subsets([[0, 1 + i % 2] for i in range(11)], 4, weights=weights)
+    space = listed_space([[0, 1 + i % 2] for i in range(11)], 4, weights=weights)
     inclusion = space.inclusion()
     assert inclusion[0] == 1.0
     assert inclusion[3] == 0.0
@@ -280,7 +281,7 @@ def test_subsets_that_coincide_are_one_candidate() -> None:
 
 def test_the_prior_of_explicit_subsets_is_that_of_the_distinct_ones() -> None:
     subsets = [[0, 1], [2], [1, 0], [0, 2], [2]]
-    space = SecretSpace.from_subsets(subsets, 3, weights=[1, 2, 3, 4, 5])
+    space = listed_space(subsets, 3, weights=[1, 2, 3, 4, 5])
     assert space.n_subsets == 3
     assert np.allclose(space.weights, [4 / 15, 7 / 15, 4 / 15])
     assert [space.rows(i).tolist() for i in range(3)] == [[0, 1], [2], [0, 2]]
@@ -290,7 +291,7 @@ def test_the_prior_of_explicit_subsets_is_that_of_the_distinct_ones() -> None:
 
 def test_one_subset_again_and_again_is_no_secret() -> None:
     with pytest.raises(DesignError, match="secret"):
-        SecretSpace.from_subsets([[0, 1], [1, 0]], 3)
+        listed_space([[0, 1], [1, 0]], 3)
 
 
 def test_a_space_is_merged_however_it_is_made() -> None:
@@ -304,7 +305,7 @@ def test_where_subsets_first_differ_does_not_matter(n_units: int) -> None:
     members = np.zeros((n_units, 3), dtype=bool)
     members[0] = True
     members[-1, 1] = True
-    space = SecretSpace.from_subsets([*members.T, members[:, 1]], n_units)
+    space = listed_space([*members.T, members[:, 1]], n_units)
     assert space.n_subsets == 3 - 1
     assert np.array_equal(space.membership(), members[:, :2])
 

@@ -42,8 +42,8 @@ from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.plugins import NoiseBackend, Success
-from pacsklearn.secrets import SecretSpace
 from pacsklearn.shaping.closed_forms import EigenBackend
+from pacsklearn.universe.listed_space import listed_space
 
 X, Y = load_iris(return_X_y=True)
 QUICK = CriterionBackend(n_draws=512, n_certificate=1024)
@@ -291,7 +291,7 @@ class TestHidingNothing:
     def test_an_exact_value_that_keeps_the_cap_needs_no_consent(self) -> None:
         """One pair of six is told from the others: memberships are right in 4 of 6 cases."""
         rows = np.arange(4.0)[:, None]
-        pairs = SecretSpace.from_subsets(list(combinations(range(4), 2)), n_rows=4)
+        pairs = listed_space(list(combinations(range(4), 2)), n_rows=4)
         with PrivacySession(rows, secret=pairs, budget=Membership(0.7)) as capped:
             guarantee = capped.release_function(lambda x: float(x.sum() == 1)).guarantee
         assert guarantee.noiseless

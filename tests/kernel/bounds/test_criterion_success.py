@@ -20,14 +20,15 @@ from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors, single
 from pacsklearn.kernel.bounds.overlap import overlap_success
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import balanced_space
+from pacsklearn.universe.listed_space import listed_space
 
 SPACE = balanced_space(60, n_subsets=8)
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.5, 2.0, 30.0])
 def test_two_candidates_have_a_closed_form(distance: float) -> None:
-    space = SecretSpace.from_subsets([[0], [1]], n_rows=2)
+    space = listed_space([[0], [1]], n_rows=2)
     mixture = GaussianMixture(np.array([[0.0], [distance]]), np.array([0.5, 0.5]))
     exact = stats.norm.cdf(distance / 2)
     for criterion in (MembershipCriterion(space), identification(space)):
@@ -51,7 +52,7 @@ def test_the_certificate_covers_the_worst_target() -> None:
 @pytest.mark.statistical
 def test_certificates_fail_no_more_often_than_they_say() -> None:
     """500 certificates at gamma = 0.2: 130 failures have probability 6e-4 if the rate were 0.2."""
-    space = SecretSpace.from_subsets([[0], [1]], n_rows=2)
+    space = listed_space([[0], [1]], n_rows=2)
     mixture = GaussianMixture(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
     criterion, exact = MembershipCriterion(space), stats.norm.cdf(0.5)
     failures = sum(
@@ -272,7 +273,7 @@ def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) 
 
 
 def test_units_of_one_pattern_are_one_target() -> None:
-    space = SecretSpace.from_subsets([[0, 1, 2], [0, 3], [1, 2, 3]], n_rows=5)
+    space = listed_space([[0, 1, 2], [0, 3], [1, 2, 3]], n_rows=5)
     criterion = MembershipCriterion(space)
     assert criterion.n_targets == 4
     assert criterion.distinct.tolist() == [0, 1, 3]

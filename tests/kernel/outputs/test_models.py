@@ -23,8 +23,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.outputs.models import candidate_models
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.design import candidates_over
+from pacsklearn.universe.listed_space import listed_space
 from tests.kernel.answers.contested import M, contested_rows, session_on
 
 
@@ -75,7 +76,7 @@ def test_stacked_values_are_every_models_own() -> None:
 def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: Any) -> None:
     X, y = rows
     seen = np.flatnonzero(y > 0)
-    space = SecretSpace.from_subsets([seen[::2], seen[1::2]], len(y))
+    space = listed_space([seen[::2], seen[1::2]], len(y))
     models = candidate_models(candidates_over(model, X, y, space))
     for i, fitted in enumerate(models.models):
         np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))

@@ -38,6 +38,7 @@ from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import unfitted_copy
 from pacsklearn.plugins import Canonicalizer, Encoding, registry
 from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.universe.listed_space import listed_space
 from pacsklearn.universe.row_rules import RowRules
 
 M = 4
@@ -152,7 +153,7 @@ def test_each_vector_is_that_of_a_fit_on_the_subsets_rows() -> None:
 
 def test_groups_and_explicit_subsets() -> None:
     groups = np.arange(80) // 4
-    space = SecretSpace.from_subsets([groups < 10, groups >= 10], 80, groups=groups)
+    space = listed_space([groups < 10, groups >= 10], 80, groups=groups)
     outputs = run(Ridge(), space=space, fast_fit=False)
     for i, rows in enumerate([slice(40), slice(40, 80)]):
         assert np.array_equal(outputs.vectors[i, :-1], Ridge().fit(X[rows], Y[rows]).coef_)

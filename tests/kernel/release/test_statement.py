@@ -29,11 +29,12 @@ from pacsklearn.kernel.release.terms import Terms, public_facts
 from pacsklearn.kernel.secret import secret_space
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.padding.one_sided import OneSidedBackend
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import balanced_space
+from pacsklearn.universe.listed_space import listed_space
 
 # Row 0 is in every subset, row 5 in none; what is secret are rows 1 to 4.
 SUBSETS = [[0, 1, 2], [0, 1, 3], [0, 2, 4], [0, 1, 4]]
-SPACE = SecretSpace.from_subsets(SUBSETS, n_rows=6, weights=[0.4, 0.3, 0.2, 0.1])
+SPACE = listed_space(SUBSETS, n_rows=6, weights=[0.4, 0.3, 0.2, 0.1])
 PADDED = LatticeNoise("function", 0.1, "nats", "one_sided", 0.1, 4, 1, 1)
 
 
@@ -74,9 +75,9 @@ def test_what_is_known_by_those_who_know_rows_counts_rows_that_have_a_secret() -
 
 
 def test_one_secret_row_has_nobody_to_learn_from() -> None:
-    secret = guarantee(SecretSpace.from_subsets([[0], [0, 1]], n_rows=2)).secret
+    secret = guarantee(listed_space([[0], [0, 1]], n_rows=2)).secret
     assert (secret.known, secret.known_errors) == ((), ())
-    pair = SecretSpace.from_subsets([[0], [1]], n_rows=2)
+    pair = listed_space([[0], [1]], n_rows=2)
     assert guarantee(pair).secret.known[1] == (1.0, 1.0)
 
 
@@ -220,7 +221,7 @@ def test_padding_is_certified_unit_by_unit(chunk: int, monkeypatch: pytest.Monke
 
 
 def test_padding_certifies_the_units_that_have_a_secret() -> None:
-    space = SecretSpace.from_subsets([[0, 1], [0, 2], [0, 2, 3]], n_rows=5)
+    space = listed_space([[0, 1], [0, 2], [0, 2, 3]], n_rows=5)
     values = np.array([[1.0], [1.0], [4.0]])
     law = OneSidedBackend().calibrate(Support(values), Target(0.05))
     figure = certified_membership(law, space, space.weights)

@@ -10,8 +10,8 @@ from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
-from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.design import candidates_over
+from pacsklearn.universe.listed_space import listed_space
 
 
 def record_game(
@@ -49,7 +49,7 @@ def record_game(
     """
     n_known = len(X) - n_records
     subsets = [np.append(np.arange(n_known), n_known + number) for number in range(n_records)]
-    space = SecretSpace.from_subsets(subsets, n_rows=len(X))
+    space = listed_space(subsets, n_rows=len(X))
     candidates = candidates_over(estimator, X, y, space, FitOptions())
     target = Target(budget)
     choices = ReleaseChoices(noise)
