@@ -41,6 +41,7 @@ from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.upkeep.verification import verify_ledger
 
 N, M, CLASSES, CONTESTED = 100_000, 128, 10, 0.1
 STEP_BUDGET = 2.0**-20
@@ -55,9 +56,10 @@ ANOTHER = """
 import sys
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.upkeep.verification import verify_ledger
 ledger = SharedLedger(sys.argv[1])
 ledger.charge(LatticeNoise("responses", 2.0**-30, "nats", "diagonal", 2.0**-30, 8, 5, 4))
-ledger.verify()
+verify_ledger(ledger)
 """
 BARE = "CREATE TABLE bare (id {kind}, key TEXT UNIQUE, event TEXT)"
 PLUGINS = (Provenance("labels", "pacsklearn.estimators:label_engine", "pacsklearn", "0.1"),)
@@ -290,7 +292,7 @@ def growth(folder: str, figures: Figures) -> None:
         first = seconds(lambda: ledger.spent)
         one = float(np.median([seconds(partial(charge, f"{size} {i}")) for i in range(50)]))
         # Of the processor: others may use it at the same time.
-        verified = seconds(ledger.verify, time.process_time) / rows
+        verified = seconds(lambda: verify_ledger(ledger), time.process_time) / rows
         listed = seconds(lambda: ledger.events, time.process_time) / rows
         beside = beside_another(ledger, charge, f"{size}")
         found.append((one, first, verified, listed, beside))
@@ -361,7 +363,7 @@ def main() -> None:
             memory, _, account, _ = measure(codes, lambda: MemoryLedger(1.0), batch)
             disk, in_ledger, ledger, events = measure(codes, on_disk, batch)
             assert isinstance(ledger, SharedLedger)
-            position = ledger.verify()
+            position = verify_ledger(ledger)
             assert position.sequence == N // batch
             assert np.isclose(ledger.spent, sum(event.charge for event in events))
             assert np.isclose(ledger.spent, account.spent, rtol=0.2)

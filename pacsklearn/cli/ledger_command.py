@@ -17,6 +17,7 @@ from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_file import ledger_path
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.upkeep.summary import ledger_summary
+from pacsklearn.upkeep.verification import is_ahead_of, verify_ledger
 
 ledger_app = typer.Typer(
     help="Found a ledger, look at it, verify it.",
@@ -114,8 +115,8 @@ def verify(
         dataset, head = _head(against)
         expected.append(head)
     ledger = _opened(address, dataset, unit)
-    last = ledger.verify()
-    ahead = all(ledger.is_ahead_of(each) for each in expected)
+    last = verify_ledger(ledger)
+    ahead = all(is_ahead_of(ledger, each) for each in expected)
     facts = {
         "address": ledger.uri,
         "dataset": ledger.dataset,

@@ -54,7 +54,7 @@ class AnswerTable:
                 "store='ledger' needs a ledger in a database, such as ledger='sqlite:///path' (a "
                 "reservation will not do)."
             )
-        self._store, self._session, self._key = ledger._store, session, key
+        self._store, self._session, self._key = ledger.store, session, key
 
     def begin(self, log_belief: NDArray[np.float64]) -> None:
         """Write the prior: a database without it is not the one the session's answers are in."""

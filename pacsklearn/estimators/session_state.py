@@ -114,6 +114,7 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
     """
     from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
     from pacsklearn.universe.open_ledger import open_ledger
+    from pacsklearn.upkeep.verification import is_ahead_of
 
     if ledger is None and not state.ledger["uri"]:
         raise LedgerError(
@@ -124,7 +125,7 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
     dataset = str(state.ledger["dataset"])
     try:
         attached = open_ledger(place, ceiling=None, dataset=dataset)
-        is_ahead = isinstance(attached, SharedLedger) and attached.is_ahead_of(state.position)
+        is_ahead = isinstance(attached, SharedLedger) and is_ahead_of(attached, state.position)
     except LedgerError as error:
         raise LedgerError(
             f"The ledger of this session is not at {place} any more ({error}) If it was "

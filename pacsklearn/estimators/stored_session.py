@@ -207,7 +207,7 @@ class StoredSession(OpenSession):
         works once; with ``store="ledger"`` also again, after answers that are in the ledger's
         database and nothing else, and whoever had the session before cannot go on then. Only
         whoever puts back an older file *and* an older ledger goes unnoticed: keep the ledger's
-        position elsewhere (see ``SharedLedger.is_ahead_of``).
+        position elsewhere (see ``pacsklearn.upkeep.verification``).
         """
         return cls.resume(read_session(path, key, trusted=trusted), ledger=ledger)
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
-from pacsklearn.kernel.ledger.fold import Fold, joined, verified
+from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.founding import append_founding
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log
@@ -15,6 +15,7 @@ from pacsklearn.kernel.ledger.row import Founding, Position
 from pacsklearn.kernel.ledger.sqlite_file import address_of
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
+from pacsklearn.upkeep.verification import joined, verified
 
 
 def backup(source: Path | str, target: Path) -> dict[str, Position]:

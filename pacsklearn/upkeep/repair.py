@@ -17,7 +17,7 @@ from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.event import Bookkeeping, ledger_text
 from pacsklearn.kernel.ledger.exact_sum import exact, exact_of, fits, largest_refund, nearest
-from pacsklearn.kernel.ledger.fold import Fold, check_answers
+from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
@@ -25,6 +25,7 @@ from pacsklearn.kernel.ledger.row import Row
 from pacsklearn.kernel.ledger.sqlite_file import address_of, check_free
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
+from pacsklearn.upkeep.verification import check_answers
 
 _LONGEST_WORDS: Final = 500
 _MOST_MISSING: Final = 1000

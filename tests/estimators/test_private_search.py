@@ -26,6 +26,7 @@ from pacsklearn.kernel.ledger.event import LatticeNoise
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.universe.open_ledger import open_ledger
+from pacsklearn.upkeep.verification import verify_ledger
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] + 0.1 * X[:, 1] > 0).astype(int)
@@ -189,7 +190,7 @@ class TestExhaustion:
         assert not hasattr(search, "cv_results_")
         assert ledger.spent == 6 * 0.1875
         assert ledger.reservations == ()
-        ledger.verify()
+        verify_ledger(ledger)
 
     def test_errors_of_a_fit_end_the_search(self, ledger: SharedLedger, log: Path) -> None:
         search = search_for(ledger, stub={"fails": True, "log": str(log)})
@@ -210,7 +211,7 @@ class TestWorkers:
         assert len([event for event in events if event.kind == "parameters"]) == 10
         assert len({event.key for event in events}) == len(events)
         assert ledger.spent == 1.25
-        assert ledger.verify().sequence == 13
+        assert verify_ledger(ledger).sequence == 13
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
     def test_a_ledger_in_memory_cannot_be_sent_to_them(self) -> None:
@@ -321,4 +322,4 @@ def test_a_search_over_a_private_estimator(ledger: SharedLedger, n_jobs: int | N
     assert ledger.spent <= search.reserved_
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_estimator_.guarantee_.spent <= search.best_params_["budget"]
-    ledger.verify()
+    verify_ledger(ledger)

@@ -14,6 +14,7 @@ from pacsklearn.kernel.ledger.book import Book
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryBook, MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing import check_ledger
+from pacsklearn.upkeep.verification import verify_ledger
 
 
 def test_memory() -> None:
@@ -28,7 +29,7 @@ def test_sqlite(tmp_path: Path) -> None:
 
     check_ledger(found, requests=16)
     for each in range(next(names)):
-        SharedLedger(f"sqlite:///{tmp_path}/{each}.db").verify()
+        verify_ledger(SharedLedger(f"sqlite:///{tmp_path}/{each}.db"))
 
 
 class ReadsComparesAndWritesBack(MemoryBook):

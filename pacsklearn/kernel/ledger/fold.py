@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerCorruptedError
@@ -159,66 +159,3 @@ class Fold:
         row = row_of(self.founding.dataset, number, key, previous, facts | {"sums": sums})
         self.last = row
         return row
-
-
-def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Fold:
-    """Recompute every hash, sum and ceiling, and the digests of the answers stored beside.
-
-    Parameters
-    ----------
-    rows : iterable of Row
-        All rows of the data set, from the founding on.
-    answers : iterable of (int, tuple)
-        All stored answers with the number of their row, by that number.
-
-    Raises
-    ------
-    LedgerCorruptedError
-        With the number of the first row that is wrong.
-    """
-    fold: Fold | None = None
-    # From row 0, and from no checkpoint: whoever can write a row can write its sums.
-    for row in joined(rows, answers):
-        if fold is None:
-            fold = Fold(row)
-        else:
-            fold.add(row)
-        check_answers(row)
-    if fold is None:
-        raise LedgerCorruptedError(0, "(the founding) is missing")
-    return fold
-
-
-def joined(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Iterator[Row]:
-    """Yield the rows with the stored answers that have their numbers, both in this order.
-
-    Raises
-    ------
-    LedgerCorruptedError
-        When there are some of a row that does not exist.
-    """
-    waiting = iter(answers)
-    following = next(waiting, None)
-    for row in rows:
-        own = []
-        while following is not None and following[0] <= row.number:
-            if following[0] != row.number:
-                raise LedgerCorruptedError(row.number, "has stored answers before it of no row")
-            own.append(following[1])
-            following = next(waiting, None)
-        yield row._replace(answers=tuple(own)) if own else row
-    if following is not None:
-        raise LedgerCorruptedError(following[0], "is missing, and has stored answers")
-
-
-def check_answers(row: Row) -> None:
-    """Refuse a row whose answers are not those it was written with.
-
-    Raises
-    ------
-    LedgerCorruptedError
-    """
-    if row.answers or row.key is None:  # only rows of answers have none
-        stored = row.facts().get("stored", {"digest": answers_digest(())})
-        if answers_digest(row.answers) != stored["digest"]:
-            raise LedgerCorruptedError(row.number, "has lost stored answers, or altered ones")

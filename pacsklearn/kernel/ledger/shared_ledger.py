@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self, TypeVar, final
 
 from pacsklearn._validation import check_budget
-from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
+from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.accounts import LedgerTerms
 from pacsklearn.kernel.ledger.address import database_address, without_password
 from pacsklearn.kernel.ledger.event import ledger_text
@@ -54,7 +54,7 @@ class SharedLedger(Ledger):
     -----
     The chain shows accidents and clumsy changes. Whoever may write the database can compute a new
     chain, cut its end off, or put an older copy back: keep :attr:`position` elsewhere and compare
-    with :meth:`is_ahead_of`.
+    with :func:`~pacsklearn.upkeep.verification.is_ahead_of`.
 
     Examples
     --------
@@ -146,6 +146,11 @@ class SharedLedger(Ledger):
         return cls(uri, dataset=dataset, unit=unit)
 
     @property
+    def store(self) -> LogStore:
+        """Where it is written, for those who keep the database in order."""
+        return self._store
+
+    @property
     def uri(self) -> str:
         """Address of the database, without a password."""
         return without_password(self._store.address)
@@ -169,42 +174,11 @@ class SharedLedger(Ledger):
     def position(self) -> Position:
         """Place of the dataset's last row, reservations included.
 
-        Keep it outside the database: :meth:`verify` finds rows that were changed, only a position
-        finds a database that was put back to an earlier state.
+        Keep it outside the database: ``verify_ledger`` finds rows that were changed, only a
+        position finds a database that was put back to an earlier state.
         """
         return self.look(lambda book: book.fold.position)
 
     def look(self, question: Callable[[LogBook], T]) -> T:
         """Return the answer of a question to the rows, verified, as of one moment."""
         return self._store.read(question)
-
-    def is_ahead_of(self, position: Position) -> bool:
-        """Return whether the database still holds everything written up to ``position``.
-
-        Everything is verified anew. False means that it is an older copy, another ledger, or one
-        that was rewritten.
-        """
-        try:
-            return self._store.verify(position) is not None
-        except LedgerCorruptedError:
-            return False
-
-    def verify(self) -> Position:
-        """Verify the whole data set: hashes, sums, ceilings, stored answers, tables and triggers.
-
-        The table is read, and through no index; the database checks itself as well
-        (``integrity_check`` of SQLite, ``amcheck`` where PostgreSQL has it).
-
-        Returns
-        -------
-        Position
-            Of the last row.
-
-        Raises
-        ------
-        LedgerCorruptedError
-            Naming the first row that is wrong; 0 for the founding, or the database itself.
-        """
-        position = self._store.verify()
-        assert position is not None
-        return position

@@ -20,11 +20,11 @@ from pacsklearn.kernel.ledger.accounts import Accounts, LedgerTerms, Posting
 from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.book import Book, Store
 from pacsklearn.kernel.ledger.event import Event
-from pacsklearn.kernel.ledger.fold import Fold, verified
+from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.high_water import HighWater, StaleError
 from pacsklearn.kernel.ledger.log import DoubtError, Log, MovedError, UnreachableError, waits
-from pacsklearn.kernel.ledger.row import Founding, Position, Row, posting_of, stored_event
-from pacsklearn.kernel.ledger.writer import perform, run
+from pacsklearn.kernel.ledger.row import Founding, Row, posting_of, stored_event
+from pacsklearn.kernel.ledger.writer import perform
 
 _MOST_FOLDS: Final = 64
 _DOUBT: Final = 5.0
@@ -70,31 +70,6 @@ class LogStore(Store):
         result: T = perform(self.address, self._changed, change, self)
         return result
 
-    def verify(self, position: Position | None = None) -> Position | None:
-        """Verify everything anew, and whether it goes on from a position.
-
-        Returns
-        -------
-        Position or None
-            Of the last row; None where the ledger does not hold ``position``.
-        """
-
-        def verify(log: Log) -> Position | None:
-            # Nothing that was verified before counts: a row may have been changed since.
-            _FOLDS.pop(self, None)
-            dataset = self.founding.dataset
-            with log.snapshot():
-                # The database first: from damaged pages any rows may be read.
-                log.check()
-                fold = verified(log.table(dataset), log.answers(dataset))
-                row = None if position is None else log.row(dataset, position.sequence)
-            self._check(fold, log)
-            _remember(self, fold)
-            return fold.position if (row and row.position) == position else None
-
-        result: Position | None = run(self.address, verify)
-        return result
-
     @property
     def head(self) -> str:
         # What this process has verified or written last, without asking the database.
@@ -110,21 +85,27 @@ class LogStore(Store):
         if fold is None:
             # No lock is held while rows are verified: others charge in the meantime.
             fold = loaded(log, dataset)
-            self._check(fold, log)
+            self.check(fold, log)
         # The last row known is read again: its hash stands for all before it.
         rows = log.read(dataset, fold.last.number - 1)
         last = next(rows, None)
         if last is None or last.number != fold.last.number:
-            self._check(loaded(log, dataset), log)  # perhaps it was founded anew
+            self.check(loaded(log, dataset), log)  # perhaps it was founded anew
             raise LedgerCorruptedError(fold.last.number, "is missing")
         if last != fold.last:
-            self._check(loaded(log, dataset), log)
+            self.check(loaded(log, dataset), log)
             raise LedgerCorruptedError(last.number, "does not have the content it was written with")
         for row in rows:
             fold.add(row)
         return fold
 
-    def _check(self, fold: Fold, log: Log) -> None:
+    def check(self, fold: Fold, log: Log) -> None:
+        """Refuse rows that are another ledger's, or that end before what its file states.
+
+        Raises
+        ------
+        LedgerError
+        """
         if fold.founding != self.founding:
             raise LedgerMismatchError(
                 f"The database at {without_password(self.address)} does not hold this ledger any "

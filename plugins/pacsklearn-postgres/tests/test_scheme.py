@@ -15,6 +15,7 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing import check_ledger_scheme
 from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.upkeep.verification import verify_ledger
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 MakeEvent = Callable[..., Event]
@@ -54,13 +55,13 @@ def test_verify_has_the_server_check_every_table_and_index(
     ledger = SharedLedger.found(address, 1.0)
     ledger.charge(make_event(0.25))
     sql(address, STAND_IN)
-    ledger.verify()
+    verify_ledger(ledger)
     for name in ("log", "answers", "log_pkey", "log_keys", "answers_pkey", "answers_by_row"):
         sql(address, f"INSERT INTO public.damage VALUES ('{name}')")  # noqa: S608 - a constant
         with pytest.raises(LedgerCorruptedError):
-            ledger.verify()
+            verify_ledger(ledger)
         sql(address, "DELETE FROM public.damage")
-    ledger.verify()
+    verify_ledger(ledger)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_damaged_pages_are_found_by_amcheck(
     ledger = SharedLedger.found(address, 1.0)
     for _ in range(20):
         ledger.charge(make_event(2.0**-10))
-    ledger.verify()
+    verify_ledger(ledger)
     sql(address, "CHECKPOINT")
     question = f"SELECT pg_relation_filepath('pacsklearn.{name}'), "
     ((file, folder),) = sql(address, f"{question} current_setting('data_directory')")
@@ -93,7 +94,7 @@ def test_damaged_pages_are_found_by_amcheck(
         pages.write(content)
     server.start()
     with pytest.raises(LedgerCorruptedError, match=words):
-        ledger.verify()
+        verify_ledger(ledger)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +115,10 @@ def test_damaged_pages_are_found_by_amcheck(
 )
 def test_triggers_are_compared_with_the_scripts(address: str, change: str) -> None:
     ledger = SharedLedger.found(address, 1.0)
-    ledger.verify()
+    verify_ledger(ledger)
     sql(address, change)
     with pytest.raises(LedgerCorruptedError, match="trigger"):
-        ledger.verify()
+        verify_ledger(ledger)
 
 
 def test_a_reading_that_ends_early_asks_nothing(

@@ -27,6 +27,7 @@ from pacsklearn.kernel.ledger import log
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.priors import Range
 from pacsklearn.upkeep.backup import backup, restore
+from pacsklearn.upkeep.verification import verify_ledger
 from tests.inside import account_of, answer_table_of, answers_of, forget_held, secret_of
 from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.kernel.ledger.raw_database import raw
@@ -115,7 +116,7 @@ def test_killed_between_charge_and_store(
     assert cost.n_contested > 0
     again.respond(MODEL, queries(2), **STEP)
     assert ledger.spent == pytest.approx(spent + cost.nats)
-    ledger.verify()
+    verify_ledger(ledger)
 
 
 def test_whoever_is_left_behind_stores_nothing(
@@ -219,7 +220,7 @@ def test_answers_move_with_the_ledger(
     np.testing.assert_array_equal(again.respond(MODEL, queries(0), **STEP), told)
     np.testing.assert_array_equal(again.respond(MODEL, queries(1), **STEP), told_later)
     assert (there.spent, n_stored(there)) == (spent, stored) == (ledger.spent, stored)
-    there.verify()
+    verify_ledger(there)
 
 
 def test_whoever_stores_answers_itself_is_refused_before_it_pays(ledger: SharedLedger) -> None:

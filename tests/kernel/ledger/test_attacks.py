@@ -36,6 +36,7 @@ from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.upkeep.backup import backup, restore
 from pacsklearn.upkeep.repair import repair
+from pacsklearn.upkeep.verification import verify_ledger
 
 MakeEvent = Callable[..., Event]
 CHARGES = 5
@@ -209,7 +210,7 @@ class TestThreeOutcomes:
             assert ledger.charge(make_event(0.125, key=f"k{number}"))
             assert not ledger.charge(make_event(0.125, key=f"k{number}"))
         assert ledger.spent == 0.375
-        assert ledger.verify().sequence == 3
+        assert verify_ledger(ledger).sequence == 3
 
     def test_refused_is_charged_by_nobody(
         self, shaky: tuple[Any, Commits], make_event: MakeEvent
@@ -223,7 +224,7 @@ class TestThreeOutcomes:
             assert ledger.find("k") is None
         assert ledger.charge(event)
         assert ledger.spent == 0.125
-        assert ledger.verify().sequence == 1
+        assert verify_ledger(ledger).sequence == 1
 
     @pytest.mark.parametrize("how", ["charged", "refused"])
     def test_unknown_is_found_out_before_anything_else(
@@ -243,7 +244,7 @@ class TestThreeOutcomes:
         assert ledger.charge(event), "nobody was told of it: whoever asks again may release"
         assert not ledger.charge(event)
         assert ledger.spent == 0.25
-        assert ledger.verify().sequence == 2
+        assert verify_ledger(ledger).sequence == 2
 
     def test_a_session_goes_on(self, shaky: tuple[Any, Commits], monkeypatch: Any) -> None:
         from pacsklearn import PrivacySession
@@ -293,7 +294,7 @@ class TestHighWater:
         for call in (
             lambda: SharedLedger(marked.uri).spent,
             lambda: marked.charge(make_event(0.125)),
-            marked.verify,
+            lambda: verify_ledger(marked),
         ):
             with pytest.raises(LedgerCorruptedError, match="older"):
                 call()
@@ -320,7 +321,7 @@ class TestHighWater:
         close_ledgers()
         assert marked.spent == 0.75
         assert not marked.charge(make_event(0.5, key="lost"))
-        marked.verify()
+        verify_ledger(marked)
 
     def test_a_refusal_that_the_file_cannot_state_is_not_known(
         self, marked: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
@@ -354,7 +355,7 @@ class TestHighWater:
         monkeypatch.setattr(high_water.HighWater, "write", write)
         assert marked.charge(event), "nobody was told of it: whoever asks again may release"
         assert marked.spent == 0.25
-        assert marked.verify().sequence == 1
+        assert verify_ledger(marked).sequence == 1
 
     def test_nothing_is_charged_without_it(
         self, marked: SharedLedger, mark: Path, make_event: MakeEvent
@@ -409,7 +410,7 @@ class TestHighWater:
         backup(address, tmp_path / "older.db")
         for _ in range(2):
             ledger.charge(make_event(0.25))
-        assert ledger.verify().sequence == 3
+        assert verify_ledger(ledger).sequence == 3
         with pytest.raises(LedgerCorruptedError, match="older"):
             restore(tmp_path / "older.db", server.database())
         restore(tmp_path / "older.db", server.database(), new_start=True)
@@ -453,7 +454,7 @@ def flips(folder: Path, make_event: MakeEvent, times: int, *, high_water: bool) 
         close_ledgers()
         try:
             found: Any = open_ledger(f"sqlite:///{name}", ceiling=None)
-            rows, spent = found.verify().sequence, found.spent
+            rows, spent = verify_ledger(found).sequence, found.spent
         except LedgerError:
             continue
         cut_tail = not high_water and end == "-wal" and spent == 0.125 * rows >= 0.125 * CHARGES
@@ -528,7 +529,7 @@ class TestDamage:
             except LedgerCorruptedError:
                 continue  # the founding was there
             found = SharedLedger(f"sqlite:///{target}")
-            found.verify()
+            verify_ledger(found)
             assert found.spent >= 3.75
             repaired += 1
         assert repaired >= 8
@@ -554,7 +555,7 @@ class TestDamage:
             repaired += 1
             found = SharedLedger(f"sqlite:///{target}")
             assert found.spent >= 3.75
-            found.verify()
+            verify_ledger(found)
         assert repaired >= 4
 
     def test_the_newest_answers_cannot_be_taken_out(
@@ -569,7 +570,7 @@ class TestDamage:
         for number in range(2):
             name = table.name("r", bytes([number]))
             table.put("r", {name: (np.int64(number), 0.5)}, number, np.full(4, float(number)))
-        assert ledger.verify().sequence == 3
+        assert verify_ledger(ledger).sequence == 3
         with closing(sqlite3.connect(path, isolation_level=None)) as raw:
             triggers = raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
             kept = triggers.fetchall()
@@ -580,7 +581,7 @@ class TestDamage:
                 raw.execute(text)
         close_ledgers()
         with pytest.raises(LedgerCorruptedError, match="row 3"):
-            ledger.verify()
+            verify_ledger(ledger)
         with pytest.raises(LedgerCorruptedError, match="stored"):
             table.last_belief()
 
@@ -628,7 +629,7 @@ class TestCallers:
         with pytest.raises(BudgetExhaustedError):
             ledger.charge(make_event(0.75, key="waiting"))
         assert ledger.spent == 0.5
-        assert ledger.verify().sequence == 1
+        assert verify_ledger(ledger).sequence == 1
 
     def test_those_who_share_a_commit_get_their_own_outcomes(
         self, uri: str, make_event: MakeEvent
@@ -653,7 +654,7 @@ class TestCallers:
             thread.join()
         assert min(map(str, outcomes)) == "BudgetExhaustedError"
         assert ledger.spent <= 1.0
-        ledger.verify()
+        verify_ledger(ledger)
 
     def test_a_checkpoint_is_undone_with_its_row(
         self, ledger: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
@@ -675,7 +676,7 @@ class TestCallers:
                 charged += ledger.charge(make_event(2.0**-10))
             except LedgerError:
                 assert ledger.spent == charged * 2.0**-10
-        assert ledger.verify().sequence == charged == 10
+        assert verify_ledger(ledger).sequence == charged == 10
 
     def test_an_amount_is_not_negative(self, ledger: SharedLedger) -> None:
         for account in (ledger, MemoryLedger(1.0)):

@@ -22,6 +22,7 @@ from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.backup import backup, restore
+from pacsklearn.upkeep.verification import is_ahead_of, verify_ledger
 
 MakeEvent = Callable[..., Event]
 
@@ -48,7 +49,7 @@ def test_a_plain_copy_lacks_charges_and_a_backup_does_not(
     copied = SharedLedger(f"sqlite:///{tmp_path}/backup.db")
     assert copied.spent == 0.5
     assert copied.events == ledger.events
-    assert copied.verify() == ledger.position
+    assert verify_ledger(copied) == ledger.position
     assert not list(tmp_path.glob(".*"))
 
 
@@ -129,7 +130,7 @@ def test_a_founding_with_another_ceiling_and_a_new_hash_is_not_ahead(
         line = f'{forged},"hash":"{digest}"}}'
         damage(raw, f"UPDATE log SET line = '{line}' WHERE number = 0")  # noqa: S608
     close_ledgers()
-    assert not SharedLedger(uri).is_ahead_of(position)  # it was: only the row was looked at
+    assert not is_ahead_of(SharedLedger(uri), position)  # it was: only the row was looked at
     with pytest.raises(LedgerCorruptedError, match="follow"):
         SharedLedger(uri).charge(make_event(50.0))
 

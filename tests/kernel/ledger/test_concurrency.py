@@ -27,6 +27,7 @@ from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.upkeep.verification import verify_ledger
 
 MakeEvent = Callable[..., Event]
 FORK = multiprocessing.get_context("fork")
@@ -53,7 +54,7 @@ def check(ledger: SharedLedger, charged: list[str], allowed: int) -> None:
     assert len(charged) == len(set(charged)) == allowed
     assert sorted(charged) == sorted(event.key for event in ledger.events)
     assert ledger.spent == ledger.ceiling
-    assert ledger.verify().sequence == allowed
+    assert verify_ledger(ledger).sequence == allowed
 
 
 def test_eight_threads(uri: str) -> None:
@@ -96,7 +97,7 @@ def test_a_reservation_is_shared_by_workers(uri: str) -> None:
         pool.join()
     assert sum(map(len, charged)) == 20
     assert reservation.spent == reservation.ceiling == ledger.spent == 20 / 64
-    ledger.verify()
+    verify_ledger(ledger)
 
 
 def charge_until(ledger: Ledger, flag: Any) -> None:
@@ -116,13 +117,13 @@ def test_whoever_opens_a_ledger_that_others_charge_finds_nothing_missing(
     for each in writers:
         each.start()
     try:
-        positions = [ledger.verify().sequence for _ in range(40)]
+        positions = [verify_ledger(ledger).sequence for _ in range(40)]
     finally:
         flag.set()
         for each in writers:
             each.join()
     assert positions == sorted(positions)
-    assert 0 < positions[-1] <= ledger.verify().sequence == len(list(ledger.events))
+    assert 0 < positions[-1] <= verify_ledger(ledger).sequence == len(list(ledger.events))
 
 
 def founded(uri: str, dataset: str) -> str:
@@ -139,7 +140,7 @@ def test_of_many_processes_one_founds_a_ledger(uri: str) -> None:
         pool.join()
     assert sorted(filter(None, names)) == ["d0", "d1", "d2", "d3"]
     for i in range(4):
-        SharedLedger(uri, 1.0, dataset=f"d{i}").verify()
+        verify_ledger(SharedLedger(uri, 1.0, dataset=f"d{i}"))
 
 
 def test_a_fork_while_threads_are_charging(uri: str) -> None:
@@ -159,7 +160,7 @@ def test_a_fork_while_threads_are_charging(uri: str) -> None:
             children.append(child)
         assert all(len(future.result()) == 15 for future in running)
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 3
-    assert ledger.verify().sequence == 1 + 30 + 15
+    assert verify_ledger(ledger).sequence == 1 + 30 + 15
     assert ledger.spent == 46 / 64
 
 
@@ -172,7 +173,7 @@ def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatc
     assert before in writer._ABANDONED
     writer._ABANDONED.remove(before)
     before.close()
-    assert ledger.verify().sequence == 2
+    assert verify_ledger(ledger).sequence == 2
 
 
 def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +214,7 @@ def test_an_interrupt_ends_the_wait_and_not_the_transaction(
         go_on.set()
         assert ledger.find("interrupted") is not None  # whatever is asked next comes after it
         assert sum(len(other.result()) for other in others) == 12
-    assert ledger.verify().sequence == 13
+    assert verify_ledger(ledger).sequence == 13
 
 
 def test_a_database_waits_for_no_other(uri: str, tmp_path: Path) -> None:
@@ -238,7 +239,7 @@ def test_idle_databases_are_closed(tmp_path: Path) -> None:
     files = {each.resolve() for each in Path("/proc/self/fd").iterdir()}
     n_open = sum(each.suffix == ".db" and each.parent == tmp_path for each in files)
     assert 0 < n_open <= writer.MOST_OPEN + 1
-    assert all(ledger.verify().sequence == 1 for ledger in ledgers)
+    assert all(verify_ledger(ledger).sequence == 1 for ledger in ledgers)
 
 
 def test_charges_when_no_thread_can_be_started(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +249,7 @@ def test_charges_when_no_thread_can_be_started(uri: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(_thread, "start_new_thread", refuse)
     ledger = SharedLedger.found(uri, ceiling=1.0)
     assert spend(ledger, 0, 3) == ["own 0 0", "shared 0 1", "own 0 2"]
-    assert ledger.verify().sequence == 3
+    assert verify_ledger(ledger).sequence == 3
 
 
 def test_a_question_inside_a_transaction_is_refused(

@@ -16,6 +16,7 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.upkeep.verification import verify_ledger
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-20
@@ -98,7 +99,7 @@ def check(ledger: SharedLedger, told: list[str], failed: str) -> None:
     assert recorded[: len(told)] == told
     assert set(recorded) <= {*told, failed}
     assert ledger.spent == len(recorded) * TINY
-    assert ledger.verify().sequence == len(recorded)
+    assert verify_ledger(ledger).sequence == len(recorded)
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -111,7 +112,7 @@ def test_a_full_disk(disk: Path, make_event: MakeEvent, marked: bool) -> None:
     check(ledger, told, failed)
     ledger.charge(make_event(TINY, key=failed, backend="x" * 900))
     assert not ledger.charge(make_event(TINY, key=failed, backend="x" * 900))
-    ledger.verify()
+    verify_ledger(ledger)
 
 
 def test_a_disk_that_became_read_only(disk: Path, make_event: MakeEvent) -> None:
@@ -126,7 +127,7 @@ def test_a_disk_that_became_read_only(disk: Path, make_event: MakeEvent) -> None
     run("mount", "-o", "remount,rw", disk)
     assert ledger.find("during") is None
     assert ledger.charge(make_event(0.25, key="during"))
-    assert ledger.verify().sequence == 2
+    assert verify_ledger(ledger).sequence == 2
 
 
 def test_a_synchronisation_that_fails(failing: tuple[Path, Path], make_event: MakeEvent) -> None:

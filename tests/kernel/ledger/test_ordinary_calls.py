@@ -22,6 +22,7 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.repair import repair
+from pacsklearn.upkeep.verification import verify_ledger
 
 MakeEvent = Callable[..., Event]
 
@@ -99,7 +100,7 @@ def make(changes: dict[str, Any]) -> Event:
 def read_elsewhere(uri: str, dataset: str = "default") -> SharedLedger:
     close_ledgers()  # a new process knows nothing of this one
     found = SharedLedger(uri, dataset=dataset, unit=None)
-    found.verify()
+    verify_ledger(found)
     return found
 
 
@@ -229,7 +230,7 @@ class TestRepair:
         self, damaged: SharedLedger, path: Path, tmp_path: Path
     ) -> None:
         with pytest.raises(LedgerCorruptedError, match="row 4"):
-            damaged.verify()
+            verify_ledger(damaged)
         before = path.read_bytes()
         target = tmp_path / "repaired.db"
         report = repair(path, target, signed_by="A. Curator", reason="a note that was a number")
@@ -242,7 +243,7 @@ class TestRepair:
         assert [event.kind for event in found.events][-1] == "repair"
         (reservation,) = found.reservations
         assert reservation.remaining == 0
-        found.verify()
+        verify_ledger(found)
         aside = json.loads(Path(f"{target}.aside.json").read_text())
         assert [row["key"] for row in aside["rows"]] == ["three", "four"]
         assert aside["signed_by"] == "A. Curator"

@@ -21,6 +21,7 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.exact_sum import exact, exact_text, fits, largest_refund, nearest
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.upkeep.verification import verify_ledger
 
 MakeEvent = Callable[..., Event]
 
@@ -33,7 +34,7 @@ def account(request: pytest.FixtureRequest, uri: str) -> Ledger:
 def verify(account: Ledger) -> None:
     assert account.spent == math.fsum(event.charge for event in account.events)
     if isinstance(account, SharedLedger):
-        account.verify()
+        verify_ledger(account)
 
 
 def test_a_reservation_is_charged_at_once(account: Ledger, make_event: MakeEvent) -> None:

@@ -17,6 +17,7 @@ from pacsklearn.kernel.ledger.row import Row
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.universe.open_ledger import open_ledger
+from pacsklearn.upkeep.verification import is_ahead_of, verify_ledger
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-30
@@ -58,7 +59,7 @@ def test_a_charge_reads_a_few_rows(
     open_ledger(ledger.uri, ceiling=None).charge(make_event(TINY))
     assert len(read) <= fold.CHECKPOINT + 1
     monkeypatch.undo()
-    assert ledger.verify().sequence == 3503
+    assert verify_ledger(ledger).sequence == 3503
 
 
 def test_a_charge_to_a_file_visits_a_few_pages(
@@ -114,7 +115,7 @@ def test_sums_go_on_from_a_checkpoint(
     assert inner.release_unspent() == 0.0625 - 7 * TINY
     close_ledgers()
     assert kept.release_unspent() == 0.25 - 7 * TINY
-    assert ledger.is_ahead_of(position)
+    assert is_ahead_of(ledger, position)
     assert ledger.spent == 7 * TINY + 7 * TINY + 30 * TINY
 
 
@@ -126,5 +127,5 @@ def test_others_rows_are_verified_however_many(ledger: SharedLedger, make_event:
         ledger.charge(make_event(2.0))
     close_ledgers()
     assert ledger.charge(make_event(TINY))
-    assert ledger.is_ahead_of(before)
-    assert ledger.verify().sequence == 52
+    assert is_ahead_of(ledger, before)
+    assert verify_ledger(ledger).sequence == 52

@@ -18,6 +18,7 @@ from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.row import Position, posting_facts
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.upkeep.verification import is_ahead_of, verify_ledger
 
 MakeEvent = Callable[..., Event]
 COPY = "SELECT dataset, {number}, {key}, line FROM log WHERE number = 2"
@@ -70,7 +71,7 @@ class TestTheDatabaseRefuses:
         with pytest.raises(sqlite3.IntegrityError, match="ledger"):
             sql(path, statement)
         assert ledger.events == before
-        ledger.verify()
+        verify_ledger(ledger)
 
 
 class TestVerify:
@@ -98,7 +99,7 @@ class TestVerify:
         with triggers_away(path):
             sql(path, change)
         with pytest.raises(LedgerCorruptedError, match=f"row {sequence} ") as caught:
-            ledger.verify()
+            verify_ledger(ledger)
         assert caught.value.sequence == sequence
 
     @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ class TestVerify:
                 "UPDATE log SET number = 3 WHERE number = 9",
             )
         with pytest.raises(LedgerCorruptedError):
-            ledger.verify()
+            verify_ledger(ledger)
 
     @pytest.mark.parametrize(
         "change",
@@ -143,7 +144,7 @@ class TestVerify:
     ) -> None:
         sql(path, change)
         with pytest.raises(LedgerCorruptedError, match="made"):
-            ledger.verify()
+            verify_ledger(ledger)
 
     def test_a_trigger_that_swallows_rows_charges_nothing_silently(
         self, ledger: SharedLedger, path: Path, make_event: MakeEvent
@@ -174,7 +175,7 @@ class TestAChainThatWasComputedAnew:
                 raw.execute(
                     "INSERT INTO log VALUES ('default', ?, ?, ?)", (number, event.key, line)
                 )
-        return ledger.verify()
+        return verify_ledger(ledger)
 
     def test_an_honest_one(self, make_event: MakeEvent, tmp_path: Path) -> None:
         rows = [(make_event(0.5), "", {"ledger": "1/2"}), (make_event(0.5), "", {"ledger": "1"})]
@@ -242,21 +243,21 @@ class TestRollBack:
         self, ledger: SharedLedger, path: Path, uri: str, make_event: MakeEvent, tmp_path: Path
     ) -> None:
         saved = ledger.position
-        assert ledger.is_ahead_of(saved)
+        assert is_ahead_of(ledger, saved)
         older = tmp_path / "older.db"
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(older)) as target:
             source.backup(target)
         ledger.charge(make_event(0.25, key="later"))
         later = ledger.position
-        assert ledger.is_ahead_of(saved)
+        assert is_ahead_of(ledger, saved)
         # It verifies and has budget to spend again; only the position tells.
         restored = SharedLedger(f"sqlite:///{older}")
         assert restored.spent == 0.5
-        restored.verify()
-        assert restored.is_ahead_of(saved)
-        assert not restored.is_ahead_of(later)
+        verify_ledger(restored)
+        assert is_ahead_of(restored, saved)
+        assert not is_ahead_of(restored, later)
         restored.charge(make_event(0.25, key="later"))
-        assert not restored.is_ahead_of(later)
+        assert not is_ahead_of(restored, later)
 
     def test_a_copy_put_back_under_a_running_process(
         self, ledger: SharedLedger, path: Path, make_event: MakeEvent, tmp_path: Path
@@ -284,6 +285,6 @@ class TestRollBack:
     def test_an_account_without_rows_has_a_position(self, uri: str) -> None:
         empty = SharedLedger.found(uri, ceiling=1.0, dataset="empty")
         assert empty.position.sequence == 0
-        assert empty.is_ahead_of(empty.position)
-        assert not empty.is_ahead_of(Position(0, "another"))
-        assert not empty.is_ahead_of(Position(1, empty.position.hash))
+        assert is_ahead_of(empty, empty.position)
+        assert not is_ahead_of(empty, Position(0, "another"))
+        assert not is_ahead_of(empty, Position(1, empty.position.hash))

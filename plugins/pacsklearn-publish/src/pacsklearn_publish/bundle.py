@@ -16,6 +16,8 @@ from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.upkeep.verification import is_ahead_of
 from pacsklearn_publish.signature import check_signature, public_key
 
 SCHEMA: Final = "pacsklearn-bundle/1"
@@ -119,7 +121,11 @@ class Bundle:
         if not dataset:
             raise BundleError("The release was charged to no ledger in a database.")
         position = Position.parse(head)
-        if getattr(ledger, "dataset", None) != dataset or not ledger.is_ahead_of(position):  # type: ignore[attr-defined]
+        if not (
+            isinstance(ledger, SharedLedger)
+            and ledger.dataset == dataset
+            and is_ahead_of(ledger, position)
+        ):
             raise BundleError(
                 f"The ledger does not hold row {position.sequence} of data set {dataset!r} as it "
                 "was at the release: it is another one, an older copy, or was rewritten."

@@ -16,7 +16,7 @@ from pacsklearn_service.server.store.database import FencedError
 from service_house.house import STEP, House, contested_rows
 
 from pacsklearn.kernel.ledger.high_water import HighWater
-from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.upkeep import verification
 
 
 def test_another_callers_rows_look_fresh(house: House) -> None:
@@ -203,7 +203,7 @@ def _stated_alone(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
 def _charged_late(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
     """The process stands still before a charge, which is made while its heir takes over."""
     plans: list[Any] = []
-    charge, is_ahead_of = HostedModel._charge, SharedLedger.is_ahead_of
+    charge, is_ahead_of = HostedModel._charge, verification.is_ahead_of
 
     def stopped(model: HostedModel, plan: Any) -> None:
         plans.append(lambda: charge(model, plan))
@@ -218,7 +218,7 @@ def _charged_late(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
         own.setattr(HostedModel, "_charge", stopped)
         with pytest.raises(Killed):
             house.coordinator.hosted("risk").answer([ask])
-    patch.setattr(SharedLedger, "is_ahead_of", late)
+    patch.setattr(verification, "is_ahead_of", late)
 
 
 @pytest.mark.parametrize("charge", [_stated_alone, _charged_late])

@@ -15,6 +15,7 @@ import pytest
 from pacsklearn_service.server.problem import problem_of
 from service_house.house import House, contested_rows
 
+from pacsklearn.upkeep.verification import verify_ledger
 from tests.kernel.ledger.postgres_server import PostgresServer
 
 STEP = 2.0**-14
@@ -82,7 +83,7 @@ def audit(new_house: Any, folder: Path, address: str) -> None:
     for i, (label, _) in replies.items():
         again = heir.ask(caller, rows[i : i + 1])
         assert (again["outputs"]["predict"][0], again["charged"]) == (label, 0.0)
-    heir.coordinator.catalog.ledger("clinic").verify()
+    verify_ledger(heir.coordinator.catalog.ledger("clinic"))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -16,6 +16,8 @@ from pacsklearn_service.server.problem import Problem
 from service_house.house import House, contested_rows, v2
 from service_house.live import Live
 
+from pacsklearn.upkeep.verification import verify_ledger
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -56,7 +58,7 @@ def load(new_house: Any, *, requests: int, keys: int, granted: int, address: str
         assert again["outputs"] == answers[i]["outputs"]
         assert again["charged"] == 0
     assert heir.spent == granted * step
-    heir.coordinator.catalog.ledger("clinic").verify()
+    verify_ledger(heir.coordinator.catalog.ledger("clinic"))
 
 
 def test_a_ceiling_for_exactly_fifty(new_house: Any) -> None:
@@ -182,4 +184,4 @@ def test_a_ceiling_for_exactly_a_thousand(
         assert again["outputs"]["predict"] == each["outputs"][0]["data"]
         assert again["charged"] == 0
     assert heir.spent == granted * step
-    heir.coordinator.catalog.ledger("clinic").verify()
+    verify_ledger(heir.coordinator.catalog.ledger("clinic"))

@@ -10,6 +10,7 @@ from typing import Any, final
 
 import prometheus_client as prometheus
 
+from pacsklearn.upkeep.verification import verify_ledger
 from pacsklearn_service.server.answering.catalog import checked_name
 from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.answering.jobs import Jobs
@@ -254,7 +255,7 @@ class Curating:
     @_audited("verify", "{dataset}")
     def curator_verify(self, curator: Caller, *, dataset: str) -> Facts:
         self._catalog.dataset(dataset)
-        position = self._catalog.ledger(dataset).verify()
+        position = verify_ledger(self._catalog.ledger(dataset))
         with self.database.reading() as connection:
             wrong = AuditLog(connection).first_wrong()
         return {

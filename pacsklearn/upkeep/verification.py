@@ -1,0 +1,129 @@
+"""Ledgers in databases verified anew, from their first row on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pacsklearn.exceptions import LedgerCorruptedError
+from pacsklearn.kernel.ledger.fold import Fold
+from pacsklearn.kernel.ledger.log import Log
+from pacsklearn.kernel.ledger.row import Position, Row, answers_digest
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.kernel.ledger.store import forget
+from pacsklearn.kernel.ledger.writer import run
+
+
+def verify_ledger(ledger: SharedLedger) -> Position:
+    """Verify the whole data set: hashes, sums, ceilings, stored answers, tables and triggers.
+
+    The table is read, and through no index; the database checks itself as well
+    (``integrity_check`` of SQLite, ``amcheck`` where PostgreSQL has it).
+
+    Returns
+    -------
+    Position
+        Of the last row.
+
+    Raises
+    ------
+    LedgerCorruptedError
+        Naming the first row that is wrong; 0 for the founding, or the database itself.
+    """
+    return _verified(ledger, None)[0]
+
+
+def is_ahead_of(ledger: SharedLedger, position: Position) -> bool:
+    """Return whether the database still holds everything written up to ``position``.
+
+    Everything is verified anew. False means that it is an older copy, another ledger, or one
+    that was rewritten.
+    """
+    try:
+        row = _verified(ledger, position)[1]
+    except LedgerCorruptedError:
+        return False
+    return row is not None and row.position == position
+
+
+def _verified(ledger: SharedLedger, position: Position | None) -> tuple[Position, Row | None]:
+    """Return the position of the last row, and the row that a position names."""
+    store = ledger.store
+
+    def verify(log: Log) -> tuple[Position, Row | None]:
+        # Nothing that was verified before counts: a row may have been changed since.
+        forget()
+        dataset = store.founding.dataset
+        with log.snapshot():
+            # The database first: from damaged pages any rows may be read.
+            log.check()
+            fold = verified(log.table(dataset), log.answers(dataset))
+            row = None if position is None else log.row(dataset, position.sequence)
+        store.check(fold, log)
+        return fold.position, row
+
+    found: tuple[Position, Row | None] = run(store.address, verify)
+    return found
+
+
+def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Fold:
+    """Recompute every hash, sum and ceiling, and the digests of the answers stored beside.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        All rows of the data set, from the founding on.
+    answers : iterable of (int, tuple)
+        All stored answers with the number of their row, by that number.
+
+    Raises
+    ------
+    LedgerCorruptedError
+        With the number of the first row that is wrong.
+    """
+    fold: Fold | None = None
+    # From row 0, and from no checkpoint: whoever can write a row can write its sums.
+    for row in joined(rows, answers):
+        if fold is None:
+            fold = Fold(row)
+        else:
+            fold.add(row)
+        check_answers(row)
+    if fold is None:
+        raise LedgerCorruptedError(0, "(the founding) is missing")
+    return fold
+
+
+def joined(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Iterator[Row]:
+    """Yield the rows with the stored answers that have their numbers, both in this order.
+
+    Raises
+    ------
+    LedgerCorruptedError
+        When there are some of a row that does not exist.
+    """
+    waiting = iter(answers)
+    following = next(waiting, None)
+    for row in rows:
+        own = []
+        while following is not None and following[0] <= row.number:
+            if following[0] != row.number:
+                raise LedgerCorruptedError(row.number, "has stored answers before it of no row")
+            own.append(following[1])
+            following = next(waiting, None)
+        yield row._replace(answers=tuple(own)) if own else row
+    if following is not None:
+        raise LedgerCorruptedError(following[0], "is missing, and has stored answers")
+
+
+def check_answers(row: Row) -> None:
+    """Refuse a row whose answers are not those it was written with.
+
+    Raises
+    ------
+    LedgerCorruptedError
+    """
+    if row.answers or row.key is None:  # only rows of answers have none
+        stored = row.facts().get("stored", {"digest": answers_digest(())})
+        if answers_digest(row.answers) != stored["digest"]:
+            raise LedgerCorruptedError(row.number, "has lost stored answers, or altered ones")
