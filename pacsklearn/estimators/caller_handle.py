@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_budget
+from pacsklearn.estimators.cost_preview import CostPreview, affords
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.ledger.exact_sum import exact, fits, largest_refund, nearest
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
@@ -104,7 +104,7 @@ class CallerHandle:
             price = contested * responder.step_budget
             if price > 0 and not fits(exact(self._spent), price, self.quota):
                 raise BudgetExhaustedError(self.spent, price, self.quota, "this caller")
-            if not responder.affords(contested):
+            if not affords(responder, contested):
                 # The caller's own figures: the session's would tell what others have spent.
                 raise BudgetExhaustedError(self.spent, price, self.quota, "the session")
             values = responder.answer_checked(X).values

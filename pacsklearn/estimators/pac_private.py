@@ -14,6 +14,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.estimators.advice import PlanRequest, advice_on, advised
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import through_codebook
+from pacsklearn.estimators.cost_preview import CostPreview
 from pacsklearn.estimators.failed_fit import explain
 from pacsklearn.estimators.open_fit import OpenFit, PreparedRows
 from pacsklearn.estimators.private_estimator import (
@@ -27,7 +28,6 @@ from pacsklearn.estimators.released_answers import automatic_release, warn_of_an
 from pacsklearn.estimators.subsets import stated_secret
 from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee

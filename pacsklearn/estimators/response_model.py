@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
 from pacsklearn._sklearn_compat import check_features
+from pacsklearn.estimators.cost_preview import CostPreview, preview
 from pacsklearn.exceptions import ForeignProcessError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.answers.statement import CostPreview
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 _WHAT = "The secret behind these private answers"
@@ -66,7 +66,7 @@ class ResponseModel:
 
     def preview(self, X: Any) -> CostPreview:
         """Return the cost of answering ``X`` now."""
-        return self.responder.preview(self._queries(X))
+        return preview(self.responder, self._queries(X))
 
     def _queries(self, X: Any) -> Any:
         """Return the rows checked once, by the features of the fit and as the models take them."""

@@ -14,8 +14,8 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.answer_store import AnswerStore
-from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw, DrawnAnswers
-from pacsklearn.kernel.answers.statement import CostPreview, responses_guarantee
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows, DrawnAnswers
+from pacsklearn.kernel.answers.statement import responses_guarantee
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
@@ -104,31 +104,6 @@ class Responder:
         """Nats that may still be charged."""
         return self._account.remaining
 
-    def preview(self, X: Any) -> CostPreview:
-        """Return the cost of answering ``X`` now, without touching the secret."""
-        self._account.home.check()
-        X = self.models.checked(X)
-        stored = unanimous = contested = 0
-        seen: set[bytes] = set()
-        for part in _batches(X):
-            keys = self.store.keys(part)
-            fresh = [i for i in self.store.missing(keys) if keys[i] not in seen]
-            seen.update(keys[i] for i in fresh)
-            stored += len(keys) - len(fresh)
-            if fresh:
-                predictions = self.predictions(safe_indexing(part, fresh))
-                split = self._plan(predictions, self._learn).law.n_noisy
-                contested += split
-                unanimous += len(fresh) - split
-        return CostPreview(
-            n_queries=X.shape[0],
-            n_stored=stored,
-            n_unanimous=unanimous,
-            n_contested=contested,
-            nats=self._law(contested).bound,
-            worst_case=X.shape[0] * self.step_budget,
-        )
-
     def answer(self, X: Any) -> Answers:
         """Answer every row; identical queries get the stored answer.
 
@@ -149,7 +124,7 @@ class Responder:
         self._account.home.check()
         values: list[Any] = []
         margins: list[float] = []
-        for part in _batches(X):
+        for part in batches(X):
             with self.procedure.lock:
                 # One batch at a time: rows are counted under the belief that answering starts from.
                 answers, sure = self._answer_batch(part)
@@ -173,17 +148,6 @@ class Responder:
     def log_belief(self) -> NDArray[np.float64]:
         """Log-weights of the candidates given everything released so far; shape (m,)."""
         return self._secret.log_belief
-
-    def affords(self, contested: int) -> bool:
-        """Return whether so many more rows could be charged now; nothing changes."""
-        if contested == 0:
-            return True
-        try:
-            with self.procedure.lock:
-                self._account.check(self._law(contested).bound)
-        except BudgetExhaustedError:
-            return False
-        return True
 
     def plan(self, predictions: NDArray[Any]) -> AnsweredRows:
         """Return the rows to be charged and then drawn under the belief of now.
@@ -262,9 +226,6 @@ class Responder:
         belief = self._secret.log_belief
         return AnsweredRows(self.kind, predictions, belief, self._target, self._pool, keep)
 
-    def _law(self, n_contested: int) -> AnswerLaw:
-        return AnswerLaw.of(n_contested, self.step_budget, self._secret.log_belief)
-
     def _learn(self, drawn: DrawnAnswers) -> None:
         self._secret.log_belief = drawn.log_belief
 
@@ -308,6 +269,7 @@ class Responder:
             ) from None
 
 
-def _batches(X: Any) -> Iterator[Any]:
+def batches(X: Any) -> Iterator[Any]:
+    """Yield the rows that are evaluated, charged and answered together."""
     for start in range(0, X.shape[0], _BATCH_ROWS):
         yield safe_indexing(X, slice(start, start + _BATCH_ROWS))

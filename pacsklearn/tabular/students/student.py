@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from pacsklearn.estimators.answer_kinds import LabelKind, answer_kind
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.estimators.joint_labels import answer_together
 from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.open_fit import OpenFit
@@ -159,7 +160,7 @@ class Student(AnsweringKind):
             promised = release.guarantee
         else:
             # A preview is computed without the secret, so the price a query may depend on it.
-            contested = self.responder(fit, None, n_rows).preview(rows).n_contested
+            contested = preview(self.responder(fit, None, n_rows), rows).n_contested
             answering = self.responder(fit, None, max(contested, 1))
             model, _ = taught(choose, rows, answering, self.alpha)
             promised = answering.guarantee_

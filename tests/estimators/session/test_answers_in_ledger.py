@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators import ledger_answers
 from pacsklearn.estimators.answer_table import AnswerTable
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger import log
@@ -112,7 +113,7 @@ def test_killed_between_charge_and_store(
     assert (ledger.spent, n_stored(ledger)) == (spent, stored), "stored answers are free"
     assert again.ledger.spent == pytest.approx(spent)
     # What was charged and not stored stays charged, and is charged anew.
-    cost = again.responder(MODEL, **STEP).preview(queries(2))
+    cost = preview(again.responder(MODEL, **STEP), queries(2))
     assert cost.n_contested > 0
     again.respond(MODEL, queries(2), **STEP)
     assert ledger.spent == pytest.approx(spent + cost.nats)
@@ -191,7 +192,7 @@ def test_a_few_answers_in_memory(
     for part in np.array_split(np.random.default_rng(0).permutation(600), 5):
         np.testing.assert_array_equal(session.respond(MODEL, X[part], **STEP), labels[part])
         assert len(answers_of(responder)) == 16
-    assert responder.preview(X).n_stored == 600
+    assert preview(responder, X).n_stored == 600
     assert ledger.spent == spent
 
 

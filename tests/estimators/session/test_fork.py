@@ -17,6 +17,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     ForeignProcessError,
@@ -78,7 +79,7 @@ def everything(session: PrivacySession) -> dict[str, Callable[[], Any]]:
         "responder": lambda: session.responder(MODEL, query_budget=STEP),
         "stored answers": lambda: responder.predict(known),
         "new answers": lambda: responder.predict(rows(3, seed=5)),
-        "preview": lambda: responder.preview(known),
+        "preview": lambda: preview(responder, known),
         "remaining": lambda: responder.remaining_budget,
         "session guarantee": lambda: session.guarantee_,
         "save": lambda: session.save("nowhere"),

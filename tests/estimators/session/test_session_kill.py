@@ -17,6 +17,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PrivacySession, Subsets
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.estimators.session_file import read_session
 from pacsklearn.exceptions import BudgetExhaustedError, SessionRolledBackError
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
@@ -59,7 +60,7 @@ def fresh_rows(generator: np.random.Generator) -> Any:
 
 def answer(session: PrivacySession, X: Any, file: Any) -> None:
     """One batch: the key of its charge and its answers, written when ``respond`` is through."""
-    contested = session.responder(MODEL, query_budget=STEP).preview(X).n_contested
+    contested = preview(session.responder(MODEL, query_budget=STEP), X).n_contested
     before = len(session.ledger.events)
     labels = session.respond(MODEL, X, query_budget=STEP)
     key = "".join(event.key for event in session.ledger.events[before:])

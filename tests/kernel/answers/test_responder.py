@@ -21,6 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Nats, PrivacySession, Subsets
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.estimators.stored_answers import ResponderState
 from pacsklearn.kernel.answers import answered_rows
 from pacsklearn.kernel.answers import responder as responder_module
@@ -84,8 +85,8 @@ def test_identical_queries_are_free(rows: Any) -> None:
     assert session.ledger.events == events
     assert secret_of(session).log_belief is belief
     assert responder.n_answered == 6 * 80
-    preview = responder.preview(X[70:])
-    assert (preview.n_queries, preview.n_stored) == (90, 80)
+    cost = preview(responder, X[70:])
+    assert (cost.n_queries, cost.n_stored) == (90, 80)
     # The same answers for whoever asks for the same responder.
     again = session.responder(clone(MODEL), query_budget=1 / 100)
     assert again is responder
@@ -102,11 +103,11 @@ def test_twice_within_a_batch_is_once(rows: Any) -> None:
     minus[:, 0] = -0.0
     twice = np.concatenate([plain, plain, minus])
     assert np.signbit(twice).sum() > np.signbit(plain).sum() * 3, "zeros of both signs are asked"
-    preview = responder.preview(twice)
-    assert (preview.n_queries, preview.n_stored) == (240, 160)
+    cost = preview(responder, twice)
+    assert (cost.n_queries, cost.n_stored) == (240, 160)
     told = responder.predict(twice).reshape(3, 80)
     assert (told == told[0]).all()
-    assert session.ledger.spent == pytest.approx(preview.nats) == responder.n_contested / 100
+    assert session.ledger.spent == pytest.approx(cost.nats) == responder.n_contested / 100
 
 
 def test_the_same_max_answers_later_is_the_same_responder(rows: Any) -> None:
@@ -134,10 +135,10 @@ def test_rows_on_which_all_agree_are_free(untouched: list[int]) -> None:
     session = PrivacySession(X, y, budget=1e-6, secret=Subsets(M))
     responder = session.responder(LinearDiscriminantAnalysis(), query_budget=1e-7)
     setosa = X[y == 0]
-    preview = responder.preview(setosa)
-    assert (preview.n_contested, preview.nats) == (0, 0.0)
-    assert preview.n_unanimous + preview.n_stored == 50
-    assert preview.worst_case == pytest.approx(50e-7)
+    cost = preview(responder, setosa)
+    assert (cost.n_contested, cost.nats) == (0, 0.0)
+    assert cost.n_unanimous + cost.n_stored == 50
+    assert cost.worst_case == pytest.approx(50e-7)
     assert (responder.predict(setosa) == 0).all()
     assert session.ledger.events == ()
     assert responder.answer(setosa).margins.min() == math.inf
@@ -202,7 +203,7 @@ def test_a_closed_session_charges_nothing_for_what_it_cannot_answer(rows: Any) -
         responder = session.responder(MODEL, query_budget=1 / 64)
         told = responder.predict(X[80:84])
     spent = session.ledger.spent
-    assert responder.preview(X[100:140]).n_contested > 0
+    assert preview(responder, X[100:140]).n_contested > 0
     with pytest.raises(RuntimeError, match="session"):
         responder.predict(X[100:140])
     assert session.ledger.spent == spent
@@ -215,7 +216,7 @@ def test_queries_may_be_lists(rows: Any) -> None:
     responder = session.responder(MODEL, query_budget=1 / 64)
     told = session.respond(MODEL, X[80:90].tolist(), query_budget=1 / 64)
     spent = session.ledger.spent
-    assert responder.preview(X[80:90].tolist()).n_stored == 10
+    assert preview(responder, X[80:90].tolist()).n_stored == 10
     assert (responder.predict(X[80:90]) == told).all()
     assert session.ledger.spent == spent
 
@@ -233,7 +234,7 @@ def test_wrong_queries_are_named_not_quoted_and_cost_nothing(
     rows: Any, queries: Any, words: str
 ) -> None:
     responder = session_on(rows).responder(MODEL, query_budget=1 / 64)
-    for ask in (responder.predict, responder.preview):
+    for ask in (responder.predict, lambda rows: preview(responder, rows)):
         with pytest.raises(ValueError, match=words) as caught:
             ask(queries)
         assert "1234567" not in str(caught.value)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pacsklearn import Nats, PrivacySession, Subsets
+from pacsklearn.estimators.cost_preview import affords, preview
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.bounds.belief import belief_entropy
 from pacsklearn.kernel.ledger.event import LatticeNoise, QueryAnswers
@@ -27,7 +28,7 @@ def test_what_does_not_fit_is_refused_untouched(
     shared = MemoryLedger(0.5)
     session = session_on(rows, 0.5 if place == "own" else 2.0, ledger=shared)
     responder = session.responder(MODEL, query_budget=1 / 50)
-    contested = responder.preview(X[80:]).n_contested
+    contested = preview(responder, X[80:]).n_contested
     assert contested > 25
     if place == "shared":
         shared.charge(LatticeNoise("parameters", 0.1, "nats", "other", 0.1, 8, 1, 1))
@@ -55,7 +56,7 @@ def test_the_answers_that_were_promised_fit(rows: Any, count: int) -> None:
     responder = session.responder(MODEL, max_answers=count)
     contested = 0
     for query in X[80:]:
-        contested += responder.preview(query[None]).n_contested
+        contested += preview(responder, query[None]).n_contested
         if contested > count:
             with pytest.raises(BudgetExhaustedError):
                 responder.predict(query[None])
@@ -91,7 +92,7 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     contested = responder.kind.engine.contested(predictions, responder.log_belief)
     n_contested = int(contested.sum())
     assert contested.shape == (30,)
-    assert responder.preview(X[80:110]).n_contested == n_contested > 5
+    assert preview(responder, X[80:110]).n_contested == n_contested > 5
     assert responder.procedure.account.n_charged == 0
     plan = responder.plan(predictions)
     assert plan.law.n_noisy == n_contested
@@ -132,9 +133,9 @@ def test_what_can_be_afforded_is_what_would_be_charged(rows: Any) -> None:
     ledger = MemoryLedger(2.0)
     session = session_on(rows, 0.5, ledger=ledger)
     responder = session.responder(MODEL, query_budget=1 / 16)
-    assert [responder.affords(count) for count in (0, 1, 8, 9)] == [True, True, True, False]
+    assert [affords(responder, count) for count in (0, 1, 8, 9)] == [True, True, True, False]
     ledger.reserve(2.0 - 3 / 16)
-    assert [responder.affords(count) for count in (0, 3, 4)] == [True, True, False]
+    assert [affords(responder, count) for count in (0, 3, 4)] == [True, True, False]
     assert (ledger.spent, session.ledger.spent) == (2.0 - 3 / 16, 0.0)
 
 
@@ -155,7 +156,7 @@ def test_what_is_refused_says_how_many_rows_there_were_and_how_many_would_do(row
     X, _ = rows
     session = session_on(rows, 0.3)
     responder = session.responder(MODEL, query_budget=1 / 16)
-    contested = responder.preview(X[80:]).n_contested
+    contested = preview(responder, X[80:]).n_contested
     for left in (4, 3):
         with pytest.raises(BudgetExhaustedError) as caught:
             responder.predict(X[80:])
@@ -168,12 +169,12 @@ def test_never_more_is_charged_than_is_still_unknown(rows: Any) -> None:
     X, _ = rows
     session = session_on(rows, Nats(10.0, allow_exact=True))
     responder = session.responder(MODEL, query_budget=1.0)
-    preview = responder.preview(X[80:])
+    cost = preview(responder, X[80:])
     unknown = belief_entropy(responder.log_belief)
     assert unknown == pytest.approx(math.log(M))
-    assert unknown < preview.nats <= unknown * (1 + 1e-11)
-    assert preview.worst_case == 80.0
+    assert unknown < cost.nats <= unknown * (1 + 1e-11)
+    assert cost.worst_case == 80.0
     responder.predict(X[80:])
-    assert session.ledger.spent == preview.nats
+    assert session.ledger.spent == cost.nats
     secret_of(session).log_belief = np.array([0.0] + [-1e6] * (M - 1))
-    assert 0 < responder.preview(X[:80]).nats <= 1e-249
+    assert 0 < preview(responder, X[:80]).nats <= 1e-249

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, with_config
 
+from pacsklearn.estimators.cost_preview import affords
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.signature import Signature
@@ -160,11 +161,11 @@ class Evaluated:
 
         Counted as if nobody had asked any of the rows: a stored one is refused as a fresh one is.
         """
-        if responder.affords(self.total(shares.values())):
+        if affords(responder, self.total(shares.values())):
             return set(shares)
         borne, count = set[int](), 0
         for i, share in shares.items():
-            if responder.affords(count + self.contested(share.new)):
+            if affords(responder, count + self.contested(share.new)):
                 count += self.contested(share.new)
                 borne.add(i)
         return borne

@@ -14,6 +14,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.estimators.cost_preview import affords
 from pacsklearn.estimators.plain_document import read_document
 from pacsklearn.estimators.session_document import document_state
 from pacsklearn.estimators.stored_answers import row_keys
@@ -135,8 +136,9 @@ class HostedModel:
         """Return the contested rows that the session and the data set can still bear."""
         with self.at_rest() as (spent, ceiling):
             most = int((ceiling - spent) / self.step_budget)
-            affords = self._responder.affords
-            return bisect_left(range(1, most + 1), True, key=lambda n: not affords(n))
+            return bisect_left(
+                range(1, most + 1), True, key=lambda n: not affords(self._responder, n)
+            )
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         """Answer requests that arrived together; a refusal stands in the place of its answer."""
