@@ -16,10 +16,11 @@ from typing import Any, Final, final
 
 import pluggy
 
+from pacsklearn._public_path import public_path
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import PluginError, PluginWarning
 from pacsklearn.kernel.plugins.catalogue import Catalogue, Registration
-from pacsklearn.kernel.plugins.kinds import API, Kind, imported, kinds_in, public_path
+from pacsklearn.kernel.plugins.kinds import API, Kind, imported, kinds_in
 
 GROUP: Final = "pacsklearn"
 

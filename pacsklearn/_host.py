@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 from pacsklearn._config import get_config
 from pacsklearn._fit_report import note_fits, stage
 from pacsklearn._optional import install_hint
 from pacsklearn._progress import bar
+from pacsklearn._rehearsal import rehearse
 from pacsklearn.kernel.host import Host
 
 if TYPE_CHECKING:  # found when the first plugin is asked for
@@ -24,6 +26,11 @@ class Surroundings(Host):
     fitted = staticmethod(note_fits)
     install_hint = staticmethod(install_hint)
 
+    def compiler(self) -> Any:
+        from pacsklearn._compiler import compiler
+
+        return compiler()
+
     def fast_fit(self) -> bool:
         return get_config()["fast_fit"]
 
@@ -31,6 +38,9 @@ class Surroundings(Host):
         from pacsklearn.estimators.model_digest import mark_released
 
         return mark_released(value, guarantee)
+
+    def rehearse(self, value: Any, guarantee: Callable[[], Guarantee]) -> None:
+        rehearse(value, lambda: self.marked(value, guarantee()))
 
     def plugins(self, find_entry_points: Any = None) -> Plugins:
         from pacsklearn._discovery import Plugins

@@ -42,6 +42,7 @@ def release(
     """Release a private model: fit on a secret half of the rows, add noise, write the model."""
     from joblib import parallel_config
 
+    from pacsklearn._rehearsal import rehearsed
     from pacsklearn.cli.recipe import (
         SLICED,
         auto_model,
@@ -54,7 +55,6 @@ def release(
         with_columns,
         words_of_columns,
     )
-    from pacsklearn.kernel.release.plan import rehearsed
     from pacsklearn.plots.report import privacy_report
 
     chooses = estimator is None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
 from pacsklearn.kernel.ledger.ledger import Ledger
+from pacsklearn.upkeep.log_contents import answers_named, n_answers
 
 if TYPE_CHECKING:  # the databases' clients are loaded when a ledger is opened
     from pacsklearn.kernel.ledger.store import LogBook
@@ -76,7 +77,7 @@ class AnswerTable:
         if not names:
             return {}
         dataset = self._store.founding.dataset
-        lines = self._store.read(lambda book: book.log.stored(dataset, responder, names))
+        lines = self._store.read(lambda book: answers_named(book.log, dataset, responder, names))
         answers = {}
         for _, name, value, margin, seal in lines:
             parts = bytes(name), bytes(value), bytes(margin)
@@ -138,7 +139,7 @@ class AnswerTable:
         def read(book: LogBook) -> dict[str, Any] | None:
             dataset, number = book.fold.founding.dataset, book.fold.beliefs.get(self._session)
             for responder, count in book.fold.n_answers.items():
-                if book.log.n_stored(dataset, responder) != count:
+                if n_answers(book.log, dataset, responder) != count:
                     raise LedgerCorruptedError(
                         book.fold.position.sequence, "has lost stored answers"
                     )

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
+from pacsklearn._public_path import public_path
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.plugins.kinds import public_path
 
 GUARANTEE: Final = "pacsklearn_guarantee_"
 """Attribute of a released model with what was promised about it, as JSON text."""

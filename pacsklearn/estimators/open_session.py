@@ -31,6 +31,7 @@ from pacsklearn.universe.codebook_reader import refuse_published
 from pacsklearn.universe.design import Fits
 from pacsklearn.universe.metrics import metric_or_auto
 from pacsklearn.universe.public_prior import DrawnToward
+from pacsklearn.universe.row_rules import check_is_estimator
 
 
 class OpenSession:
@@ -299,6 +300,7 @@ def _choices(
     ValueError
         When there is a prior and nothing that it says anything about.
     """
+    check_is_estimator(estimator)
     cost = metric_or_auto(metric)
     if prior is None:
         return ReleaseChoices(noise, cost, canonicalizer)

@@ -31,9 +31,8 @@ from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn.kernel.outputs.candidates import check_is_estimator
 from pacsklearn.universe.design import StatedDesign
-from pacsklearn.universe.row_rules import check_readable
+from pacsklearn.universe.row_rules import check_is_estimator, check_readable
 
 if TYPE_CHECKING:
     from pacsklearn.tabular.choosing.fit_plan import FitPlan

@@ -18,6 +18,7 @@ from pacsklearn.kernel.release.plan import Plan, PlannedSet
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.padding.padded_plan import PaddedPlan, is_one_sided
 from pacsklearn.universe.metrics import as_metric
+from pacsklearn.universe.row_rules import check_is_estimator
 
 
 class SessionReleases(OpenSession):
@@ -147,6 +148,7 @@ class SessionReleases(OpenSession):
         targets = planned_targets(self._procedure, len(planned), stated)
         for number, (one, target) in enumerate(zip(planned, targets, strict=True)):
             if hasattr(one, "fit"):
+                check_is_estimator(one)
                 prepare = partial(self._candidates, one, fit_params)
                 plans.append(ParameterPlan.of(one, prepare, target, ReleaseChoices(noise)))
             elif callable(one):

@@ -37,12 +37,20 @@ class Host(ABC):
         """Take a total, and what is to be told how much of it is done."""
 
     @abstractmethod
+    def compiler(self) -> Any:
+        """Return Numba's decorator; None where loops run by their references, bit for bit alike."""
+
+    @abstractmethod
     def fitted(self, together: int, one_by_one: int, reason: str) -> None:
         """Be told how candidates were fitted, and why not together."""
 
     @abstractmethod
     def marked(self, value: Any, guarantee: Guarantee) -> Any:
         """Give what leaves, where it is a model, the promise about it; the same value."""
+
+    @abstractmethod
+    def rehearse(self, value: Any, guarantee: Callable[[], Guarantee]) -> None:
+        """Try what will leave on public numbers, before it is charged; an error refuses it."""
 
     @abstractmethod
     def plugins(self, find_entry_points: Any = None) -> Source:

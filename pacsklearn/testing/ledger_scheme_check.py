@@ -17,6 +17,7 @@ from pacsklearn.kernel.ledger.log import Log, MovedError
 from pacsklearn.kernel.ledger.row import Row, founding_row
 from pacsklearn.testing.ledger_check import check_ledger
 from pacsklearn.testing.rule import Rule
+from pacsklearn.upkeep.log_contents import answers_named, answers_of, datasets_of
 
 _NAME: Final = "ward 7 \u00e4\U0001d11e '\"%?"
 _STORED: Final = {"session": "s", "responder": "r", "event": 1, "belief": None, "seal": None}
@@ -148,9 +149,9 @@ def _check_content(log: Log, other: Log, fold: Fold) -> None:
         "row": [other.row(_NAME, row.number) for row in plain] == plain,
         "read": [*other.read(_NAME, first)] == plain,
         "find": [other.find(_NAME, key) for key in keys] == plain[:2],
-        "datasets": other.datasets() == [_NAME],
-        "answers": [*other.answers(_NAME)] == [(plain[-1].number, each) for each in answers],
-        "stored": [bytes(x[1]) for x in other.stored(_NAME, "r1", [bytes([1, 0, 255])])]
+        "datasets": datasets_of(other) == [_NAME],
+        "answers": [*answers_of(other, _NAME)] == [(plain[-1].number, each) for each in answers],
+        "stored": [bytes(x[1]) for x in answers_named(other, _NAME, "r1", [bytes([1, 0, 255])])]
         == [bytes([1, 0, 255])],
     }
     with other.snapshot():

@@ -15,7 +15,6 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn.kernel.outputs.candidates import (
     check_fit_params,
-    check_is_estimator,
     check_wrapped,
 )
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
@@ -46,6 +45,24 @@ def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) 
         if name.endswith("sample_weight") and value is not None:
             _read(name, partial(check_array, value, ensure_2d=False, input_name=name))
     return X, y
+
+
+def check_is_estimator(estimator: Any) -> None:
+    """Refuse what is no estimator: a class, a name, a function.
+
+    Raises
+    ------
+    TypeError
+    """
+    is_class = isinstance(estimator, type)
+    if is_class or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        name = (estimator if is_class else type(estimator)).__name__
+        given = (
+            f"the class; give an instance, {name}()" if is_class else f"an object of type {name}"
+        )
+        raise TypeError(
+            f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
+        )
 
 
 def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from pacsklearn.kernel.ledger.row import Founding, Position
 from pacsklearn.kernel.ledger.sqlite_file import address_of
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
+from pacsklearn.upkeep.log_contents import answers_of, datasets_of
 from pacsklearn.upkeep.verification import joined, verified
 
 
@@ -136,7 +137,7 @@ def _verified(log: Log) -> dict[str, Fold]:
     """
     with log.snapshot():
         log.check()
-        return {name: verified(log.table(name), log.answers(name)) for name in log.datasets()}
+        return {name: verified(log.table(name), answers_of(log, name)) for name in datasets_of(log)}
 
 
 def _write(source: Log, folds: dict[str, Fold], target: Log) -> None:
@@ -147,7 +148,7 @@ def _write(source: Log, folds: dict[str, Fold], target: Log) -> None:
     for name, fold in folds.items():
         last = fold.last.number  # of a server others may have charged more in the meantime
         rows = (row for row in source.read(name, -1) if row.number <= last)
-        answers = (each for each in source.answers(name) if each[0] <= last)
+        answers = (each for each in answers_of(source, name) if each[0] <= last)
         target.append(name, None, [*joined(rows, answers)])
 
 

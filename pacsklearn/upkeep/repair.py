@@ -25,6 +25,7 @@ from pacsklearn.kernel.ledger.row import Row
 from pacsklearn.kernel.ledger.sqlite_file import address_of, check_free
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
+from pacsklearn.upkeep.log_contents import answers_of, datasets_of
 from pacsklearn.upkeep.verification import check_answers
 
 _LONGEST_WORDS: Final = 500
@@ -117,7 +118,7 @@ def _salvaged(log: Log, carved: list[Row]) -> list[_Salvage]:
     """Return all that can be read of each data set."""
     names, is_sound = {row.dataset for row in carved}, True
     with suppress(LedgerError):
-        names |= set(log.datasets())
+        names |= set(datasets_of(log))
     try:
         with log.snapshot():
             log.check()
@@ -197,7 +198,7 @@ class _Salvage:
             raise LedgerCorruptedError(0, "(the founding) is not the one that was written")
         answers: dict[int, tuple[Any, ...]] = {}
         with suppress(LedgerError):
-            for number, answer in log.answers(name):
+            for number, answer in answers_of(log, name):
                 answers[number] = (*answers.get(number, ()), answer)
         self.fold = Fold(good[0])
         self.kept, self.aside = good[:1], []

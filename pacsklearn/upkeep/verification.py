@@ -12,6 +12,7 @@ from pacsklearn.kernel.ledger.row import Position, Row, answers_digest
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.store import forget
 from pacsklearn.kernel.ledger.writer import run
+from pacsklearn.upkeep.log_contents import answers_of
 
 
 def verify_ledger(ledger: SharedLedger) -> Position:
@@ -57,7 +58,7 @@ def _verified(ledger: SharedLedger, position: Position | None) -> tuple[Position
         with log.snapshot():
             # The database first: from damaged pages any rows may be read.
             log.check()
-            fold = verified(log.table(dataset), log.answers(dataset))
+            fold = verified(log.table(dataset), answers_of(log, dataset))
             row = None if position is None else log.row(dataset, position.sequence)
         store.check(fold, log)
         return fold.position, row

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import PACPrivate
-from pacsklearn.kernel.plugins.kinds import public_path
+from pacsklearn._public_path import public_path
 from pacsklearn.tabular import Schema
 
 

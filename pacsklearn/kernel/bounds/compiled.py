@@ -10,14 +10,14 @@ another way on every kind of processor.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.host import host
 
 Function = Callable[..., Any]
 
@@ -59,7 +59,7 @@ class Loop:
     @cached_property
     def running(self) -> Function:
         """The compiled loop; its reference where numba is not used."""
-        njit = compiler()
+        njit = host().compiler()
         if njit is None:
             return self.reference
         try:
@@ -82,27 +82,6 @@ class Loop:
 def compiled(*, worth: int | None = None, **options: Any) -> Callable[[Function], Loop]:
     """Decorate a loop over arrays; see :class:`Loop`, other options are those of ``numba.njit``."""
     return lambda text: Loop(text, worth, options)
-
-
-@cache
-def compiler() -> Any:
-    """Return Numba's decorator; None where loops run by their references."""
-    try:
-        from numba import config, njit
-    except ModuleNotFoundError as missing:
-        if missing.name == "numba":
-            return None
-        reason = str(missing)
-    except ImportError as error:  # made for another numpy
-        reason = str(error)
-    else:
-        if not getattr(config, "USING_SVML", False):
-            return njit
-        # Intel's exponentials differ from the C library's in the last bit.
-        reason = "it uses Intel's short vector mathematics; set NUMBA_DISABLE_INTEL_SVML=1"
-    message = f"numba is installed and not used, loops run uncompiled: {reason}"
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
-    return None
 
 
 def exponentials(numbers: Floats) -> Floats:

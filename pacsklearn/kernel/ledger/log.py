@@ -26,7 +26,6 @@ _AT_ONCE: Final = 1000
 _ROW: Final = "SELECT dataset, number, key, line FROM log"
 _NEW_ROW: Final = "INSERT INTO log (dataset, number, key, line) VALUES (?, ?, ?, ?)"
 _NEW_ANSWER: Final = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)"
-_ANSWER: Final = "responder, name, value, margin, seal FROM answers WHERE dataset = ?"
 
 
 @final
@@ -302,11 +301,6 @@ class Log(ABC):
                 f"`pacsklearn ledger migrate {name}`."
             )
 
-    def datasets(self) -> list[str]:
-        """Return the names of all data sets."""
-        self.check_version()  # tables of another version cannot be read
-        return [row[0] for row in self.ask("SELECT dataset FROM log WHERE number = 0 ORDER BY 1")]
-
     def founding(self, dataset: str) -> Row:
         """Return the first row.
 
@@ -362,33 +356,6 @@ class Log(ABC):
             # where garbage is collected.
             for row in self._connected().execute(question, (dataset,)):
                 yield Row(*row)
-
-    def stored(self, dataset: str, responder: str, names: Sequence[bytes]) -> list[Any]:
-        """Return the stored answers with any of some names."""
-        lines = []
-        for start in range(0, len(names), _AT_ONCE // 2):
-            some = names[start : start + _AT_ONCE // 2]
-            marks = ", ".join("?" * len(some))
-            question = f"SELECT {_ANSWER} AND responder = ? AND name IN ({marks})"
-            lines += self.ask(question, dataset, responder, *some)
-        return lines
-
-    def n_stored(self, dataset: str, responder: str) -> int:
-        """Return how many answers of a responder there are."""
-        question = "SELECT count(*) FROM answers WHERE dataset = ? AND responder = ?"
-        return int(self.ask(question, dataset, responder)[0][0])
-
-    def answers(self, dataset: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield all stored answers with the numbers of their rows, in the order of these."""
-        last: tuple[Any, ...] = -1, "", b""
-        question = (
-            f"SELECT number, {_ANSWER} AND (number, responder, name) > (?, ?, ?) "
-            f"ORDER BY number, responder, name LIMIT {_AT_ONCE}"
-        )
-        while lines := self.ask(question, dataset, *last):
-            for line in lines:
-                yield line[0], (line[1], *map(bytes, line[2:]))
-            last = lines[-1][:3]
 
 
 def waits(seconds: float | None = None) -> Iterator[None]:

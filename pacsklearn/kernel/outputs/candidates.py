@@ -171,24 +171,6 @@ class Candidates:
         return CandidateOutputs(aligned, first.layout, reference, form, X)
 
 
-def check_is_estimator(estimator: Any) -> None:
-    """Refuse what is no estimator: a class, a name, a function.
-
-    Raises
-    ------
-    TypeError
-    """
-    is_class = isinstance(estimator, type)
-    if is_class or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
-        name = (estimator if is_class else type(estimator)).__name__
-        given = (
-            f"the class; give an instance, {name}()" if is_class else f"an object of type {name}"
-        )
-        raise TypeError(
-            f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
-        )
-
-
 def check_wrapped(estimator: Any) -> None:
     """Refuse an estimator that cannot be fitted on candidates, before any row is looked at.
 

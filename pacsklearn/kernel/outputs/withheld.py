@@ -12,7 +12,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Final, cast, final
 
 try:
@@ -73,19 +73,19 @@ def silence() -> Iterator[None]:
         withheld() as kinds,
         _interruptible(_DESCRIPTORS, object()),
         open(os.devnull, "w", encoding="utf-8") as nowhere,  # noqa: PTH123
-        redirect_stdout(nowhere),
-        redirect_stderr(nowhere),
     ):
+        before = sys.stdout, sys.stderr
         try:
+            sys.stdout = sys.stderr = nowhere
             yield
         finally:
+            sys.stdout, sys.stderr = before
             _BLOCKS.end_threads(kinds)
 
 
 @contextmanager
 def _interruptible(blocks: _Descriptors | _Blocks, block: Any) -> Iterator[None]:
-    """Enter a block, and leave it whatever interrupts either: every step can be taken again."""
-    # Begun inside, ended twice where an interrupt comes between: Ctrl-C leaves nothing withheld.
+    """Enter inside, leave twice where an interrupt comes: Ctrl-C leaves nothing withheld."""
     try:
         blocks.enter(block)
         yield

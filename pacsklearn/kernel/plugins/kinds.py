@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, TypeVar, final
 
 import pluggy
+
+from pacsklearn.kernel.host import host
 
 API: Final = 1
 """Number of the hook specification, which a module of hooks states as ``pacsklearn_api``."""
@@ -131,46 +132,7 @@ def public_names(cls: type) -> tuple[str, ...]:
         return ()
     path = module.split(".")
     private = [i for i, part in enumerate(path) if part.startswith("_")]
-    names = [public_name(f"{module}.{qualname}"), ".".join(public_path(cls))]
+    names = [public_name(f"{module}.{qualname}"), host().target(cls).replace(":", ".")]
     if private and private[0] > 0:
         names.append(public_name(".".join([*path[: private[0]], qualname])))
     return tuple(dict.fromkeys(names))
-
-
-def public_path(thing: Any) -> tuple[str, str]:
-    """Return the shortest module that users can import an object from, and its name there.
-
-    Files name things this way: a module that moves inside its package changes none of them.
-
-    Parameters
-    ----------
-    thing : class or function
-
-    Returns
-    -------
-    module, name : str
-        The module it was defined in where no public one holds it.
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> public_path(LinearSVC)
-    ('sklearn.svm', 'LinearSVC')
-    """
-    module = str(getattr(thing, "__module__", None) or "")
-    name = str(getattr(thing, "__qualname__", None) or getattr(thing, "__name__", ""))
-    parts = module.split(".")
-    for i, part in enumerate(parts):
-        # Private modules may move: no file names them.
-        if part.startswith("_") and part != "__main__":
-            break
-        shorter = ".".join(parts[: i + 1])
-        if _named(sys.modules.get(shorter), name) is thing:
-            return shorter, name
-    return module, name
-
-
-def _named(module: Any, name: str) -> Any:
-    for part in name.split("."):
-        module = getattr(module, part, None)
-    return module

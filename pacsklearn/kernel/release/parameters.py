@@ -14,12 +14,11 @@ from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Target
-from pacsklearn.kernel.outputs.candidates import Fittable, check_is_estimator, check_wrapped
+from pacsklearn.kernel.outputs.candidates import Fittable, check_wrapped
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.plan import Part, Plan, chosen_backend
 from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.kernel.secret.space import RowSpace
@@ -128,7 +127,6 @@ class ParameterPlan(Plan):
         choices: ReleaseChoices,
     ) -> Self:
         """Fit the candidates of ``prepare``, once the plugins are known to be there."""
-        check_is_estimator(estimator)
         check_wrapped(estimator)
         plugins, canonicalizer = registry(), choices.canonicalizer
         choices.reading.check(estimator)
@@ -159,12 +157,6 @@ class ParameterPlan(Plan):
             if not self._first:
                 self._first[name] = law
         return law
-
-    def estimated(self) -> NoiseLaw:
-        """Return the law that releases are simulated by: see ``NoiseBackend.estimate``."""
-        with stage("calibration"):
-            support = self.outputs.support(opening_belief(self.space.weights))
-            return self.backend.estimate(support, self.target, self.cost)
 
     @property
     def n_outputs(self) -> int:

@@ -1,19 +1,16 @@
-"""A release up to what needs the secret: planned, alone or with others, and rehearsed."""
+"""A release up to what needs the secret: planned, alone or with others."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.host import host
 from pacsklearn.kernel.ledger.event import Event, LatticeNoise, Provenance
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.noise_law import Target
@@ -219,30 +216,3 @@ def chosen_backend(noise: Any, target: Target) -> tuple[Any, Provenance]:
         noise = "logdet" if target.criterion is None else "criterion"
     plugins = registry()
     return plugins.noise_backend(noise), plugins.provenance("noise_backend", noise)
-
-
-@contextmanager
-def rehearsed(check: Callable[[Any], object]) -> Iterator[None]:
-    """Have models that are about to be released in this block tried before they are charged.
-
-    Parameters
-    ----------
-    check : callable
-        Called with a model of public numbers, marked as the release will be; what it raises ends
-        the release, and nothing is charged.
-    """
-    token = _CHECK.set(check)
-    try:
-        yield
-    finally:
-        _CHECK.reset(token)
-
-
-def rehearse(value: Any, guarantee: Callable[[], Any]) -> None:
-    """Show a decoded model to the block's check, if there is one; a value is no model."""
-    check = _CHECK.get()
-    if check is not None and hasattr(value, "get_params"):
-        check(host().marked(value, guarantee()))
-
-
-_CHECK: ContextVar[Callable[[Any], object] | None] = ContextVar("rehearsal", default=None)

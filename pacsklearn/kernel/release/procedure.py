@@ -20,7 +20,7 @@ from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.certificate import LATER, SessionCertificate, certified_membership
-from pacsklearn.kernel.release.plan import Details, Plan, Step, rehearse
+from pacsklearn.kernel.release.plan import Details, Plan, Step
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.release.terms import Terms
 
@@ -114,7 +114,7 @@ class Procedure(ABC):
             # afterwards would lose what was paid for, and could be about what was drawn.
             described = plan.event(law, self.account.own.unit, self.n_candidates)
             for part in plan.parts(law, plan.example(law)):
-                rehearse(part.value, lambda: self.guarantee_after(described, plan, law))
+                host().rehearse(part.value, lambda: self.guarantee_after(described, plan, law))
             # To answers the curator consented, up to the ceiling, when their responder was made.
             if not described.is_adaptive:
                 self.check_hides(described, plan, law)

@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
+from pacsklearn._public_path import public_path
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.kernel.plugins.kinds import public_path
 from pacsklearn.srpp.scenarios.checks import pair_indices
 from pacsklearn.srpp.scenarios.scenario import CONFIDENCE, Scenario, SecretColumn, World, Worlds
 

@@ -14,20 +14,23 @@ import joblib
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
+from pacsklearn._fit_report import stage
 from pacsklearn.estimators.alternatives import Alternatives, ChosenPlan, Prepare
 from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.joint.shared_work import shared_work
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn.kernel.outputs.candidates import Candidates, check_is_estimator
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.release.account import opening_belief
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of, tempered
 from pacsklearn.tabular.choosing.simulated_releases import SEED
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
-from pacsklearn.universe.row_rules import check_readable
+from pacsklearn.universe.row_rules import check_is_estimator, check_readable
 from pacsklearn.universe.steps import steps_of
 
 MOST_OPTIONS = 64
@@ -287,7 +290,7 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
     best: tuple[Utility, Option, ParameterPlan] | None = None
     for option, ladder in zip(options, ladders, strict=True):
         plan = prepare(option.estimator)
-        law = plan.estimated()
+        law = _estimated(plan)
         expected = partial(judge.utility, option.name, plan, temperatures=ladder, law=law)
         score = expected(n_releases=_RELEASES if best is None else FIRST_RELEASES)
         if best is not None and score.behind(best[0], in_merit=True) <= _HOPELESS:
@@ -390,3 +393,10 @@ def _fixed_facts(estimator: Any) -> Iterator[tuple[str, str, Any]]:
         # None becomes the public seed 0 in every candidate.
         stated = 0 if name == "random_state" and value is None else value
         yield type(params.get(owner, estimator)).__name__, name, stated
+
+
+def _estimated(plan: ParameterPlan) -> NoiseLaw:
+    """Return the law that releases are simulated by: see ``NoiseBackend.estimate``."""
+    with stage("calibration"):
+        support = plan.outputs.support(opening_belief(plan.space.weights))
+        return plan.backend.estimate(support, plan.target, plan.cost)

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from pacsklearn import PACPrivate, PrivacySession, Subsets
+from pacsklearn._rehearsal import rehearsed
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
-from pacsklearn.kernel.release.plan import rehearsed
 from pacsklearn.plugins import Canonicalizer, Encoding, Layout, register, unregister
 
 X = np.random.default_rng(0).normal(size=(120, 3))

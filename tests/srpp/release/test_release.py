@@ -10,11 +10,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import SRPPPrivate
+from pacsklearn._rehearsal import rehearsed
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError, ScenarioError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
-from pacsklearn.kernel.release.plan import rehearsed
 from pacsklearn.srpp import Noise, Renyi, Scenario, SliceProfile, Slices
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from pacsklearn._public_path import public_path
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.plugins.kinds import public_path
 
 SCHEMA: Final = "pacsklearn-card/1"
 

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from pacsklearn._public_path import public_path
 from pacsklearn.estimators.archive import canonical_json, packed
 from pacsklearn.estimators.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.estimators.model_file import to_file
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
-from pacsklearn.kernel.plugins.kinds import public_path
 from pacsklearn_publish.bundle import SCHEMA, Names, load_bundle
 from pacsklearn_publish.card import model_card
 from pacsklearn_publish.card_record import card_record, checked_about
