@@ -65,12 +65,6 @@ class GaussianMixture:
         """Candidates of positive weight."""
         return int(np.count_nonzero(self.weights))
 
-    @property
-    def entropy(self) -> float:
-        """Entropy of the belief, in nats."""
-        positive = self.weights[self.weights > 0]
-        return float(-np.sum(positive * np.log(positive)))
-
     def draws(self, n: int, generator: np.random.Generator) -> Iterator[MixtureDraws]:
         """Yield ``n`` independent releases, in blocks that bound the memory.
 

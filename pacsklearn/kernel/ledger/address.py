@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from pacsklearn.exceptions import LedgerError, UnknownNameError
 from pacsklearn.kernel.host import host
@@ -52,13 +51,3 @@ def without_password(address: str) -> str:
     hidden = re.sub(r"(://[^:/@?]*):[^/?]*@", r"\1:***@", address)
     hidden = re.sub(r"(://[^:/@?]*):.*@(?=[^@]*$)", r"\1:***@", hidden)
     return re.sub(r"([?&]\w*(?:password|passfile)=)[^&]*", r"\1***", hidden, flags=re.IGNORECASE)
-
-
-def hide(text: str, address: str) -> str:
-    """Return the words of a driver without the passwords that an address holds."""
-    secret = re.findall(
-        r"://[^:/@?]*:(.*)@(?=[^@]*$)|[?&]\w*password=([^&]*)", address, re.IGNORECASE
-    )
-    for each in {word for pair in secret for word in pair if word}:
-        text = text.replace(each, "***").replace(unquote(each), "***")
-    return text

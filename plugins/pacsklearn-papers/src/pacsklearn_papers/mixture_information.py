@@ -59,7 +59,7 @@ def mixture_information(
     0.6931
     """
     values = _leakages(mixture, n_draws, generator)
-    known = math.log(mixture.n_possible) - mixture.entropy
+    known = math.log(mixture.n_possible) - entropy_of(mixture)
     return InformationEstimate(
         max(float(np.mean(values)) - known, 0.0),
         float(np.std(values) / math.sqrt(n_draws)),
@@ -96,8 +96,14 @@ def certified_information(
     highest = math.log(mixture.n_possible)
     bound = upper_mean_bound(values, 0.0, highest, gamma)
     # Outward: the entropy is a sum of at most a few thousand rounded terms.
-    return min(bound - (highest - mixture.entropy) * (1 - 1e-12), mixture.entropy) + 1e-12
+    return min(bound - (highest - entropy_of(mixture)) * (1 - 1e-12), entropy_of(mixture)) + 1e-12
 
 
 def _leakages(mixture: GaussianMixture, n_draws: int, generator: np.random.Generator) -> np.ndarray:
     return np.concatenate([leakage(mixture, draws) for draws in mixture.draws(n_draws, generator)])
+
+
+def entropy_of(mixture: GaussianMixture) -> float:
+    """Return the entropy of the belief, in nats."""
+    positive = mixture.weights[mixture.weights > 0]
+    return float(-np.sum(positive * np.log(positive)))

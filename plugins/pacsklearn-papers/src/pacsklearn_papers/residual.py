@@ -20,7 +20,7 @@ from pacsklearn.kernel.noise.certified import (
 from pacsklearn.kernel.noise.lattice import LogdetBackend, generator_for, lattice_slack, opened
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn_papers.mixture_information import certified_information, leakage
+from pacsklearn_papers.mixture_information import certified_information, entropy_of, leakage
 from pacsklearn_papers.residual_covariance import residual_covariance
 
 # Draws on which the size of the certificate's margin is tried out.
@@ -112,7 +112,7 @@ class ResidualBackend(CertifiedBackend):
         rehearsal = GaussianMixture(signals, support.weights)
         n = min(self.n_certificate, _REHEARSAL)
         blocks = list(rehearsal.draws(n, generator_for(support, "residual", "room")))
-        known = math.log(rehearsal.n_possible) - rehearsal.entropy
+        known = math.log(rehearsal.n_possible) - entropy_of(rehearsal)
         log_term = math.log(4 / self.gamma)
 
         def log_ratio(log_factor: float) -> float:

@@ -12,7 +12,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, posteriors
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
-from pacsklearn_papers.mixture_information import leakage
+from pacsklearn_papers.mixture_information import entropy_of, leakage
 
 # Directions that the others tell anyway may do with less and less noise; this much is left.
 _LEAST_SHARE = 1e-8
@@ -101,7 +101,7 @@ def _stratified(weights: Floats, n: int, generator: np.random.Generator) -> NDAr
 
 
 def _information(mixture: GaussianMixture, draws: MixtureDraws) -> float:
-    known = math.log(mixture.n_possible) - mixture.entropy
+    known = math.log(mixture.n_possible) - entropy_of(mixture)
     return float(np.mean(leakage(mixture, draws))) - known
 
 

@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn_papers.mixture_information import InformationEstimate, mixture_information
+from pacsklearn_papers.mixture_information import (
+    InformationEstimate,
+    entropy_of,
+    mixture_information,
+)
 
 
 def intrinsic_privacy(weights: ArrayLike, reference: ArrayLike | None = None) -> float:
@@ -148,7 +152,7 @@ def joint_remaining_entropy(
     """
     mixture = GaussianMixture(np.hstack(list(signals)), _pair(weights, None)[0])
     estimate = mixture_information(mixture, n_draws, generator)
-    return InformationEstimate(mixture.entropy - estimate.nats, estimate.standard_error)
+    return InformationEstimate(entropy_of(mixture) - estimate.nats, estimate.standard_error)
 
 
 def _pair(

@@ -12,9 +12,10 @@ import psycopg.conninfo
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger import log as patience
-from pacsklearn.kernel.ledger.address import hide, without_password
+from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.log import VERSION, Log, UnreachableError, scripts
 from pacsklearn.kernel.ledger.row import Position, Row
+from pacsklearn.upkeep.driver_words import hide
 
 SCHEMA: Final = "pacsklearn"
 """Where the tables are."""

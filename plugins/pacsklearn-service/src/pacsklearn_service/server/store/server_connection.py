@@ -7,7 +7,7 @@ from typing import Any, Final, final
 import psycopg
 from psycopg.rows import dict_row
 
-from pacsklearn.kernel.ledger.address import hide
+from pacsklearn.upkeep.driver_words import hide
 from pacsklearn_service.server.store.connection import Connection
 
 _SCHEMA: Final = "pacsklearn_service"
