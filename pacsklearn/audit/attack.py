@@ -283,8 +283,7 @@ class Attack(ABC):
     @final
     def can_play(self, game: Game) -> bool:
         """Return whether the game offers all that the attack needs."""
-        kinds = {"units": game.members is not None, "secrets": game.members is None}
-        return all(kinds[need] if need in kinds else hasattr(game, need) for need in self.needs)
+        return all(map(game.offers, self.needs))
 
     def played(self, subject: Subject, seed: int) -> Game:
         """Return the game that is attacked: what a subject offers, or one with rows put in."""

@@ -58,10 +58,19 @@ class Game(ABC):
         Prior probability of each candidate.
     members : ndarray of bool of shape (m, n_units), or None
         Is unit ``u`` in candidate ``i``; None where secrets are not subsets.
+    beyond : tuple of str
+        Attributes beyond this interface that attacks may ask for, as ``"confidences"``.
     """
 
     prior: Floats
     members: NDArray[np.bool_] | None = None
+    beyond: tuple[str, ...] = ()
+
+    def offers(self, what: str) -> bool:
+        """Return whether it is about ``"units"``, or other ``"secrets"``, or offers so much."""
+        if what in ("units", "secrets"):
+            return (self.members is None) == (what == "secrets")
+        return what in self.beyond
 
     @abstractmethod
     def bound(self, blind: float) -> float | None:
@@ -100,6 +109,9 @@ class WrappedGame(Game):
         if name == "_game":  # a copy under construction
             raise AttributeError(name)
         return getattr(self._game, name)
+
+    def offers(self, what: str) -> bool:
+        return self._game.offers(what)
 
     def bound(self, blind: float) -> float | None:
         return self._game.bound(blind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -19,6 +20,9 @@ from pacsklearn.kernel.release.parameters import ParameterPlan
 
 # Numbers of models and of confidences that are kept: 128 MB.
 _MOST_NUMBERS = 2**24
+
+
+_ALWAYS = ("models", "labels", "confidences", "numbers", "candidate_numbers")
 
 
 @final
@@ -63,6 +67,8 @@ class ReplayedGame(CandidateGame):
         self.space = self._releases[0].space.row_subsets()
         super().__init__(self.space, information)
         self._X, self._y, self._encoded = X, y, EncodedRows()
+        there = (("features", self._table is not None), ("targets", y is not None))
+        self.beyond = (*_ALWAYS, *(name for name, is_there in there if is_there))
         self.canaries = tuple(canaries)
         self._candidate_numbers: Floats | None = None
         size = sum(release.outputs.vectors.shape[1] for release in self._releases)
@@ -117,16 +123,20 @@ class ReplayedGame(CandidateGame):
         names = getattr(self._X, "columns", None)
         return model.predict(X if names is None else type(self._X)(X, columns=names))
 
-    @property
-    def features(self) -> Floats:
-        """The first row of each unit, where rows are numbers; shape (n_units, n_features)."""
+    @cached_property
+    def _table(self) -> Floats | None:
         try:
             table = np.asarray(self._X, dtype=np.float64)
         except (TypeError, ValueError):
-            raise AttributeError("features: the rows are no dense table of numbers.") from None
-        if table.ndim != 2:
+            return None
+        return table if table.ndim == 2 else None
+
+    @property
+    def features(self) -> Floats:
+        """The first row of each unit, where rows are numbers; shape (n_units, n_features)."""
+        if self._table is None:
             raise AttributeError("features: the rows are no dense table of numbers.")
-        return np.asarray(table[self._first_rows()])
+        return np.asarray(self._table[self._first_rows()])
 
     @property
     def targets(self) -> NDArray[Any]:

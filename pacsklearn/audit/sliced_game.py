@@ -73,6 +73,8 @@ class SlicedGame(Game):
     protected nothing is promised about it.
     """
 
+    beyond = ("figures",)
+
     def __init__(
         self,
         calibrated: CalibratedWorlds | Sequence[CalibratedWorlds],

@@ -114,6 +114,8 @@ class TranscriptGame(CandidateGame):
 
     released: ClassVar[str] = "answers"
 
+    beyond = ("prices",)
+
     def __init__(
         self,
         predictions: ArrayLike,

@@ -19,6 +19,8 @@ MEMBERS = np.array([[i >> bit & 1 for bit in range(3)] for i in range(8)], dtype
 class Confident(Game):
     """Confidence in unit u is normal with mean shift[u] for members and variance factor**2."""
 
+    beyond = ("confidences",)
+
     def __init__(self, shift, factor=1.0, prior=None, information=1.0):
         self.shift, self.factor, self.information = np.asarray(shift), factor, information
         self._prior = np.full(8, 1 / 8) if prior is None else np.asarray(prior)

@@ -139,7 +139,7 @@ def test_an_attack_of_a_plugin_joins_by_what_it_needs(sound):
     try:
         assert "coin" in {result.attack for result in run_audit(sound, X, y, n_trials=20).results}
         secrets = example_games().sound
-        assert Coin().can_play(secrets) is hasattr(secrets, "confidences")
+        assert Coin().can_play(secrets) is secrets.offers("confidences") is False
     finally:
         unregister(Coin)
 

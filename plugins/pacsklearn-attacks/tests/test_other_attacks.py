@@ -83,6 +83,8 @@ def test_canaries_are_outliers_at_the_end():
 class Digits(Naming):
     """Publishes doubles; ``noise`` says how they come about."""
 
+    beyond = ("numbers", "candidate_numbers")
+
     candidate_numbers = np.random.default_rng(0).normal(size=(4, 60))
 
     def __init__(self, noise):

@@ -24,6 +24,7 @@ class Leaking(Game):
     game: TranscriptGame
     leak: str
 
+    beyond = ("prices",)
     prior = property(lambda self: self.game.prior)
     members = property(lambda self: self.game.members)
     information = property(lambda self: self.game.information)

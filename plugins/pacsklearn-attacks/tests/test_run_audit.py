@@ -89,6 +89,7 @@ def test_a_leaf_that_bypasses_the_noise_is_caught(sound, monkeypatch):
         return numbers
 
     class Watching(Game):  # a Game that tells the leak which secret was drawn
+        beyond = ("numbers", "candidate_numbers")
         prior, members = property(lambda s: game.prior), property(lambda s: game.members)
         candidate_numbers = property(lambda s: own)
 

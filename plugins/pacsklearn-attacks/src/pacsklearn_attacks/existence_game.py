@@ -28,6 +28,8 @@ class ExistenceGame(Game):
         All fitted numbers of a model when not given.
     """
 
+    beyond = ("published",)
+
     def __init__(
         self,
         worlds: Sequence[Callable[[np.random.Generator], Any]],

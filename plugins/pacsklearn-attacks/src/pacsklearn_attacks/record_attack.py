@@ -49,7 +49,7 @@ class RecordAttack(Attack):
             )
         features = np.asarray(game.features)
         known = np.flatnonzero(members.all(axis=0))
-        targets = np.asarray(game.targets)[known] if hasattr(game, "targets") else None
+        targets = np.asarray(game.targets)[known] if game.offers("targets") else None
         records = features[own]
         scale = np.maximum(features.std(axis=0), np.finfo(np.float64).tiny)
 

@@ -47,6 +47,8 @@ class TrainingGame(Game):
     attacks look at ``released``, the model.
     """
 
+    beyond = ("confidences",)
+
     def __init__(
         self,
         train: Callable[[Any, Any, int], Any],
