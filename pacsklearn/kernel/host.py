@@ -50,7 +50,7 @@ class Host(ABC):
 
     @abstractmethod
     def rehearse(self, value: Any, guarantee: Callable[[], Guarantee]) -> None:
-        """Try what will leave on public numbers, before it is charged; an error refuses it."""
+        """Rehearse what will leave on public numbers, before it is charged; an error refuses it."""
 
     @abstractmethod
     def plugins(self, find_entry_points: Any = None) -> Source:

@@ -63,8 +63,8 @@ def _verified(ledger: SharedLedger, position: Position | None) -> tuple[Position
         store.check(fold, log)
         return fold.position, row
 
-    found: tuple[Position, Row | None] = run(store.address, verify)
-    return found
+    last: tuple[Position, Row | None] = run(store.address, verify)
+    return last
 
 
 def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Fold:

@@ -85,7 +85,7 @@ def silence() -> Iterator[None]:
 
 @contextmanager
 def _interruptible(blocks: _Descriptors | _Blocks, block: Any) -> Iterator[None]:
-    """Enter inside, leave twice where an interrupt comes: Ctrl-C leaves nothing withheld."""
+    """Hold a block open, left twice where an interrupt comes: Ctrl-C leaves nothing withheld."""
     try:
         blocks.enter(block)
         yield
