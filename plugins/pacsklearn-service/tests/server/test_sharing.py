@@ -174,4 +174,4 @@ def audit(new_house: Any, address: str, callers: list[Caller]) -> None:
         again = heir.call("POST", f"/v2/models/{each.name}/infer", user="ann", json=v2(rows[:told]))
         assert again.json()["outputs"][0]["data"] == [label for label, _ in each.told]
         assert again.json()["parameters"]["charged"] == 0.0
-        heir.coordinator.catalog.ledger(each.name).verify()
+        verify_ledger(heir.coordinator.catalog.ledger(each.name))
