@@ -24,6 +24,7 @@ from pacsklearn import (
     Student,
     Subsets,
 )
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.priors import Range
@@ -64,7 +65,7 @@ def test_a_student_predicts_for_nothing(model: PACPrivate, halves: Any) -> None:
 def test_the_whole_budget_is_spent_on_what_is_contested(model: PACPrivate, halves: Any) -> None:
     with PrivacySession(*halves[:2], budget=Nats(1), secret=Subsets(16)) as session:
         teacher = session.responder(SVC(), max_answers=100)
-        contested = teacher.preview(with_crossed(halves[2])).n_contested
+        contested = preview(teacher, with_crossed(halves[2])).n_contested
     assert model.guarantee_.spent <= 1 / 16
     assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
     queries = dict(model.guarantee_.details)["queries"]

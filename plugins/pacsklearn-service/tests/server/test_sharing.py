@@ -18,6 +18,8 @@ import pytest
 from service_house.house import House, contested_rows, table, v2
 from service_house.live import Live, patience
 
+from pacsklearn.upkeep.verification import verify_ledger
+
 STEP = 2.0**-12
 KEY = bytes(range(32))
 NAMES = [f"clinic{i}" for i in range(5)]
