@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from tabular_data import TABLES  # beside this file
 
 from pacsklearn import PrivacySession
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.tabular import SchemaEncoder
 from pacsklearn.tabular.choosing.families import teacher
 from pacsklearn.tabular.students.teaching import learned
@@ -72,7 +73,7 @@ def one_split(name: str, n_rows: int, seed: int, budget: float, found: dict[Any,
     X, asked = X.reset_index(drop=True), asked.reset_index(drop=True)
     with PrivacySession(X, y, budget=budget) as session:
         model = teacher(table.schema, n_classes=2)
-        contested = session.responder(model, max_answers=len(asked)).preview(asked).n_contested
+        contested = preview(session.responder(model, max_answers=len(asked)), asked).n_contested
         responder = session.responder(model, max_answers=max(contested, 1))
         answers = responder.answer(asked)
     for student, estimator in students(table.schema).items():
