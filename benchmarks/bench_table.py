@@ -31,7 +31,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate
+from pacsklearn import AutoPrivateClassifier, Membership, PACPrivate
+
+CAP = Membership(0.60)
 
 
 def write(folder: Path, n_rows: int, p: int, file_rows: int) -> None:
@@ -65,13 +67,13 @@ class Traffic:
         DaskEngine.run = self.run
 
 
-def measured(name: str, estimator: Any, table: Table, client: Any) -> list[Any]:
+def measured(name: str, model: Any, table: Table, client: Any) -> list[Any]:
     """Passes, seconds and peak memory of one fit; processor time of workers."""
     before = {} if client is None else client.run(time.process_time)
     with warnings.catch_warnings(), Traffic() as traffic:
         warnings.simplefilter("ignore")
         begun, cpu = time.perf_counter(), time.process_time()
-        PACPrivate(estimator).fit(table)
+        model.fit(table)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
     after = {} if client is None else client.run(time.process_time)
     each = [after[worker] - before[worker] for worker in after]
@@ -121,10 +123,12 @@ def main() -> None:
             folder = Path(place)
             write(folder, n_rows, options.columns, file_rows)
             scaled = make_pipeline(StandardScaler(), LogisticRegression())
-            for name, estimator, target in [
-                ("PCA(5)", PCA(5), None),
-                ("LogisticRegression", LogisticRegression(), "y"),
-                ("scaled LogisticRegression", scaled, "y"),
+            for name, model, target in [
+                ("PCA(5)", PACPrivate(PCA(5)), None),
+                ("LogisticRegression", PACPrivate(LogisticRegression()), "y"),
+                ("scaled LogisticRegression", PACPrivate(scaled), "y"),
+                ("capped LogisticRegression", PACPrivate(scaled, budget=CAP), "y"),
+                ("Auto by a cap", AutoPrivateClassifier(budget=CAP), "y"),
             ]:
                 if options.only and not any(name.startswith(one) for one in options.only):
                     continue
@@ -137,7 +141,7 @@ def main() -> None:
                     classes=classes,
                     engine=None if client is None else "dask",
                 )
-                lines.append(measured(name, estimator, table, client))
+                lines.append(measured(name, model, table, client))
                 print("  ", *lines[-1], flush=True)
     titles = [
         "model",

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from pacsklearn_bigdata import Table
+from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import HashedDesign
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -135,3 +137,12 @@ def test_a_regressor_that_nothing_helps() -> None:
         table_with(1.0, target=0, features=[1, 3])
     )
     assert np.isfinite(model.predict(rows_with(1.0)[:5, [1, 3]])).all()
+
+
+def test_candidates_that_coincide_are_refused() -> None:
+    rows = np.random.default_rng(0).normal(size=(6, 2))
+    people = pd.DataFrame(np.repeat(rows, 3, axis=0)).assign(person=np.arange(18) // 3)
+    with pytest.raises(TableError, match="are the same"):
+        PACPrivate(PCA(1)).fit(Table(rows))
+    with pytest.raises(TableError, match="are the same"):
+        PACPrivate(PCA(1)).fit(Table(people, unit="person"))

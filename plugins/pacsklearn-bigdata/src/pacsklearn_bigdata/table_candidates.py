@@ -29,6 +29,7 @@ from pacsklearn.kernel.outputs.outputs import (
 from pacsklearn.kernel.outputs.run import Stage, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import fit_subset, joint_models, seeded_clone
 from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.secret.packed_subsets import distinct_subsets
 from pacsklearn.universe.steps import steps_of
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import HashedDesign
@@ -161,6 +162,14 @@ class TableCandidates:
         begin = partial(fitter.table_sums, n_classes=0 if classes is None else len(classes))
         sums = table.total(_Work(design, coded, begin))
         sample, failed = table.profile.sample, list[TableError]()
+        # Rule 12: of candidates that coincide there are fewer than would be stated.
+        if int(distinct_subsets(self.space.sample.packed, design.n_subsets).max()) < (
+            design.n_subsets - 1
+        ):
+            raise TableError(
+                f"secret: some of the {design.n_subsets} subsets of {table.profile.n_units} units "
+                "are the same; give more rows, or secret=Subsets(n) with a smaller n."
+            )
 
         def total(work: BatchWork) -> list[Any]:
             try:
