@@ -20,11 +20,10 @@ from sklearn.model_selection import train_test_split
 from pacsklearn.datasets import load_adult
 from pacsklearn.estimators.answer_kinds import answer_kind
 from pacsklearn.estimators.game_procedure import game_procedure
-from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
 from pacsklearn.kernel.secret.secret_space import SecretSpace

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from report import Figures, print_table
 from threadpoolctl import threadpool_limits
 
-from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.kernel.answers.engine import Stop
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.belief import uniform_belief
-from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 
 M = 128
 STEP_BUDGET = 2.0**-20
@@ -61,7 +60,7 @@ def ours(codes: Codes, secret: int) -> tuple[float, int, float]:
             drawn += told.noise_used
             if told.stop is Stop.NOISE:
                 asked = time.perf_counter()
-                noise = np.concatenate([noise, pool.noise(NOISE_AT_ONCE)])
+                noise = np.concatenate([noise, pool.take(NOISE_AT_ONCE)])
                 waited += time.perf_counter() - asked
         seconds = time.perf_counter() - start
     return seconds, drawn, waited

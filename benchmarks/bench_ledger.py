@@ -29,7 +29,6 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import Nats, Subsets
-from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.belief import uniform_belief
@@ -39,7 +38,7 @@ from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
-from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.verification import verify_ledger
 
@@ -87,7 +86,7 @@ def answer_all(
     for first in range(0, len(codes), batch):
         part = codes[first : first + batch]
         contested = int((part != part[:, :1]).any(axis=1).sum())
-        told = LabelEngine().answer(part, 3, belief, STEP_BUDGET, pool.noise(2 * contested))
+        told = LabelEngine().answer(part, 3, belief, STEP_BUDGET, pool.take(2 * contested))
         charge = float(told.charges.sum())
         event = LatticeNoise(
             "responses",

@@ -13,14 +13,13 @@ from pacsklearn.audit.adversary import Adversary
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.estimators.answer_kinds import LabelKind, ValueKind, answer_kind
 from pacsklearn.estimators.game_procedure import game_procedure
-from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.estimators.prediction_table import PredictionTable
 from pacsklearn.estimators.stored_answers import StoredAnswers
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.account import Secret

@@ -11,12 +11,12 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.estimators.answer_table import AnswerTable
 from pacsklearn.estimators.ledger_answers import LedgerAnswers
 from pacsklearn.estimators.model_digest import model_digest
-from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.estimators.stored_answers import ResponderState, StoredAnswers
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
+from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
 from pacsklearn.kernel.release.procedure import ReleaseProcedure

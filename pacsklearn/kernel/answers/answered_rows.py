@@ -17,7 +17,7 @@ from pacsklearn.kernel.bounds.belief import belief_entropy
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.ledger.event import QueryAnswers
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.noise.sampler import NoiseSource
+from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.release.plan import Part, Plan
 
@@ -84,7 +84,7 @@ class AnsweredRows(Plan):
         That rows are counted under: the plan is for this belief and no other one.
     target : Target
         What a contested row may reveal.
-    pool : NoiseSource
+    pool : NoisePool
     keep : callable
         Learns and stores what came out: it may be told then.
     """
@@ -93,7 +93,7 @@ class AnsweredRows(Plan):
     predictions: NDArray[Any]
     log_belief: Floats
     target: Target
-    pool: NoiseSource
+    pool: NoisePool
     keep: Keep
 
     kind = "responses"
@@ -141,7 +141,7 @@ class AnsweredRows(Plan):
         # Reproducible noise is taken in the portions that the golden figures were made with.
         least, each = (0, max(2, self.answers.width)) if self.pool.is_secure else (_LEAST_NOISE, 2)
         size = max(least, each * law.n_noisy)
-        noise = self.pool.noise(size) if law.n_noisy else np.empty(0, dtype=np.int64)
+        noise = self.pool.take(size) if law.n_noisy else np.empty(0, dtype=np.int64)
         while len(values) < len(self.predictions):
             rest = self.predictions[len(values) :]
             step = self.answers.engine.answer(
@@ -153,7 +153,7 @@ class AnsweredRows(Plan):
             # Used once: two answers with the same noise show the difference of what they hide.
             noise = noise[step.noise_used :]
             if step.stop is Stop.NOISE:
-                noise = np.concatenate([noise, self.pool.noise(size)])
+                noise = np.concatenate([noise, self.pool.take(size)])
         return DrawnAnswers(values, margins, log_belief, law.n_noisy)
 
     def learn(self, law: AnswerLaw, observed: DrawnAnswers, secret: Secret) -> None:

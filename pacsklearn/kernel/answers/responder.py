@@ -19,7 +19,7 @@ from pacsklearn.kernel.answers.statement import responses_guarantee
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.noise.sampler import NoiseSource
+from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.models import AnsweringModels
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
@@ -56,7 +56,7 @@ class Responder:
     models : AnsweringModels
     procedure : ReleaseProcedure
         The session's: secret, account and lock, shared by everything it releases.
-    pool : NoiseSource
+    pool : NoisePool
     kind : AnswerKind
     store : AnswerStore
     step_budget : float
@@ -79,7 +79,7 @@ class Responder:
         self,
         models: AnsweringModels,
         procedure: ReleaseProcedure,
-        pool: NoiseSource,
+        pool: NoisePool,
         kind: AnswerKind,
         store: AnswerStore,
         *,

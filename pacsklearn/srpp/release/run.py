@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.exceptions import (
     ForeignProcessError,
     LedgerMismatchError,
@@ -21,7 +20,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.ledger.event import Bookkeeping, Event, Provenance
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
-from pacsklearn.kernel.noise.sampler import Sampler
+from pacsklearn.kernel.noise.sampler import NoisePool, Sampler
 from pacsklearn.kernel.release.account import Account
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
@@ -280,7 +279,7 @@ class PrivateRun:
         """
         # Whole numbers before the noise: the low digits of a noised sum of doubles would show it.
         centres = np.rint(np.asarray(total, dtype=np.float64) / self._grid).astype(np.int64)
-        released = centres + self._pool.noise(centres.size)
+        released = centres + self._pool.take(centres.size)
         return np.asarray(released * (self._grid / self._batch_size))
 
     def guarantee(

@@ -49,7 +49,7 @@ def test_a_batch_is_its_rows_one_by_one(
             position[0] += n
             return stream[position[0] - n : position[0]]
 
-        monkeypatch.setattr(noise_of(responders_of(session)), "noise", take)
+        monkeypatch.setattr(noise_of(responders_of(session)), "take", take)
         monkeypatch.setattr(answered_rows, "_LEAST_NOISE", 1)
         if how == "in turns":
             monkeypatch.setattr(responder_module, "_BATCH_ROWS", 7)
@@ -281,7 +281,7 @@ def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> N
     session = session_on(rows)
     responder = session.responder(GaussianNB(), query_budget=1 / 500, answers="probabilities")
     given, used = [], []
-    take, answer = noise_of(responders_of(session)).noise, ValueEngine.answer
+    take, answer = noise_of(responders_of(session)).take, ValueEngine.answer
 
     def watched(self: Any, said: Any, secret: int, belief: Any, step: float, noise: Any):
         found = answer(self, said, secret, belief, step, noise)
@@ -292,7 +292,7 @@ def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> N
         given.append(take(size // 3))  # fewer than the rows need
         return given[-1]
 
-    monkeypatch.setattr(noise_of(responders_of(session)), "noise", taken)
+    monkeypatch.setattr(noise_of(responders_of(session)), "take", taken)
     monkeypatch.setattr(ValueEngine, "answer", watched)
     responder.predict(X[80:])
     assert len(given) > 1, "three numbers a row, and one was given"

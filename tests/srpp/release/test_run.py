@@ -205,7 +205,7 @@ def test_a_mean_is_rounded_to_the_grid_and_noised_on_it(monkeypatch: pytest.Monk
     total = np.array([1.0, -2.5, 0.3])
     with opened() as run:
         grid = ACCOUNTANT.clipping.grid(100.0, 100)  # Poisson sampling may draw every row
-        monkeypatch.setattr(noise_of(run), "noise", np.arange)
+        monkeypatch.setattr(noise_of(run), "take", np.arange)
         found = run.noised_mean(total)
     expected = (np.rint(total / grid) + np.arange(3)) * grid / 10
     np.testing.assert_allclose(found, expected, rtol=1e-15)

@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacsklearn.estimators import noise_pool
-from pacsklearn.estimators.noise_pool import NoisePool
 from pacsklearn.exceptions import ForeignProcessError
-from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
+from pacsklearn.kernel.noise import sampler as samplers
+from pacsklearn.kernel.noise.sampler import NoisePool, Sampler, SecureSampler, SeededSampler
 from tests.inside import locks_of
 
 
@@ -76,7 +75,7 @@ def settle(sampler: CountingSampler) -> None:
 def test_values_come_once_and_few_are_left_over() -> None:
     sampler = CountingSampler()
     with NoisePool(sampler, block=1000) as pool:
-        taken = [pool.noise(n) for n in (1, 0, 5, 3000, 10_000, 7)]
+        taken = [pool.take(n) for n in (1, 0, 5, 3000, 10_000, 7)]
     assert [part.size for part in taken] == [1, 0, 5, 3000, 10_000, 7]
     values = np.concatenate(taken)
     assert values.dtype == np.int64
@@ -88,20 +87,20 @@ def test_values_come_once_and_few_are_left_over() -> None:
 def test_what_waits_in_the_pool_is_taken_in_order() -> None:
     sampler = CountingSampler()
     with NoisePool(sampler, block=1000) as pool:
-        pool.noise(2000)
+        pool.take(2000)
         settle(sampler)
-        values = np.concatenate([pool.noise(n) for n in (1, 30, 400)])
+        values = np.concatenate([pool.take(n) for n in (1, 30, 400)])
         np.testing.assert_array_equal(np.diff(values), 1)
 
 
 def test_calls_are_small_at_first_and_long_later() -> None:
     sampler = CountingSampler()
     with NoisePool(sampler, block=2048) as pool:
-        pool.noise(3)
+        pool.take(3)
         settle(sampler)
         assert sum(sampler.calls) <= 600, "a short session does not pay for a long one"
         for _ in range(20):
-            pool.noise(2000)
+            pool.take(2000)
             settle(sampler)
         assert max(sampler.calls) == 2048
         assert sampler.calls.count(2048) > 10
@@ -117,7 +116,7 @@ def test_whoever_finds_the_pool_empty_draws_too() -> None:
 
     released = threading.Event()
     with NoisePool(Slow()) as pool:
-        assert pool.noise(3).size == 3
+        assert pool.take(3).size == 3
         released.set()
 
 
@@ -133,7 +132,7 @@ def test_threads_never_share_a_value() -> None:
     with NoisePool(CountingSampler(), block=500) as pool:
 
         def work() -> None:
-            found.extend(pool.noise(37) for _ in range(100))
+            found.extend(pool.take(37) for _ in range(100))
 
         threads = [threading.Thread(target=work) for _ in range(8)]
         for thread in threads:
@@ -147,7 +146,7 @@ def test_threads_never_share_a_value() -> None:
 def test_blocks_are_wiped() -> None:
     sampler = CountingSampler()
     pool = NoisePool(sampler, block=1000)
-    pool.noise(300)
+    pool.take(300)
     settle(sampler)
     waiting = [block for block in sampler.blocks if block.any()]
     assert sum(block.size for block in waiting) < sum(sampler.calls)
@@ -159,18 +158,18 @@ def test_blocks_are_wiped() -> None:
 def test_a_closed_pool_says_so_and_its_thread_ends(drawing: Callable[[], bool]) -> None:
     sampler = CountingSampler()
     pool = NoisePool(sampler)
-    pool.noise(1)
+    pool.take(1)
     assert drawing()
     pool.close()
     pool.close()
     with pytest.raises(RuntimeError, match="closed"):
-        pool.noise(1)
+        pool.take(1)
     assert ends(drawing)
 
 
 def test_a_forgotten_pool_stops_drawing(drawing: Callable[[], bool]) -> None:
     pool = NoisePool(CountingSampler())
-    pool.noise(1)
+    pool.take(1)
     del pool
     gc.collect()
     assert ends(drawing)
@@ -180,21 +179,21 @@ def test_errors_of_the_thread_reach_whoever_takes(drawing: Callable[[], bool]) -
     with NoisePool(CountingSampler(fail_at=256), block=1000) as pool:
         for _ in range(2):
             with pytest.raises(OSError, match="entropy"):
-                pool.noise(10_000)
+                pool.take(10_000)
         assert ends(drawing)
         with pytest.raises(OSError, match="entropy"):
-            pool.noise(1)
+            pool.take(1)
 
 
 def test_what_was_drawn_before_an_error_is_handed_out() -> None:
     sampler = CountingSampler(fail_at=300)
     with NoisePool(sampler, block=1000) as pool:
         for n in (1, 200, 100):
-            assert pool.noise(n).size == n
+            assert pool.take(n).size == n
             settle(sampler)
         left: list[NDArray[np.int64]] = []
         with pytest.raises(OSError, match="entropy"):
-            left.extend(pool.noise(1) for _ in range(10_000))
+            left.extend(pool.take(1) for _ in range(10_000))
         assert np.concatenate(left).all()
         assert len(left) == sum(sampler.calls) - 301 > 100
 
@@ -205,7 +204,7 @@ def test_a_sampler_that_draws_the_wrong_thing_is_refused() -> None:
             return np.zeros(size - 1, dtype=np.int64)
 
     with NoisePool(Wrong()) as pool, pytest.raises(TypeError, match="int64"):
-        pool.noise(2)
+        pool.take(2)
 
 
 def test_seeded_noise_has_no_thread_and_does_not_depend_on_how_it_is_taken(
@@ -215,9 +214,9 @@ def test_seeded_noise_has_no_thread_and_does_not_depend_on_how_it_is_taken(
         return NoisePool(SeededSampler(np.random.default_rng(4)), block=10)
 
     with seeded() as pool:
-        parts = np.concatenate([pool.noise(n) for n in (1, 30, 0, 9)])
+        parts = np.concatenate([pool.take(n) for n in (1, 30, 0, 9)])
         assert not drawing()
-    np.testing.assert_array_equal(parts, seeded().noise(40))
+    np.testing.assert_array_equal(parts, seeded().take(40))
 
 
 def test_pools_are_neither_pickled_nor_copied() -> None:
@@ -232,21 +231,21 @@ def test_a_forked_process_gets_nothing(
     hook: bool, monkeypatch: pytest.MonkeyPatch, in_a_child: Callable[[Callable[[], Any]], Any]
 ) -> None:
     if not hook:  # as after a fork from compiled code
-        monkeypatch.setattr(noise_pool.NoisePool, "_forked", lambda self: None)
+        monkeypatch.setattr(samplers.NoisePool, "_forked", lambda self: None)
     sampler = CountingSampler()
     with NoisePool(sampler, block=512) as pool:
-        pool.noise(300)
+        pool.take(300)
         settle(sampler)  # the buffer holds values that both processes could hand out
         waiting = in_a_child(lambda: sum(np.count_nonzero(block) for block in sampler.blocks))
         assert bool(waiting == 0) is hook, "what the parent will use is wiped in its child"
-        taken = in_a_child(lambda: pool.noise(200))
+        taken = in_a_child(lambda: pool.take(200))
         assert isinstance(taken, ForeignProcessError)
         # Also where a thread of the parent held every lock when it forked.
         one, other = locks_of(pool)
         with one, other:
-            assert isinstance(in_a_child(lambda: pool.noise(1)), ForeignProcessError)
+            assert isinstance(in_a_child(lambda: pool.take(1)), ForeignProcessError)
             assert in_a_child(pool.close) is None
-        assert np.unique(pool.noise(200)).size > 190
+        assert np.unique(pool.take(200)).size > 190
 
 
 class Interrupted(KeyboardInterrupt):
@@ -286,12 +285,12 @@ def test_an_interrupt_between_wiping_and_detaching_hands_out_no_zeros(
 ) -> None:
     sampler = InterruptingSampler()
     with NoisePool(sampler, block=1000) as pool:
-        pool.noise(300)
+        pool.take(300)
         settle(sampler)
         monkeypatch.setattr(Interrupting, "pressed", False)
         with pytest.raises(Interrupted):
-            pool.noise(20)
-        values = pool.noise(400)
+            pool.take(20)
+        values = pool.take(400)
         assert values.all()
         assert np.unique(values).size == values.size
 
@@ -301,14 +300,14 @@ def test_an_interrupt_while_all_is_wiped_hands_out_no_zeros(
 ) -> None:
     sampler = InterruptingSampler()
     pool = NoisePool(sampler, block=1000)
-    pool.noise(300)
+    pool.take(300)
     settle(sampler)
     monkeypatch.setattr(Interrupting, "pressed", False)
     with pytest.raises(Interrupted):
         pool.close()
     assert Interrupting.pressed
     with pytest.raises(RuntimeError):
-        pool.noise(20)
+        pool.take(20)
 
 
 def test_an_interrupt_while_a_lock_is_taken_stops_nobody_else(
@@ -325,13 +324,13 @@ def test_an_interrupt_while_a_lock_is_taken_stops_nobody_else(
         return taken
 
     pool = NoisePool(SecureSampler())
-    pool.noise(1)
+    pool.take(1)
     monkeypatch.setattr(threading.Condition, "__enter__", interrupted)
     with contextlib.suppress(KeyboardInterrupt):
-        pool.noise(3)
+        pool.take(3)
     monkeypatch.undo()
     found: list[int] = []
-    other = threading.Thread(target=lambda: found.append(len(pool.noise(5))), daemon=True)
+    other = threading.Thread(target=lambda: found.append(len(pool.take(5))), daemon=True)
     other.start()
     other.join(20)
     assert found == [5]
@@ -345,11 +344,11 @@ def test_bad_arguments() -> None:
         NoisePool(SeededSampler(np.random.default_rng(0))) as pool,
         pytest.raises(ValueError, match="negative"),
     ):
-        pool.noise(-1)
+        pool.take(-1)
 
 
 def test_secure_noise_has_the_promised_scale() -> None:
     with NoisePool(SecureSampler()) as pool:
-        values = pool.noise(2000) / 2**20
+        values = pool.take(2000) / 2**20
     assert abs(values.mean()) < 6 / np.sqrt(2000)
     assert abs(values.std() - 1) < 6 / np.sqrt(4000)
