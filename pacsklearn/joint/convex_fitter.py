@@ -40,8 +40,10 @@ _VALID = 1.0
 # Rows of the largest Hessian that Newton's method may need for each candidate: of one output, and
 # of several, where it costs as many products as there are pairs of them.
 _MOST_CURVATURE, _MOST_OF_SEVERAL = 2048, 768
-# Curvatures of so many rows are cheap; larger ones pay where rows are so many times as many.
-_CHEAP_CURVATURE, _ROWS_A_PARAMETER = 128, 4
+# Curvatures of so many rows are cheap.
+_CHEAP_CURVATURE = 128
+# Of several problems, one a class: few rows do not pay what each begins with.
+_ROWS_A_PROBLEM = 10
 SLACK = 10.0
 """Of a solver's tolerance, within which its ordinary fit is believed to have stopped."""
 
@@ -71,7 +73,11 @@ class ConvexFitter(TableFitter):
     ----------
     wants_classes : bool
         Whether ``y`` holds class labels, of which every candidate has to see each.
+    rows_a_parameter : int
+        Curvatures that are not cheap pay where rows are so many times as many as parameters.
     """
+
+    rows_a_parameter: int = 4
 
     @abstractmethod
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
@@ -130,10 +136,13 @@ class ConvexFitter(TableFitter):
         losses = self.losses(estimator, targets, 0 if classes is None else len(classes))
         if not losses:
             return False
-        (n, p), outputs = rows.shape, losses[0].n_outputs
-        own = outputs * min(p + 1, n // 2)
-        is_cheap = own <= _CHEAP_CURVATURE or _ROWS_A_PARAMETER * outputs * (p + 1) <= n
-        return is_cheap and _is_solvable(p, outputs)
+        (n, p), outputs, problems = rows.shape, losses[0].n_outputs, len(losses)
+        if not _is_solvable(p, outputs):
+            return False
+        are_many = self.rows_a_parameter * outputs * problems * (p + 1) <= n
+        if problems > 1:
+            return are_many and _ROWS_A_PROBLEM * problems**2 <= n
+        return are_many or outputs * min(p + 1, n // 2) <= _CHEAP_CURVATURE
 
     def fit_scaled(
         self, estimator: Any, X: Any, y: Any, space: SecretSpace, scaling: Scaling | None

@@ -16,6 +16,8 @@ from pacsklearn.kernel.bounds.arrays import Floats
 _TOLERANCE = 1e-11
 _MOST_ITERATIONS = 5000
 _ROUNDING = 1e-9
+# Products of more features cost more than sweeps over rows, most of whose coefficients are zero.
+_MOST_FEATURES = 128
 
 
 @final
@@ -40,6 +42,9 @@ class ElasticNetFitter(MomentFitter):
         if type(estimator) not in (Lasso, ElasticNet) or estimator.warm_start:
             return None
         return cls() if estimator.alpha > 0 and estimator.l1_ratio > 0 else None
+
+    def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
+        return p < min(n, _MOST_FEATURES)
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p, n = moments.n_features, moments.n_rows

@@ -24,6 +24,9 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 # Numbers whose products single precision holds.
 _LARGEST = 1e15
 _ROWS = 512
+# With few rows a candidate's residuals all but vanish, and its scale with them; what then needs
+# Hessians of more features is sooner fitted one by one.
+_CHEAP_FEATURES, _LEAST_ROWS, _ROWS_A_FEATURE = 64, 4, 16
 _START_STEPS = 30
 # The ordinary solver stops where a step gains this share of the loss, or little more is to gain.
 _EXCESS = 1e-5
@@ -46,7 +49,9 @@ class HuberFitter(SubsetFitter):
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows, m = double_rows(X), space.n_subsets
         targets = np.asarray(y)
-        if rows is None or targets.ndim != 1 or targets.dtype.kind not in "iuf":
+        if rows is None or not _pays(*rows.shape):
+            return [None] * m
+        if targets.ndim != 1 or targets.dtype.kind not in "iuf":
             return [None] * m
         targets = targets.astype(np.float64)
         usable = np.all(np.abs(rows) <= _LARGEST, axis=1) & (np.abs(targets) <= _LARGEST)
@@ -82,6 +87,11 @@ class HuberFitter(SubsetFitter):
         # One that used up its iterations may stop anywhere above the minimum.
         excess = np.inf if ordinary.n_iter_ >= ordinary.max_iter else _EXCESS
         return bool(-_ROUNDING * abs(mine) <= theirs - mine <= excess * abs(mine))
+
+
+def _pays(n: int, p: int) -> bool:
+    least = _LEAST_ROWS if p <= _CHEAP_FEATURES else _ROWS_A_FEATURE
+    return least * (p + 1) <= n
 
 
 @final

@@ -22,8 +22,8 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # With more clusters one bound for all other centres rules out little.
 _MOST_CLUSTERS = 32
-# Below so many rows times subsets compiled code is not worth its start.
-_LEAST_WORK = 200_000
+# So many numbers, over all subsets, are read before compiling is worth its time.
+_LEAST_WORK = 2**23
 
 
 @final
@@ -47,7 +47,7 @@ class KMeansFitter(SubsetFitter):
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows = double_rows(X)
-        if rows is None or rows.shape[0] * space.n_subsets < _LEAST_WORK:
+        if rows is None or rows.size * space.n_subsets < _LEAST_WORK:
             return [None] * space.n_subsets
         features = features_of(X)
         blank, fitted = clone(estimator), []

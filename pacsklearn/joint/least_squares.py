@@ -17,8 +17,9 @@ from pacsklearn.kernel.bounds.arrays import Floats
 
 # Singular values this much above the tolerance at which LinearRegression drops them.
 _CLEARLY = 100.0
-# Penalised products of so few features cost less than calls, also where rows are fewer.
-_CHEAP_FEATURES = 192
+# Penalised products of so few features cost less than calls; of more where rows are so many times
+# as many that candidates share sums.
+_CHEAP_FEATURES, _ROWS_A_FEATURE = 192, 8
 
 
 @final
@@ -44,7 +45,7 @@ class LeastSquaresFitter(MomentFitter):
         return None
 
     def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
-        return p < n or (isinstance(estimator, Ridge) and p <= _CHEAP_FEATURES)
+        return _ridge_pays(n, p) if isinstance(estimator, Ridge) else p < n
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p, n = moments.n_features, moments.n_rows
@@ -68,6 +69,10 @@ class LeastSquaresFitter(MomentFitter):
         if isinstance(model, Ridge):
             model.n_iter_, model.solver_ = None, "cholesky"
         return True
+
+
+def _ridge_pays(n: int, p: int) -> bool:
+    return p <= max(_CHEAP_FEATURES, n // _ROWS_A_FEATURE)
 
 
 def solved_ridge(products: Floats, towards: Floats, alpha: float, loss: float) -> Floats | None:
@@ -131,7 +136,7 @@ class RidgeClassifierFitter(MomentFitter):
         return cls(wants_class_scatter=estimator.class_weight is not None)
 
     def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
-        return p < n or p <= _CHEAP_FEATURES
+        return _ridge_pays(n, p)
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means = moments.class_count, moments.class_mean
