@@ -94,6 +94,21 @@ def test_kills_of_a_coordinator(new_house: Any, tmp_path: Path) -> None:
     audit(lambda **options: new_house(key=KEY, **options), tmp_path, address)
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(2 * 3600)
+@pytest.mark.parametrize("is_server", [False, True], ids=["file", "server"])
+def test_five_hundred_kills(
+    new_house: Any, tmp_path: Path, is_server: bool, request: pytest.FixtureRequest
+) -> None:
+    address = f"sqlite:///{tmp_path / 'service.db'}"
+    if is_server:
+        address = request.getfixturevalue("server").database()
+    House(tmp_path, KEY, address=address, ceiling=2.0, step=STEP, lease=3.0).close()
+    kills = 10 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 500
+    kill_while_it_answers(tmp_path, address, kills)
+    audit(lambda **options: new_house(key=KEY, **options), tmp_path, address)
+
+
 def test_a_restart_on_a_server(server: PostgresServer, new_house: Any) -> None:
     address = server.database()
     first: House = new_house(address=address)

@@ -81,7 +81,7 @@ def test_generated_requests(unrationed: House, plane: str) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_twenty_thousand_generated_requests(unrationed: House) -> None:
-    cases = 300 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 10_000
+def test_twenty_thousand_generated_requests_a_plane(unrationed: House) -> None:
+    cases = 300 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 20_000
     sent = run(unrationed, "caller", cases) + run(unrationed, "curator", cases)
     assert sent >= 2 * cases
