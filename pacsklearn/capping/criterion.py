@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.criterion_success import Spread, second_look, success_sums
+from pacsklearn.kernel.bounds.criterion_success import second_look, success_sums
 from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
+from pacsklearn.kernel.bounds.spread import Spread
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.noise.cap_backend import CapBackend
 from pacsklearn.kernel.noise.certified import GAMMA

@@ -9,7 +9,6 @@ from scipy import integrate, linalg, stats
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.kernel.bounds.criterion_success import (
     Looks,
-    Spread,
     _looked_at,
     certified_success,
     estimated_success,
@@ -18,6 +17,7 @@ from pacsklearn.kernel.bounds.criterion_success import (
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors, single_posteriors
 from pacsklearn.kernel.bounds.overlap import overlap_success
+from pacsklearn.kernel.bounds.spread import Spread
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.secrets import balanced_space
