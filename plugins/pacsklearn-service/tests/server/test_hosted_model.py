@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from pacsklearn_service.server.answering.hosted_model import HostedModel
+from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.database import FencedError
 from service_house.house import STEP, House, contested_rows
 
+from pacsklearn.exceptions import LedgerError
+from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.upkeep import verification
 
@@ -96,7 +99,7 @@ def test_requests_that_arrive_together_share_a_charge(new_house: Any) -> None:
 def test_a_key_in_use_is_a_conflict(house: House) -> None:
     ann = house.user("ann")
     model = house.coordinator.hosted("risk")
-    with model._lock:  # the desk waits
+    with model.at_rest():  # the desk waits
         first = house.begin(ann, contested_rows(1, seed=5), key="busy", body=b"1")
         with pytest.raises(Problem) as refused:
             house.begin(ann, contested_rows(1, seed=5), key="busy", body=b"1")
@@ -108,16 +111,25 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+def stand_still(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It neither stops nor gives the lease back, and holds it no longer."""
+
+    def unreachable(*_: object, **__: object) -> None:
+        raise LedgerError("the database is away")
+
+    monkeypatch.setattr(house.coordinator.database, "take", unreachable)
+
+
 def _kill(*_: object, **__: object) -> None:
     raise Killed
 
 
 @pytest.mark.parametrize(
     ("moment", "charged"),
-    [("_charge", 0), ("_drawn", 1), ("_store", 1)],
+    [((Responder, "charge"), 0), ((Responder, "draw"), 1), ((Records, "finish"), 1)],
 )
 def test_a_process_that_dies_is_taken_over(
-    new_house: Any, monkeypatch: pytest.MonkeyPatch, moment: str, charged: int
+    new_house: Any, monkeypatch: pytest.MonkeyPatch, moment: tuple[Any, str], charged: int
 ) -> None:
     """After the debit, after the charge and after the draw: charged once, answered once."""
     house = new_house(lease=2.0)
@@ -128,13 +140,11 @@ def test_a_process_that_dies_is_taken_over(
     signature = model.signature
     ask = Ask(ann, signature.checked(signature.matrix(rows[1:]), most=9), key="k", body=b"b")
     with monkeypatch.context() as patch:
-        patch.setattr(HostedModel, moment, _kill)
+        patch.setattr(*moment, _kill)
         with pytest.raises(Killed):
             model.answer([ask])
     assert house.spent == STEP + charged * 2 * STEP
-    # It neither stops nor gives the lease back.
-    house.coordinator._keeper._ended.set()
-    house.is_open = False
+    stand_still(house, monkeypatch)
     heir = new_house(lease=2.0)
     assert heir.wait(60)
     assert heir.spent == STEP + charged * 2 * STEP
@@ -155,26 +165,30 @@ def test_a_process_that_dies_is_taken_over(
     assert heir.ask(ann, rows[1:])["charged"] == 0.0
     assert heir.spent == 3 * STEP
     # The one that was thought dead can neither charge nor answer any more.
-    house.coordinator.database._until = time.monotonic() + 99
-    with pytest.raises(FencedError):
-        house.coordinator.database.writing("clinic").__enter__()
-    told = model.answer([Ask(ann, ask.part(slice(0, 1)))])[0]
+    with monkeypatch.context() as patch:
+        patch.setattr("time.monotonic", lambda: 0.0)  # by its own clock the lease lasts still
+        assert house.coordinator.database.is_held
+        with pytest.raises(FencedError), house.coordinator.database.writing("clinic"):
+            pass
+        told = model.answer([Ask(ann, ask.part(slice(0, 1)))])[0]
     assert isinstance(told, Exception)
 
 
-def test_who_leads_again_reads_what_was_answered_in_between(new_house: Any) -> None:
+def test_who_leads_again_reads_what_was_answered_in_between(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     house: House = new_house(lease=2.0)
     ann, rows = house.user("ann"), contested_rows(4)
     house.ask(ann, rows[:1])
     model, database = house.coordinator.hosted("risk"), house.coordinator.database
-    house.coordinator._keeper._ended.set()  # it stands still
-    house.is_open = False
+    take = database.take
+    stand_still(house, monkeypatch)
     heir: House = new_house(lease=2.0)
     assert heir.wait(60)
     told = heir.ask(ann, rows[:3])["outputs"]["predict"]
     heir.close()
     # It goes on, with the session of before: nothing may be written of what that has learned.
-    assert "clinic" in database.take("again", 60.0)
+    assert "clinic" in take("again", 60.0)
     signature = model.signature
     ask = Ask(ann, signature.checked(signature.matrix(rows), most=9))
     free = Ask(ann, signature.checked(signature.matrix(rows[:1] + 50.0), most=9))
@@ -183,7 +197,6 @@ def test_who_leads_again_reads_what_was_answered_in_between(new_house: Any) -> N
     assert isinstance(reply, dict)
     assert (reply["outputs"]["predict"][:3], reply["charged"]) == (told, STEP)
     assert house.spent == 4 * STEP
-    database.release()
 
 
 def _stated_alone(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
@@ -203,10 +216,10 @@ def _stated_alone(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
 def _charged_late(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
     """The process stands still before a charge, which is made while its heir takes over."""
     plans: list[Any] = []
-    charge, is_ahead_of = HostedModel._charge, verification.is_ahead_of
+    charge, is_ahead_of = Responder.charge, verification.is_ahead_of
 
-    def stopped(model: HostedModel, plan: Any) -> None:
-        plans.append(lambda: charge(model, plan))
+    def stopped(responder: Responder, plan: Any) -> None:
+        plans.append(lambda: charge(responder, plan))
         raise Killed
 
     def late(*args: Any) -> bool:
@@ -215,7 +228,7 @@ def _charged_late(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
         return is_ahead_of(*args)
 
     with patch.context() as own:
-        own.setattr(HostedModel, "_charge", stopped)
+        own.setattr(Responder, "charge", stopped)
         with pytest.raises(Killed):
             house.coordinator.hosted("risk").answer([ask])
     patch.setattr(verification, "is_ahead_of", late)
@@ -233,8 +246,7 @@ def test_a_charge_that_shows_while_the_session_is_resumed(
     columns = signature.checked(signature.matrix(rows[1:]), most=9)
     charge(monkeypatch, house, Ask(ann, columns, key="k", body=b"b"))
     assert house.spent == STEP
-    house.coordinator._keeper._ended.set()
-    house.is_open = False
+    stand_still(house, monkeypatch)
     heir = new_house(lease=2.0)
     assert heir.wait(60)
     assert (heir.spent, heir.n_answered) == (3 * STEP, 3)
