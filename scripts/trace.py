@@ -6,6 +6,7 @@ Change ``calls`` to trace others: each is a name and a function without argument
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 import warnings
@@ -28,7 +29,9 @@ def walked(name: str, call: Callable[[], Any]) -> Any:
     def note(frame: Any, event: str, _: Any) -> None:
         nonlocal deepest
         code = frame.f_code
-        if event != "call" or not code.co_filename.startswith(ROOT) or code.co_name == "<module>":
+        # Bodies of modules and classes are run by an import and are no calls.
+        is_call = event == "call" and code.co_flags & inspect.CO_OPTIMIZED
+        if not is_call or not code.co_filename.startswith(ROOT):
             return
         functions[code.co_filename, code.co_qualname] += 1
         depth, back = 0, frame
