@@ -107,7 +107,7 @@ def document_state(document: Any, *, models: bool) -> SessionState:
         generator=_generator_from(document["generator"]),
         drawn=(index, log_belief),
         ceiling=ceiling,
-        events=tuple(_event_from(event) for event in document["events"]),
+        events=tuple(event_of(event) for event in document["events"]),
         session=session,
         n_charged=n_charged,
         ledger=ledger,
@@ -136,7 +136,7 @@ def _space(space: SecretSpace | CandidateSpace) -> dict[str, Any]:
     return {each.name: getattr(space, each.name) for each in fields(space)}
 
 
-def _event_from(facts: dict[str, Any]) -> Event:
+def event_of(facts: dict[str, Any]) -> Event:
     """Return the event that :meth:`Event.to_dict` wrote, its values checked."""
     given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
-from pacsklearn.kernel.release.account import NATS
 
 
 def open_ledger(
@@ -57,7 +56,7 @@ def open_shared(ledger: str | Ledger | None) -> Ledger | None:
     if ledger is None:
         return None
     opened = open_ledger(ledger, ceiling=None)
-    if opened.unit != NATS:
+    if opened.unit != "nats":
         raise LedgerMismatchError(
             f"ledger counts {opened.unit}, and releases are charged in nats, under a cap as well; "
             "name a ledger of nats."

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pacsklearn.estimators.session_document import event_of
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.event import (
     Bookkeeping,
@@ -20,7 +21,7 @@ from pacsklearn.kernel.ledger.event import (
     QueryAnswers,
     ledger_text,
 )
-from pacsklearn.kernel.ledger.row import event_class, event_of
+from pacsklearn.kernel.ledger.row import event_class
 from pacsklearn.srpp.release.events import GradientSteps, SlicedNoise
 
 

@@ -41,6 +41,14 @@ class DiarySpace(TableSpace):
     def over(cls, X: Any, y: Any, design: Any) -> Self:
         return cls(X, design.space(X.rows))
 
+    @classmethod
+    def sample_of(cls, X: Any) -> Any:
+        return X.rows, X.values
+
+    @classmethod
+    def check_fits(cls, estimator: Any) -> None:
+        del estimator
+
     @property
     def n_candidates(self) -> int:
         return self.inner.n_candidates

@@ -45,6 +45,9 @@ class Loud(Game):
     prior = property(lambda self: self._game.prior)
     members = property(lambda self: self._game.members)
 
+    def offers(self, what):
+        return self._game.offers(what)
+
     def bound(self, blind):
         return posterior_success(self._game.information / 100, blind)
 

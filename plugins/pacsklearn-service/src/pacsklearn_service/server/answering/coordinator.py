@@ -339,7 +339,9 @@ class Coordinator:
     def _load_published(self, new: dict[str, int], wait: float) -> None:
         """Load what is published and not there; what fails is tried again after some seconds."""
         with self._lock:
-            led = {name for name, token in new.items() if self.database.led.get(name) == token}
+            # A process that stops loads nothing: sessions of its last answers would be resumed.
+            still = {} if self._is_stopping else new
+            led = {name for name, token in still.items() if self.database.led.get(name) == token}
         published = {
             each["name"]: each["dataset"]
             for each in self.catalog.models()
