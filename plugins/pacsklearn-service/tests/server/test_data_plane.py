@@ -34,7 +34,8 @@ def test_an_answer_says_what_it_cost(house: House) -> None:
     assert (parameters["contested"], parameters["free"]) == (5, 0)
     assert parameters["remaining"] == 1.0 - 5 * STEP
     assert set(told["outputs"][0]["data"]) <= {0, 1}
-    again = house.call("POST", INFER, user="ann", json=v2(rows)).json()
+    named = v2(rows) | {"model_name": INFER.split("/")[-2]}  # as KServe's client does
+    again = house.call("POST", INFER, user="ann", json=named).json()
     assert again["outputs"] == told["outputs"]
     assert (again["parameters"]["charged"], again["parameters"]["free"]) == (0.0, 5)
     assert house.spent - before == 5 * STEP
@@ -188,6 +189,7 @@ HOSTILE: list[tuple[int, Any, dict[str, str]]] = [
     (422, v2(np.zeros((1, N_COLUMNS)), max_chrage=0.0), {}),
     (422, v2(np.zeros((1, N_COLUMNS)), max_charge=True), {}),
     (422, v2(np.zeros((1, N_COLUMNS))) | {"outputs": [{"name": "prediction"}]}, {}),
+    (422, v2(np.zeros((1, N_COLUMNS))) | {"model_name": "another"}, {}),
     (422, v2(np.zeros((1, N_COLUMNS))) | {"outputs": [{"name": "predict_proba"}]}, {}),
     (404, v2(np.zeros((1, N_COLUMNS)), reservation="none"), {}),
     (404, v2(np.zeros((1, N_COLUMNS)), reservation=""), {}),

@@ -89,6 +89,7 @@ class V2Body(_Strict):
     """Request of the Open Inference Protocol."""
 
     id: Annotated[str, Field(max_length=200)] = ""
+    model_name: Annotated[str, Field(max_length=200)] = ""  # as KServe's client repeats it
     inputs: Annotated[list[Tensor], Field(min_length=1, max_length=10_000)]
     outputs: list[Output] = []
     parameters: Parameters = Parameters()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.schemas import DTYPES, Parameters, Tensor, V2Body, parsed
 from pacsklearn_service.tensors import packed_texts
@@ -44,6 +45,8 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
             raise Problem("bad-request", "Inference-Header-Content-Length passes the body's end.")
         header, rest = body[: int(header_length)], body[int(header_length) :]
     said = parsed(V2Body, header)
+    if said.model_name not in ("", model["name"], versioned(model["name"])[0]):
+        raise Problem("invalid", f"model_name must be that of the address, {model['name']}.")
     offered = output_kinds(model)
     if any(each.name not in offered for each in said.outputs):
         raise Problem("invalid", f"outputs must be some of: {', '.join(offered)}.")
