@@ -10,7 +10,6 @@ from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.row import Position, Row, answers_digest
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.kernel.ledger.store import forget
 from pacsklearn.kernel.ledger.writer import run
 from pacsklearn.upkeep.log_contents import answers_of
 
@@ -49,22 +48,19 @@ def is_ahead_of(ledger: SharedLedger, position: Position) -> bool:
 
 def _verified(ledger: SharedLedger, position: Position | None) -> tuple[Position, Row | None]:
     """Return the position of the last row, and the row that a position names."""
-    store = ledger.store
+    dataset, row = ledger.dataset, None
 
-    def verify(log: Log) -> tuple[Position, Row | None]:
-        # Nothing that was verified before counts: a row may have been changed since.
-        forget()
-        dataset = store.founding.dataset
+    def anew(log: Log) -> Fold:
+        nonlocal row
         with log.snapshot():
             # The database first: from damaged pages any rows may be read.
             log.check()
             fold = verified(log.table(dataset), answers_of(log, dataset))
             row = None if position is None else log.row(dataset, position.sequence)
-        store.check(fold, log)
-        return fold.position, row
+        return fold
 
-    last: tuple[Position, Row | None] = run(store.address, verify)
-    return last
+    fold: Fold = run(ledger.store.address, lambda log: ledger.store.renew(log, anew))
+    return fold.position, row
 
 
 def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Fold:

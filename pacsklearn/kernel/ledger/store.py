@@ -85,27 +85,36 @@ class LogStore(Store):
         if fold is None:
             # No lock is held while rows are verified: others charge in the meantime.
             fold = loaded(log, dataset)
-            self.check(fold, log)
+            self._check(fold, log)
         # The last row known is read again: its hash stands for all before it.
         rows = log.read(dataset, fold.last.number - 1)
         last = next(rows, None)
         if last is None or last.number != fold.last.number:
-            self.check(loaded(log, dataset), log)  # perhaps it was founded anew
+            self._check(loaded(log, dataset), log)  # perhaps it was founded anew
             raise LedgerCorruptedError(fold.last.number, "is missing")
         if last != fold.last:
-            self.check(loaded(log, dataset), log)
+            self._check(loaded(log, dataset), log)
             raise LedgerCorruptedError(last.number, "does not have the content it was written with")
         for row in rows:
             fold.add(row)
         return fold
 
-    def check(self, fold: Fold, log: Log) -> None:
-        """Refuse rows that are another ledger's, or that end before what its file states.
+    def renew(self, log: Log, verified: Callable[[Log], Fold]) -> Fold:
+        """Take what ``verified`` returns in the place of what this process knew of the ledger.
 
         Raises
         ------
         LedgerError
+            Where it is another ledger's, or ends before what its file states.
         """
+        # Nothing that was verified before counts: a row may have been changed since.
+        _FOLDS.pop(self, None)
+        fold = verified(log)
+        self._check(fold, log)
+        _remember(self, fold)
+        return fold
+
+    def _check(self, fold: Fold, log: Log) -> None:
         if fold.founding != self.founding:
             raise LedgerMismatchError(
                 f"The database at {without_password(self.address)} does not hold this ledger any "

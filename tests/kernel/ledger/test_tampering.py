@@ -270,6 +270,20 @@ class TestRollBack:
         with pytest.raises(LedgerError, match="replaced"):
             ledger.charge(make_event(0.25))
 
+    def test_rows_that_go_after_a_verification(
+        self, ledger: SharedLedger, path: Path, make_event: MakeEvent
+    ) -> None:
+        other = SharedLedger.found(f"sqlite:///{path}", ceiling=1.0, dataset="other")
+        for each in (ledger, other):
+            each.charge(make_event(0.125, key="last"))
+        # What is known of neither is forgotten: of the other one nothing was verified.
+        verify_ledger(ledger)
+        with triggers_away(path):
+            sql(path, "DELETE FROM log WHERE key = 'last'")
+        for each in (ledger, other):
+            with pytest.raises(LedgerCorruptedError, match="is missing"):
+                each.charge(make_event(0.125))
+
     def test_a_reservation_that_was_rolled_back_is_refused(
         self, ledger: SharedLedger, path: Path, make_event: MakeEvent, tmp_path: Path
     ) -> None:
