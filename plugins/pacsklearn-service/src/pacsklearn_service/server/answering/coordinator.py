@@ -302,7 +302,8 @@ class Coordinator:
     def _change(self, lost: list[str], new: dict[str, int]) -> None:
         """Leave what is led by another process, and take over what was just taken."""
         if lost:
-            LOG.error("another process leads data sets of this one", datasets=lost)
+            # Another process leads them now, or they were deleted.
+            LOG.warning("data sets are led here no longer", datasets=lost)
             self._leave(lost)
         self._take_over(new)
 
