@@ -20,7 +20,6 @@ from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.joint.shared_work import shared_work
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.release.account import opening_belief
@@ -290,7 +289,9 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
     best: tuple[Utility, Option, ParameterPlan] | None = None
     for option, ladder in zip(options, ladders, strict=True):
         plan = prepare(option.estimator)
-        law = _estimated(plan)
+        with stage("calibration"):  # see ``NoiseBackend.estimate``
+            support = plan.outputs.support(opening_belief(plan.space.weights))
+            law = plan.backend.estimate(support, plan.target, plan.cost)
         expected = partial(judge.utility, option.name, plan, temperatures=ladder, law=law)
         score = expected(n_releases=_RELEASES if best is None else FIRST_RELEASES)
         if best is not None and score.behind(best[0], in_merit=True) <= _HOPELESS:
@@ -393,10 +394,3 @@ def _fixed_facts(estimator: Any) -> Iterator[tuple[str, str, Any]]:
         # None becomes the public seed 0 in every candidate.
         stated = 0 if name == "random_state" and value is None else value
         yield type(params.get(owner, estimator)).__name__, name, stated
-
-
-def _estimated(plan: ParameterPlan) -> NoiseLaw:
-    """Return the law that releases are simulated by: see ``NoiseBackend.estimate``."""
-    with stage("calibration"):
-        support = plan.outputs.support(opening_belief(plan.space.weights))
-        return plan.backend.estimate(support, plan.target, plan.cost)
