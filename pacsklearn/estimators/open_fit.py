@@ -81,7 +81,8 @@ class Opening:
 class PreparedRows(NamedTuple):
     """What a fit and its plan begin with: checked rows, their candidates, and how they are drawn.
 
-    ``stated`` is what is fitted: an estimator, or several to choose from.
+    ``stated`` is what is fitted: an estimator, or several to choose from. ``given`` is the table as
+    it came, whose columns a fitted model names.
     """
 
     stated: Any

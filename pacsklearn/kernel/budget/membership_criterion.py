@@ -15,7 +15,7 @@ from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, Criterion
 if TYPE_CHECKING:  # spaces state what is known of their units by what is here
     from pacsklearn.kernel.secret.space import RowSpace, Space
 
-
+# Success that is one up to the rounding of sums; it is then taken to be one.
 _CERTAIN = 1 - 1e-9
 
 
@@ -75,7 +75,7 @@ class MembershipCriterion(Criterion):
         seen = super().expected(share, posterior)
         if not self._n_unseen:
             return seen
-        # Of most releases without noise any unit tells that nothing is hidden: success is no more.
+        # Success is never above one: where some sampled unit's is, no other needs to be looked at.
         return 1.0 if seen > _CERTAIN else self.worst(partial(_expected, share, posterior))
 
     def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:

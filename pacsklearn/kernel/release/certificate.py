@@ -14,12 +14,12 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.criterion_success import certified_success
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.rounding import OUTWARD
-from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion, has_units
 from pacsklearn.kernel.noise.certified import GAMMA
 from pacsklearn.kernel.noise.lattice import distinct_outputs, generator_for, lattice_slack
 from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Support
-from pacsklearn.kernel.secret.space import Space
+from pacsklearn.kernel.secret.space import RowSpace, Space
 
 _DRAWS = 2**10
 # It stands beside the promise and is not it: fits of 20,000 rows need not wait for its last digit.
@@ -57,19 +57,19 @@ def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | 
     """
     if not space.has_members:
         return None
-    weights = belief / belief.sum()
+    rows, weights = has_units(space, MembershipCriterion.name), belief / belief.sum()
     if law.channel is not None:
-        return Certified(_finite(law.channel, space, weights), 1.0)
+        return Certified(_finite(law.channel, rows, weights), 1.0)
     centres = law.centres
     if law.is_noiseless:
         # Of several planned releases those with noise are taken as exact too: an upper bound.
         seen = distinct_outputs(centres)
-        return Certified(_finite(np.eye(seen.max() + 1)[seen], space, weights), 1.0)
+        return Certified(_finite(np.eye(seen.max() + 1)[seen], rows, weights), 1.0)
     # The mean over releases of the posterior's better guess, from draws of the mixture with a
     # confidence bound, at once for all units.
     success = certified_success(
         GaussianMixture(centres, weights, float(law.scale)),
-        MembershipCriterion(space),
+        MembershipCriterion(rows),
         _DRAWS,
         GAMMA,
         generator_for(Support(centres.astype(np.float64), weights), "certify"),
@@ -79,7 +79,7 @@ def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | 
     return Certified(min(success + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
 
 
-def _finite(shares: Floats, space: Any, weights: Floats) -> float:
+def _finite(shares: Floats, space: RowSpace, weights: Floats) -> float:
     """Return the exact success of a finite channel: in each outcome the likelier answer is given.
 
     ``shares`` has each candidate's probabilities of the outcomes in a row.
