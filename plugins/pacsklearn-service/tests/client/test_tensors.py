@@ -22,7 +22,7 @@ FRAME = pd.DataFrame(
 def test_the_service_reads_what_the_client_wrote() -> None:
     facts = SIGNATURE.facts()
     body, headers = written(columns_of(FRAME, facts), facts, {"max_charge": 0.5})
-    model = {"signature": facts, "classes": [0, 1], "answers": "labels"}
+    model = {"name": "risk@1", "signature": facts, "classes": [0, 1], "answers": "labels"}
     read = read_v2(body, headers["Inference-Header-Content-Length"], model, 10)
     for name in SIGNATURE.names:
         assert list(read.columns[name]) == FRAME[name].tolist()
