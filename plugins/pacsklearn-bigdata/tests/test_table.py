@@ -96,6 +96,35 @@ def test_a_source_that_changes_is_noticed() -> None:
         table.total(sums)
 
 
+def test_a_pass_over_units_reads_their_column_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    read = ParquetSource.read
+
+    def seen(source: Any, part: int, rows: int, columns: Any) -> Any:
+        asked.append(list(columns))
+        return read(source, part, rows, columns)
+
+    monkeypatch.setattr(ParquetSource, "read", seen)
+    for unit, names in [(None, []), ("who", ["who"])]:
+        table = Table(folder, features=["a", "b"], unit=unit)
+        table.total(sums)
+        assert asked.pop() == ["a", "b", *names]
+        counts = table.total(lambda batch: [[len(batch.names), batch.rows.size]], only_units=True)
+        assert counts[0].tolist() == [1000, 0]
+        assert asked.pop() == names
+
+
+def test_units_that_change_in_a_pass_over_them_are_noticed() -> None:
+    passes = iter([FRAME.assign(who=np.arange(1000) // k) for k in (4, 4, 5)])
+    table = Table(lambda: [next(passes)], unit="who")
+    table.total(sums)
+    table.total(None, only_units=True)
+    with pytest.raises(TableError, match="order"):
+        table.total(None, only_units=True)
+
+
 def test_rows_that_change_places_are_noticed() -> None:
     # A row named by its place would be in other candidates than in the pass before.
     rows = np.random.default_rng(3).integers(3, size=(1000, 2)).astype(float)

@@ -165,8 +165,9 @@ class HashedSpace(RowSpace, TableSpace):
         return *self.sample_of(X), space
 
     def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
-        """Return the largest of what ``figure`` gives for all units, in one pass over the table."""
-        return float(self.table.total(_Worst(self.design, figure), np.maximum)[0])
+        """Return the largest of what ``figure`` gives for all units, in a pass over names."""
+        worst = _Worst(self.design, figure)
+        return float(self.table.total(worst, np.maximum, only_units=True)[0])
 
     def outputs(self, work: Work) -> Any:
         return work.elsewhere(self)

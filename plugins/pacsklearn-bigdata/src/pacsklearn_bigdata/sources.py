@@ -7,7 +7,7 @@ workers of a cluster.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -38,10 +38,10 @@ class Source(Protocol):
     names: tuple[str, ...] | None
     n_parts: int
 
-    def read(self, part: int, rows: int) -> Iterator[Any]:
+    def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Return the batches of about ``rows`` rows of one piece.
 
-        Record batches, data frames or arrays.
+        Record batches, data frames or arrays; of a source with names, ``columns`` at least.
         """
         ...
 
@@ -81,7 +81,7 @@ class ParquetSource:
                 f"{self.path} cannot be read as Parquet ({type(error).__name__})."
             ) from None
 
-    def read(self, part: int, rows: int) -> Iterator[Any]:
+    def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Record batches of one file, read little ahead so that few are in memory."""
         name = Path(self._files[part]).name
         opened = self._open([self._files[part]])
@@ -93,7 +93,7 @@ class ParquetSource:
             )
         try:
             yield from opened.to_batches(
-                columns=list(self.names or ()),
+                columns=list(columns),
                 batch_size=rows,
                 batch_readahead=1,
                 fragment_readahead=1,
@@ -120,7 +120,7 @@ class ArraySource:
         columns = getattr(array, "columns", None)
         self.names: tuple[str, ...] | None = None if columns is None else tuple(map(str, columns))
 
-    def read(self, part: int, rows: int) -> Iterator[Any]:
+    def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the slices of it."""
         cut = getattr(self.array, "iloc", self.array)
         for start in range(0, len(self.array), rows):
@@ -143,7 +143,7 @@ class IterableSource:
     def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
         self.make = make
 
-    def read(self, part: int, rows: int) -> Iterator[Any]:
+    def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Yield what the function yields."""
         made = self.make()
         if not hasattr(made, "__iter__"):
@@ -175,7 +175,7 @@ class DaskSource:
         self._parts = list(np.ravel(collection.to_delayed()))
         self.n_parts = len(self._parts)
 
-    def read(self, part: int, rows: int) -> Iterator[Any]:
+    def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the slices of one partition, made by whoever reads it."""
         # Its own graph alone, so that nothing but this partition is computed.
         block = self._parts[part].compute(scheduler="synchronous")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn_bigdata.exceptions import TableError
@@ -89,7 +91,7 @@ class Table:
         self._stream: Any = None
         self._profile: TableProfile | None = None
         self._columns: Any = None
-        self._trace: int | None = None
+        self._trace: NDArray[np.uint64] | None = None
 
     @property
     def has_target(self) -> bool:
@@ -135,30 +137,34 @@ class Table:
         """
         self._stream = stream
 
-    def total(self, work: Work | None, join: np.ufunc = np.add) -> list[Any]:
+    def total(
+        self, work: Work | None, join: np.ufunc = np.add, *, only_units: bool = False
+    ) -> list[Any]:
         """Return the sums, array by array, of the results of ``work`` on all batches: one pass.
 
-        Or what another function of two arrays makes of them, in the order of the pieces.
+        Or what another function of two arrays makes of them, in the order of the pieces. With
+        ``only_units`` batches have neither features nor target, which a source need not read.
 
         Raises
         ------
         TableError
             When the source cannot be read, has no rows, or is not what it was in another pass.
         """
+        known = self.profile if only_units else self._profile
         self.n_passes += 1
         totals: list[Any] | None = None
         pieces: list[ProfilePiece] = []
-        n_rows = trace = 0
-        known = self._profile
-        task = partial(_joined, self._reader, work, join, known is None)
+        n_rows, trace = 0, np.zeros(2, dtype=np.uint64)
+        reader = replace(self._reader, only_units=only_units)
+        task = partial(_joined, reader, work, join, known is None)
         size = None if known is None else known.n_rows
         with PassProgress(self.n_passes, size, self._stream) as progress:
             results = self._engine.run(task, self._reader.source.n_parts, progress.saw)
             for sums, piece, rows, columns, seen in results:
                 n_rows += rows
-                trace = (trace + seen) % 2**64
+                trace += seen
                 progress.reached(n_rows)
-                if rows:
+                if rows and not only_units:
                     self._columns = _same(self._columns, columns)
                 if piece is not None:
                     pieces.append(piece)
@@ -172,12 +178,14 @@ class Table:
         if not n_rows or totals is None:
             raise TableError("The table has no rows.")
         # Sums of several passes belong together only if all of them saw the same rows.
-        if self._trace not in (None, trace):
+        compared = slice(1 if only_units else None)  # no features were read for the second
+        if self._trace is not None and not np.array_equal(self._trace[compared], trace[compared]):
             raise TableError(
                 "The source gives other rows in this pass than in another one, or in another "
                 "order; which candidates a row is in must be the same each time."
             )
-        self._trace = trace
+        if not only_units:
+            self._trace = trace
         if known is None:
             self._profile = TableProfile.of(pieces, self.unit)
         return totals
@@ -194,17 +202,17 @@ def _joined(
     profiled: bool,
     part: int,
     saw: Callable[[int], None] | None = None,
-) -> tuple[list[Any] | None, ProfilePiece | None, int, Any, int]:
+) -> tuple[list[Any] | None, ProfilePiece | None, int, Any, NDArray[np.uint64]]:
     """Return a piece's sums, its part of the profile, its rows, columns and trace."""
     totals: list[Any] | None = None
     piece, columns = None, None
     if profiled:
         piece = ProfilePiece(grouped=reader.unit is not None, n_parts=reader.source.n_parts)
-    n_rows = trace = 0
+    n_rows, trace = 0, np.zeros(2, dtype=np.uint64)
     for batch in reader.batches(part):
         columns = _same(columns, batch.columns)
         n_rows += len(batch.rows)
-        trace = (trace + batch.trace()) % 2**64
+        trace += batch.trace()
         if piece is not None:
             piece.see(batch)
         totals = _added(join, totals, [] if work is None else work(batch))

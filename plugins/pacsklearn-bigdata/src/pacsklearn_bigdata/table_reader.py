@@ -39,17 +39,22 @@ class Batch(NamedTuple):
     names: NDArray[np.uint64]
     columns: tuple[Any, bool] = (None, False)
 
-    def trace(self) -> int:
-        """Return the sum of 64 bits a row, of its features and its unit.
+    def trace(self) -> NDArray[np.uint64]:
+        """Return sums of 64 bits a row: of its unit, and of its features.
 
-        Another when rows change units.
+        Another second one as well when rows change units.
         """
-        # The upper halves are folded down first: whole numbers have no bits in the lower ones.
-        bits = self.rows.view(np.uint64)
-        factors = np.random.default_rng(0).integers(2**64, size=bits.shape[1], dtype=np.uint64)
-        words = (bits ^ (bits >> np.uint64(32))) @ (factors | np.uint64(1))
-        words ^= words >> np.uint64(32)
-        return int((words * (np.uint64(2) * self.names + np.uint64(1))).sum())
+        odd = np.uint64(2) * self.names + np.uint64(1)
+        bits = self.names[:, None], self.rows.view(np.uint64)
+        return np.array([(_words(each) * odd).sum() for each in bits])
+
+
+def _words(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return 64 bits a row."""
+    # The upper halves are folded down first: whole numbers have no bits in the lower ones.
+    factors = np.random.default_rng(0).integers(2**64, size=bits.shape[1], dtype=np.uint64)
+    words: NDArray[np.uint64] = (bits ^ (bits >> np.uint64(32))) @ (factors | np.uint64(1))
+    return words ^ (words >> np.uint64(32))
 
 
 @final
@@ -63,6 +68,8 @@ class TableReader:
     target, unit : str, int or None
     features : sequence of str or int, or None
     batch_rows : int
+    only_units : bool
+        Whether rows are read without features and target.
     """
 
     source: Source
@@ -70,25 +77,31 @@ class TableReader:
     unit: str | int | None
     features: Sequence[str | int] | None
     batch_rows: int
+    only_units: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.features, str) or (self.features is not None and not len(self.features)):
             raise TableError(
                 f"features must be a list of columns, at least one, got {self.features!r}."
             )
-        if self.source.names is not None:
-            self._roles(self.source.names, len(self.source.names))
+        if (names := self.source.names) is not None:
+            # By name, as batches need not have all columns.
+            features, target, unit = self._roles(names, len(names))
+            object.__setattr__(self, "features", tuple(names[i] for i in features))
+            object.__setattr__(self, "target", None if target is None else names[target])
+            object.__setattr__(self, "unit", None if unit is None else names[unit])
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the features; None where the source has none."""
-        names = self.source.names
-        return None if names is None else tuple(names[i] for i in self._roles(names, len(names))[0])
+        return None if self.source.names is None else tuple(map(str, self.features or ()))
 
     def batches(self, part: int) -> Iterator[Batch]:
         """Yield the batches of one piece, none empty."""
         at = 0
-        for raw in self.source.read(part, self.batch_rows):
+        used = [*(self.features or ()), self.target, self.unit]
+        columns = [str(one) for one in used if one is not None]
+        for raw in self.source.read(part, self.batch_rows, columns):
             # Rows that are their own units: numbers that no other part can have.
             batch = self._batch(raw, (part << _PART) + at)
             at += len(batch.rows)
@@ -113,14 +126,16 @@ class TableReader:
     def _roles(
         self, names: Sequence[str] | None, width: int
     ) -> tuple[list[int], int | None, int | None]:
-        """Return the positions of the features, of the target and of the unit."""
+        """Return the positions of the features, of the target and of the unit, as far as read."""
         if names is not None and len(set(names)) < len(names):
             twice = sorted({name for name in names if list(names).count(name) > 1})
             raise TableError(
                 f"Several columns of the source are named {twice[0]!r}; give each its own name."
             )
-        target = self._position("target", self.target, names, width)
         unit = self._position("unit", self.unit, names, width)
+        if self.only_units:
+            return [], None, unit
+        target = self._position("target", self.target, names, width)
         if target is not None and target == unit:
             raise TableError("target and unit are one and the same column.")
         apart = {target, unit}
