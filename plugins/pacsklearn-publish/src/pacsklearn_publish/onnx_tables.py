@@ -7,16 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from pacsklearn.tabular.schema.column import Column
-from pacsklearn.tabular.schema.encodings import (
-    Bins,
-    Encoding,
-    Flag,
-    OneHot,
-    OrderedThermometer,
-    Ordinal,
-    Scaled,
-    Thermometer,
-)
+from pacsklearn.tabular.schema.encodings import Encoding
 from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, key_of
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
@@ -84,9 +75,7 @@ def additive_graph(model: Any) -> Any:
 
 
 def _numbers(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
-    if not isinstance(encoding, (Scaled, Thermometer, Bins)):
-        raise NotImplementedError(f"the encoding {type(encoding).__name__}")
-    column, low, high = encoding.column, encoding.low, encoding.high
+    column, (low, high) = encoding.column, encoding.column.bounds
     numbers, missing, absent = _read_numbers(graph, column.name, column)
     filled = graph.node("Where", absent, np.float64((low + high) / 2), numbers)
     ends = (
@@ -94,7 +83,7 @@ def _numbers(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
         high if column.high is not None else np.finfo(np.float64).max,
     )
     inside = graph.node("Clip", filled, *map(np.float64, ends))
-    if isinstance(encoding, Scaled):
+    if encoding.kind == "scaled":
         shift = graph.node(
             "Sub", graph.node("Clip", inside, np.float64(low), np.float64(high)), np.float64(low)
         )
@@ -103,9 +92,9 @@ def _numbers(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
             return graph.node("Div", grown, np.log1p(high - low)), missing
         return graph.node("Div", shift, np.float64(high - low)), missing
     reached = graph.node(
-        "Cast", graph.node("GreaterOrEqual", inside, encoding.cuts[None].astype(np.float64)), to=11
+        "Cast", graph.node("GreaterOrEqual", inside, column.cuts(encoding.n_bins)[None]), to=11
     )
-    if isinstance(encoding, Thermometer):
+    if encoding.kind == "thermometer":
         return reached, missing
     # One for all bounds below the value, minus one for all bounds but the last of these.
     one = graph.node("GreaterOrEqual", inside, np.array([[-np.inf]]))
@@ -120,16 +109,16 @@ def _categories(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
     codes = _read_codes(graph, column)
     missing = graph.node("Equal", codes, np.array(MISSING, dtype=np.int64))
     count = len(column.categories)
-    if isinstance(encoding, OneHot):
+    if encoding.kind == "onehot":
         known = np.arange(count, dtype=np.int64)[None]
         return graph.node("Cast", graph.node("Equal", codes, known), to=11), missing
-    if isinstance(encoding, Flag):
+    if encoding.kind == "flag":
         one = graph.node("Equal", codes, np.array(1, dtype=np.int64))
         return graph.node("Cast", one, to=11), missing
-    if isinstance(encoding, OrderedThermometer):
+    if encoding.kind == "thermometer":
         reach = np.arange(1, count, dtype=np.int64)[None]
         return graph.node("Cast", graph.node("GreaterOrEqual", codes, reach), to=11), missing
-    if isinstance(encoding, Ordinal):
+    if encoding.kind == "ordinal":
         least = graph.node("Max", codes, np.array(-1, dtype=np.int64))
         return graph.node("Cast", least, to=11), missing
     raise NotImplementedError(f"texts such as column {column.name!r}")
