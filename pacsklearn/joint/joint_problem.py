@@ -17,6 +17,7 @@ from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.joint.single_problem import SingleProblem
 from pacsklearn.joint.table_fitter import BatchWork
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.universe.some_rows import some_rows
 
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
 # Rows that a start is looked for on, and so many for each feature.
@@ -175,12 +176,12 @@ class Problem:
 
     def pooled(self, stride: int, times: float) -> SingleProblem:
         """Return what most candidates solve, on every so many rows of the table."""
-        index, frame = np.arange(0, len(self.rows), stride), self.frame
+        index, frame = some_rows(len(self.rows), stride), self.frame
         weights = (
             frame.weights if self.weighing is None else frame.weights * self.weighing.typical()
         )
         return SingleProblem(
-            self.rows[::stride] - frame.shift,
+            self.rows[index] - frame.shift,
             index,
             self.loss,
             (times * self._inclusion * len(self.rows) / len(index)) * weights[index],

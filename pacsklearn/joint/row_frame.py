@@ -8,6 +8,7 @@ from typing import Self, final
 import numpy as np
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.universe.some_rows import some_rows
 
 _ROWS = 4096
 # Rows that medians are taken of.
@@ -41,7 +42,7 @@ class RowFrame:
     def of(cls, rows: Floats, targets: Floats | None = None, *, fit_intercept: bool = True) -> Self:
         """Return the frame of rows; those of far ``targets`` count for less too."""
         table = rows if targets is None else np.column_stack([rows, targets])
-        some = table[:: max(1, len(table) // _SAMPLE)]
+        some = table[some_rows(len(table), max(1, len(table) // _SAMPLE))]
         middle = np.median(some, axis=0)
         unit = np.array([_typical(column) for column in np.abs(some - middle).T])
         near = max(_NEAR, float(np.sqrt(_SHARE * len(table))))

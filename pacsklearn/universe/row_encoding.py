@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacsklearn.universe.some_rows import some_rows
+
 Codes = NDArray[np.int8]
 
 # Steps to one spread, and most steps from the centre: a quarter of a spread, four spreads.
@@ -92,7 +94,8 @@ def _on_grid(numbers: NDArray[np.float64]) -> Codes:
     gapped = gaps.any(axis=0)
     if gapped.any():
         numbers = np.hstack([np.where(gaps, 0.0, numbers), gaps[:, gapped]])
-    some = np.clip(numbers[:: max(1, len(numbers) // _SOME)], -1e300, 1e300)
+    chosen = some_rows(len(numbers), max(1, len(numbers) // _SOME))
+    some = np.clip(numbers[chosen], -1e300, 1e300)
     low, high = np.quantile(some, [0.01, 0.99], axis=0)
     core = np.where(low < high, np.clip(some, low, high), some)
     # By their largest, so that no square leaves the range of doubles.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.universe.row_encoding import STEPS, Codes, row_encoding
+from pacsklearn.universe.some_rows import some_rows
 
 # Principal directions that blocks are cut along, and those whose moments are balanced.
 _PLACES = 4
@@ -133,7 +134,8 @@ def _principal(codes: Codes, most: int) -> tuple[NDArray[np.int16], NDArray[np.f
     n, d = codes.shape
     if d == 0:
         return np.zeros((n, 0), dtype=np.int16), np.zeros(0)
-    some = codes[:: max(1, n // (_SOME if d <= _WIDE else _WIDE))].astype(np.float64)
+    step = max(1, n // (_SOME if d <= _WIDE else _WIDE))
+    some = codes[some_rows(n, step)].astype(np.float64)
     some -= some.mean(axis=0)
     if d <= _WIDE:
         spread, directions = np.linalg.eigh(some.T @ some / len(some))

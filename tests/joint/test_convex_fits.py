@@ -65,6 +65,19 @@ def data(estimator: Any, n: int = 400) -> tuple[Floats, Any]:
     return X, generator.gamma(2.0, np.exp(0.3 * decision) / 2)
 
 
+def test_the_order_of_rows_does_not_matter() -> None:
+    # A case, its control, and again: every fourth row, of which a start is made, is a case.
+    generator, n = np.random.default_rng(1), 4 * 4096
+    y = np.arange(n) % 2
+    X = generator.normal(size=(n, 5)) + 0.5 * y[:, None]
+    space, mixed = balanced_space(n, n_subsets=M), generator.permutation(n)
+    found, usual = (
+        max(int(model.n_iter_[0]) for model in together(LogisticRegression(), *table, space))
+        for table in ((X, y), (X[mixed], y[mixed]))
+    )
+    assert found <= usual + 2
+
+
 def assert_solved(estimator: Any, tight: Any, X: Any, y: Any, space: SecretSpace) -> None:
     models = together(estimator, X, y, space)
     last = f"{estimator.steps[-1][0]}__" if hasattr(estimator, "steps") else ""

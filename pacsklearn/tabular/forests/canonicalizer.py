@@ -23,6 +23,7 @@ from pacsklearn.tabular.forests.forest_kernel import mean_squares
 from pacsklearn.tabular.forests.growth import FeatureScale, public_scale
 from pacsklearn.tabular.forests.structure import ForestStructure, descend, forest_structure
 from pacsklearn.universe.metrics import DiagonalMetric
+from pacsklearn.universe.some_rows import some_rows
 
 # Rows on which noise is weighed; more cost time and change little.
 _MOST_ROWS = 1000
@@ -119,7 +120,7 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Return the expected squared change of the trees' average on the universe's rows."""
         rows, typical = numeric_rows(X), vectors.mean(axis=0)
-        rows = rows[:: -(-rows.shape[0] // _MOST_ROWS)]
+        rows = rows[some_rows(rows.shape[0], -(-rows.shape[0] // _MOST_ROWS))]
         structure = forest_structure(estimator, rows.shape[1])
         arrays, where = layout.unpack(typical), layout.slices()
         thresholds = _thresholds(arrays, estimator, structure)
