@@ -3,8 +3,10 @@
 Python runs signal handlers in the main thread alone, between any two instructions: Ctrl-C after a
 lock was taken and before its ``with`` block, or in the middle of a transaction. In a thread of its
 own a transaction ends one way or the other, and whatever a caller asks next comes after it, also
-when that caller was interrupted while it waited. Queues of the standard library written in C are
-all that the two sides share: no interrupt leaves them locked. A thread ends when nobody waits.
+when that caller was interrupted while it waited. Who asks in another thread does the work there,
+with that of all who wait: it saves the change of threads. Queues of the standard library written
+in C are all that the two sides share: no interrupt leaves them locked. A thread ends when nobody
+waits.
 """
 
 from __future__ import annotations
@@ -70,10 +72,13 @@ class Writer:
         """Return what was replied, from a thread that works."""
         while True:
             if not self.thread:
-                try:
-                    _thread.start_new_thread(self.work, ())
-                except RuntimeError:  # the interpreter is ending, or there are no more threads
-                    self.work()
+                if threading.current_thread() is not threading.main_thread():
+                    self.work()  # no interrupt comes here
+                else:
+                    try:
+                        _thread.start_new_thread(self.work, ())
+                    except RuntimeError:  # the interpreter is ending, or there are no more threads
+                        self.work()
             with suppress(Empty):
                 return reply.get(timeout=_LOOK_AGAIN)
 
