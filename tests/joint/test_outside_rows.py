@@ -40,7 +40,6 @@ from pacsklearn.tabular import (
     StepwiseClassifier,
     StepwiseRegressor,
 )
-from pacsklearn.tabular.forests import joint_fit as fixed_forest
 from tests.joint.together import together
 
 M, N = 8, 400
@@ -109,11 +108,7 @@ PASSED_OVER = ("n_iter_", "labels_", "outliers_", "dual_gap_", "lower_bounds_", 
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (
-        fixed_forest,
-        gaussian_mixture,
-        kmeans,
-    ):
+    for module in (gaussian_mixture, kmeans):
         monkeypatch.setattr(module, "_LEAST_WORK", 0)
 
 

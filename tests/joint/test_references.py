@@ -19,7 +19,6 @@ from pacsklearn import PACPrivate, Subsets
 from pacsklearn.joint import kmeans
 from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
-from pacsklearn.tabular.forests import joint_fit
 from tests.joint.together import together
 from tests.references import by_loops, by_reference
 
@@ -43,8 +42,7 @@ ESTIMATORS = [
 
 @pytest.fixture(autouse=True)
 def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (kmeans, joint_fit):
-        monkeypatch.setattr(module, "_LEAST_WORK", 0)
+    monkeypatch.setattr(kmeans, "_LEAST_WORK", 0)
 
 
 def assert_same_fits(estimator: Any, X: Any, y: Any) -> None:

@@ -15,7 +15,6 @@ from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.forests.fixed_structure_forest import (
     FixedStructureForest,
-    checked_weights,
     common_votes,
     on_simplex,
     shrunken_leaves,
@@ -124,20 +123,22 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
     }
     impurity = staticmethod(entropy)
 
-    def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
-        """Set ``classes_``, and give each row's weight in its class's column."""
+    def read_targets(self, y: Any) -> NDArray[np.intp]:
+        """Set ``classes_``, and return the place of each row's class among them."""
         check_classification_targets(y)
-        weights = checked_weights(sample_weight, y.shape[0])
         self.classes_, codes = np.unique(y, return_inverse=True)
-        counts = np.zeros((y.shape[0], self.classes_.size))
+        return np.asarray(codes)
+
+    def statistics(self, targets: NDArray[np.intp], weights: Floats) -> Statistics:
+        """Return each row's weight, for the sum of its class."""
         if isinstance(self.class_weight, str) and self.class_weight == "root":
             # Shares of the weighted rows: a row of weight two counts like two rows.
-            mass = np.bincount(codes, weights, self.classes_.size).astype(np.float64)
-            weights = weights * root_weights(mass)[codes]
+            mass = np.bincount(targets, weights, self.classes_.size).astype(np.float64)
+            weights = weights * root_weights(mass)[targets]
         elif self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
-        counts[np.arange(y.shape[0]), codes] = weights
-        return Statistics(counts, weights)
+            weights = weights * compute_sample_weight(self.class_weight, self.classes_[targets])
+        total = np.bincount(targets, weights, self.classes_.size).astype(np.float64)
+        return Statistics(targets.astype(np.uint32), weights[None], total, weights)
 
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
         """Compute class probabilities from the statistics' sums in every node of some trees."""

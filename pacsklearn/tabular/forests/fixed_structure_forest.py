@@ -15,14 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.tabular.forests.growth import (
-    Statistics,
-    ThresholdRule,
-    feature_scale,
-    grow_thresholds,
-    node_sums,
-)
-from pacsklearn.tabular.forests.structure import descend, forest_structure
+from pacsklearn.tabular.forests.growth import GrowingForest, Growth, Statistics, ThresholdRule
+from pacsklearn.tabular.forests.structure import descend
 
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
@@ -62,20 +56,9 @@ class FixedStructureForest(BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
         """
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=is_regressor(self))
-        rule, statistics = self.rule(), self.statistics(y, sample_weight)
-        structure = forest_structure(self, X.shape[1])
-        scale = feature_scale(self.feature_range, X, statistics.weights)
-        self.features_ = structure.features
-        self.centre_, self.half_width_ = scale
-        if self.thresholds == "random":
-            self.thresholds_ = scale.raw(structure.units, structure.features)
-        else:
-            self.thresholds_ = grow_thresholds(
-                X, statistics.values, self.impurity, structure, scale, rule
-            )
-        leaves = descend(X, structure.features, self.thresholds_)
-        sums = node_sums(leaves, statistics.values, 2**structure.depth)
-        self.set_leaves(self.leaf_means(sums, np.full(len(sums), statistics.origin)), sums)
+        growth, weights = Growth(self, X), checked_weights(sample_weight, len(y))
+        statistics = self.statistics(self.read_targets(y), weights)
+        growth.grow([GrowingForest(self, np.arange(len(y)), statistics)])
         return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
@@ -88,8 +71,12 @@ class FixedStructureForest(BaseEstimator):
         return descend(X, self.features_, self.thresholds_)
 
     @abstractmethod
-    def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
-        """Return what impurity and leaves follow from, of checked targets."""
+    def read_targets(self, y: Any) -> NDArray[Any]:
+        """Return checked targets as :meth:`statistics` takes them."""
+
+    @abstractmethod
+    def statistics(self, targets: NDArray[Any], weights: Floats) -> Statistics:
+        """Return what impurity and leaves follow from."""
 
     @abstractmethod
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:

@@ -53,54 +53,46 @@ def _mean_spread_in_numpy(X, rows, edges, shares):
 
 
 @compiled(worth=2**23)
-def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
-    """Count the grid's thresholds below each number, and mark those that rounding decides.
+def grid_cells(columns, rows, edges, centre, half_width, raw, cells):
+    """Count the grid's thresholds below each number.
 
-    ``columns`` and ``cells`` hold a feature a row; ``centre``, ``half_width`` and ``slack`` have
-    the shape (candidates, features), and ``raw`` each candidate's thresholds in their own units.
-    Numbers within ``slack`` of a threshold, in steps of the grid, count as decided by rounding; a
-    negative one is for thresholds that are known exactly.
+    ``columns`` and ``cells`` hold a feature a row; ``centre`` and ``half_width`` have the shape
+    (candidates, features), and ``raw`` each candidate's thresholds in their own units.
     """
     m, size = edges.shape[0] - 1, raw.shape[2]
-    half, doubtful = (size - 1) / 2, np.zeros(m, np.bool_)
+    half = (size - 1) / 2
     for i in range(m):
         for f in range(columns.shape[0]):
             column, own = columns[f], raw[i, f]
-            factor, middle, near = half / half_width[i, f], centre[i, f], slack[i, f]
+            factor, middle = half / half_width[i, f], centre[i, f]
             for k in range(edges[i], edges[i + 1]):
                 number = column[rows[k]]
                 place = min(max((number - middle) * factor + half, -0.5), size - 0.5)
                 cell = math.ceil(place)
                 gap = cell - place
                 if gap < _CLOSE or gap > 1 - _CLOSE:
-                    doubtful[i] |= gap < near or gap > 1 - near
                     # Thresholds themselves are left of their cell, whatever was rounded.
                     while cell > 0 and own[cell - 1] >= number:
                         cell -= 1
                     while cell < size and own[cell] < number:
                         cell += 1
                 cells[f, k] = cell
-    return doubtful
 
 
 @grid_cells.in_numpy
-def _grid_cells_in_numpy(columns, rows, edges, centre, half_width, raw, slack, cells):
-    m, size = edges.size - 1, raw.shape[2]
-    half, doubtful = (size - 1) / 2, np.zeros(m, np.bool_)
-    for i in range(m):
+def _grid_cells_in_numpy(columns, rows, edges, centre, half_width, raw, cells):
+    half = (raw.shape[2] - 1) / 2
+    for i in range(edges.size - 1):
         part = slice(edges[i], edges[i + 1])
         for f in range(len(columns)):
-            numbers, near = columns[f, rows[part]], slack[i, f]
+            numbers = columns[f, rows[part]]
             places = (numbers - centre[i, f]) * (half / half_width[i, f]) + half
-            places = np.minimum(np.maximum(places, -0.5), size - 0.5)
+            places = np.minimum(np.maximum(places, -0.5), raw.shape[2] - 0.5)
             own = np.ceil(places)
             gaps = own - places
             close = (gaps < _CLOSE) | (gaps > 1 - _CLOSE)
-            gaps = gaps[close]
-            doubtful[i] |= bool(np.any((gaps < near) | (gaps > 1 - near)))
             own[close] = np.searchsorted(raw[i, f], numbers[close])
             cells[f, part] = own
-    return doubtful
 
 
 @compiled(worth=2**23)
@@ -138,31 +130,26 @@ def _add_values(total, places, values):
 
 
 @compiled(worth=2**23)
-def descend_level(columns, rows, edges, splits, thresholds, slack, node, doubtful):
-    """Send each row on to its child, and note of whom rounding decides.
+def descend_level(columns, rows, edges, splits, thresholds, node):
+    """Send each row on to its child.
 
     ``thresholds`` are those of the level, of shape (candidates, trees, nodes).
     """
-    for i in range(doubtful.shape[0]):
+    for i in range(thresholds.shape[0]):
         for tree in range(splits.shape[0]):
-            column, near, here = columns[splits[tree]], slack[i, splits[tree]], node[tree]
-            own, close = thresholds[i, tree], False
+            column, own, here = columns[splits[tree]], thresholds[i, tree], node[tree]
             for k in range(edges[i], edges[i + 1]):
-                gap = column[rows[k]] - own[here[k]]
-                close |= abs(gap) < near
-                here[k] = 2 * here[k] + (1 if gap > 0 else 0)
-            doubtful[i] |= close
+                here[k] = 2 * here[k] + (1 if column[rows[k]] > own[here[k]] else 0)
 
 
 @descend_level.in_numpy
-def _descend_level_in_numpy(columns, rows, edges, splits, thresholds, slack, node, doubtful):
-    for i in range(doubtful.size):
+def _descend_level_in_numpy(columns, rows, edges, splits, thresholds, node):
+    for i in range(len(thresholds)):
         part = slice(edges[i], edges[i + 1])
         for tree in range(splits.size):
             here = node[tree, part]
-            gaps = columns[splits[tree], rows[part]] - thresholds[i, tree, here]
-            doubtful[i] |= bool(np.any(np.abs(gaps) < slack[i, splits[tree]]))
-            node[tree, part] = 2 * here + (gaps > 0)
+            above = columns[splits[tree], rows[part]] > thresholds[i, tree, here]
+            node[tree, part] = 2 * here + above
 
 
 @compiled(worth=2**23)

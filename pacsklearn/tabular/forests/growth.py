@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.tabular.forests.structure import ForestStructure
+from pacsklearn.tabular.forests import forest_kernel as kernel
+from pacsklearn.tabular.forests.structure import forest_structure
 
 # Standard deviations to either side of the mean.
 _WIDTH = 2.5
@@ -50,28 +51,16 @@ def public_scale(feature_range: Any, n_features: int) -> FeatureScale:
     return FeatureScale((low + high) / 2, (high - low) / 2)
 
 
-def feature_scale(feature_range: Any, X: Floats, weights: Floats) -> FeatureScale:
-    """Return the stated scale, or mean and standard deviation of the rows at hand."""
-    if feature_range is not None:
-        return public_scale(feature_range, X.shape[1])
-    shares = weights / weights.sum()
-    mean = shares @ X
-    spread = np.sqrt(shares @ (X - mean) ** 2)
-    return spanned_scale(mean, spread)
-
-
 def spanned_scale(mean: Floats, spread: Floats) -> FeatureScale:
     """Return the scale of columns with this mean and standard deviation."""
     flat = spread <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     return FeatureScale(mean, np.where(flat, 1.0, _WIDTH * spread))
 
 
-Integers = NDArray[np.intp]
 Impurity = Callable[[Floats], Floats]
 
 # Where a feature does not help, the middle of its range is as good as any and the most stable.
 _TIE = 1e-9
-_CLOSE = 1e-6
 
 
 class Statistics(NamedTuple):
@@ -79,15 +68,21 @@ class Statistics(NamedTuple):
 
     Parameters
     ----------
-    values : ndarray of shape (n_rows, q)
-        Each row's weight in its class's column; or its weight, that times its target, and times
+    codes : ndarray of uint32, shape (n_rows,)
+        Which of the sums a row's first value is added to.
+    values : ndarray of shape (width, n_rows)
+        Each row's weight, for the sum of its class; or its weight, that times its target, and times
         the target's square.
+    total : ndarray of shape (q,)
+        The sums over all rows.
     weights : ndarray of shape (n_rows,)
     origin : float
         What was subtracted from the targets, because squares of large ones swamp their variance.
     """
 
+    codes: NDArray[np.uint32]
     values: Floats
+    total: Floats
     weights: Floats
     origin: float = 0.0
 
@@ -120,19 +115,20 @@ class ThresholdRule(NamedTuple):
 
         Parameters
         ----------
-        impurity : ndarray of shape (n_nodes, n_grid)
+        impurity : ndarray of shape (..., n_grid)
 
         Returns
         -------
-        ndarray of shape (n_nodes,)
+        ndarray of shape (...)
             In units of the feature's range.
         """
         grid = self.grid
         at = np.arange(grid.size)
-        below, above = impurity[:, np.maximum(at - 1, 0)], impurity[:, np.minimum(at + 1, at[-1])]
+        below = impurity[..., np.maximum(at - 1, 0)]
+        above = impurity[..., np.minimum(at + 1, at[-1])]
         cost = (1 - self.smoothing) * impurity + self.smoothing * (below + above)
         cost += (self.penalty + _TIE) * np.abs(grid)
-        return np.asarray(grid[cost.argmin(axis=1)])
+        return np.asarray(grid[cost.argmin(axis=-1)])
 
 
 def entropy(sums: Floats) -> Floats:
@@ -148,75 +144,6 @@ def squared_error(sums: Floats) -> Floats:
     return np.asarray(np.maximum(second - first * mean, 0.0))
 
 
-def grow_thresholds(
-    X: Floats,
-    statistics: Floats,
-    impurity: Impurity,
-    structure: ForestStructure,
-    scale: FeatureScale,
-    rule: ThresholdRule,
-) -> Floats:
-    """Return the thresholds that leave the least impurity, from the root down.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    statistics : ndarray of shape (n_rows, q)
-        What ``impurity`` needs, added up over rows.
-    impurity : callable
-        Additive impurity of sums along the last axis.
-    structure, scale, rule
-        Which features are asked, where their grid lies, how a threshold is chosen.
-
-    Returns
-    -------
-    ndarray of shape (n_trees, 2**depth - 1)
-        In the features' own units.
-
-    Notes
-    -----
-    Impurity is a share of the whole subset, not of the node: a node that few rows reach has
-    little to gain, so ``rule.penalty`` keeps its threshold in the middle. One pass over the rows
-    for each level, whatever the size of the grid. Source: pac-private-algorithms, section 5.4.
-    """
-    grid = rule.grid
-    n_rows, n_trees = X.shape[0], structure.order.shape[0]
-    cells = _cells(X, scale, grid)
-    whole = impurity_unit(statistics.sum(axis=0), impurity)
-    repeated = np.repeat(statistics, n_trees, axis=0)
-    thresholds = np.empty(structure.features.shape)
-    trees = np.arange(n_trees)
-    node = np.zeros((n_rows, n_trees), dtype=np.intp)
-    for level, features in enumerate(structure.order.T):
-        n_nodes, width = 2**level, grid.size + 1
-        cell = (trees * n_nodes + node) * width + cells[:, features]
-        counts = _sums(cell.ravel(), repeated, n_trees * n_nodes * width)
-        counts = counts.reshape(n_trees * n_nodes, width, -1)
-        units = chosen_units(counts, impurity, whole, rule).reshape(n_trees, n_nodes)
-        chosen = scale.raw(units, features[:, None])
-        thresholds[:, n_nodes - 1 : 2 * n_nodes - 1] = chosen
-        node = 2 * node + (X[:, features] > chosen[trees, node])
-    return thresholds
-
-
-def chosen_units(counts: Floats, impurity: Impurity, whole: Any, rule: ThresholdRule) -> Floats:
-    """Return the threshold of each node, in units of its feature's range.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_nodes, n_cells, q)
-        Sums of the statistics of a node's rows in each cell of the grid.
-    impurity : callable
-    whole : float or ndarray of shape (n_nodes, 1)
-        What impurity is measured in; see :func:`impurity_unit`.
-    rule : ThresholdRule
-    """
-    below = counts.cumsum(axis=1)
-    total, below = below[:, -1:], below[:, :-1]
-    left_behind = (impurity(below) + impurity(np.maximum(total - below, 0.0))) / whole
-    return rule.choose(left_behind)
-
-
 def impurity_unit(total: Floats, impurity: Impurity) -> float:
     """Return what impurity is measured in, by sums over all rows.
 
@@ -224,20 +151,6 @@ def impurity_unit(total: Floats, impurity: Impurity) -> float:
     """
     whole = float(total.sum()) if impurity is entropy else float(impurity(total))
     return whole if whole > 0 else 1.0
-
-
-def node_sums(leaves: Integers, statistics: Floats, n_leaves: int) -> Floats:
-    """Return the sums of ``statistics`` over the rows that reach each node of each tree.
-
-    Returns
-    -------
-    ndarray of shape (n_trees, 2 * n_leaves - 1, q)
-        Level by level, the leaves last.
-    """
-    n_trees = leaves.shape[1]
-    cells = (leaves + n_leaves * np.arange(n_trees)).ravel()
-    repeated = np.repeat(statistics, n_trees, axis=0)
-    return summed_upward(_sums(cells, repeated, n_trees * n_leaves).reshape(n_trees, n_leaves, -1))
 
 
 def summed_upward(leaf_sums: Floats) -> Floats:
@@ -248,21 +161,116 @@ def summed_upward(leaf_sums: Floats) -> Floats:
     return np.concatenate(levels, axis=1)
 
 
-def _cells(X: Floats, scale: FeatureScale, grid: Floats) -> Integers:
-    """Return how many of the grid's thresholds each number is above, feature by feature."""
-    steps = grid.size - 1
-    place = (X - scale.centre) * (steps / (2 * scale.half_width)) + steps / 2
-    np.clip(place, -1.0, steps + 1.0, out=place)
-    cells = np.clip(np.ceil(place), 0, grid.size).astype(np.intp)
-    # Rounding must not decide about numbers that are thresholds themselves.
-    close = np.abs(place - np.rint(place)) < _CLOSE
-    for feature in np.flatnonzero(close.any(axis=0)) if close.any() else ():
-        rows = close[:, feature]
-        cells[rows, feature] = np.searchsorted(scale.raw(grid, feature), X[rows, feature])
-    return cells
+@final
+class GrowingForest(NamedTuple):
+    """A model whose forest is grown from some rows of a table.
+
+    Parameters
+    ----------
+    model : estimator
+        To be fitted.
+    rows : ndarray of int
+        In the table.
+    statistics : Statistics
+        Of these rows.
+    """
+
+    model: Any
+    rows: NDArray[np.int64]
+    statistics: Statistics
 
 
-def _sums(cells: Integers, statistics: Floats, n_cells: int) -> Floats:
-    return np.stack(
-        [np.bincount(cells, column, minlength=n_cells) for column in statistics.T], axis=-1
-    )
+@final
+class Growth:
+    """Grows forests of one structure, each from its own rows of one table, level by level.
+
+    Parameters
+    ----------
+    estimator : FixedStructureForestClassifier or FixedStructureForestRegressor
+        States how; its parameters are checked.
+    table : ndarray of shape (n_rows, n_features)
+
+    Notes
+    -----
+    Impurity is a share of a forest's rows, not of the node's: a node that few rows reach has
+    little to gain, so ``rule.penalty`` keeps its threshold in the middle. One pass over the rows
+    for each level, whatever the size of the grid. What is added up for a forest are its own rows,
+    one after the other: it is the same whatever is grown beside it. Source:
+    pac-private-algorithms, section 5.4.
+    """
+
+    def __init__(self, estimator: Any, table: Floats) -> None:
+        self.rule, self.impurity = estimator.rule(), estimator.impurity
+        self.table = np.ascontiguousarray(table)
+        self.structure = forest_structure(estimator, table.shape[1])
+        self.used, splits = np.unique(self.structure.order, return_inverse=True)
+        self.splits = splits.reshape(self.structure.order.shape)
+        self.columns = np.ascontiguousarray(table[:, self.used].T)
+        self.learns = estimator.thresholds == "learned"
+        given = estimator.feature_range
+        self.public = None if given is None else public_scale(given, table.shape[1])
+
+    def grow(self, forests: list[GrowingForest]) -> None:
+        """Fit the models."""
+        (n_trees, depth), m = self.structure.order.shape, len(forests)
+        known = [one.statistics for one in forests]
+        q, rows = known[0].total.size, np.concatenate([one.rows for one in forests])
+        edges = np.cumsum([0, *(len(one.rows) for one in forests)])
+        codes = np.concatenate([one.codes for one in known])
+        values = np.concatenate([one.values for one in known], axis=1)
+        scales = self._scales(known, rows, edges)
+        node = np.zeros((n_trees, len(rows)), dtype=np.uint16)
+        features, grid = self.structure.features, self.rule.grid
+        if self.learns:
+            units = np.array([impurity_unit(one.total, self.impurity) for one in known])
+            cells = np.empty((len(self.used), len(rows)), dtype=np.uint16)
+            raw = np.stack([scale.raw(grid, self.used[:, None]) for scale in scales])
+            centre, half_width = (
+                np.stack([own[self.used] for own in each]) for each in zip(*scales, strict=True)
+            )
+            kernel.grid_cells(self.columns, rows, edges, centre, half_width, raw, cells)
+            thresholds = np.empty((m, *features.shape))
+        else:
+            thresholds = np.stack([scale.raw(self.structure.units, features) for scale in scales])
+        for level, splits in enumerate(np.ascontiguousarray(self.splits.T)):
+            nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
+            if self.learns:
+                counts = np.zeros((m, n_trees, 2**level, len(grid) + 1, q))
+                kernel.count_cells(cells, splits, node, edges, codes, values, counts)
+                chosen = self._chosen(counts, units)
+                for own, scale, places in zip(thresholds, scales, chosen, strict=True):
+                    own[:, nodes] = scale.raw(places, features[:, nodes])
+            own = np.ascontiguousarray(thresholds[:, :, nodes])
+            kernel.descend_level(self.columns, rows, edges, splits, own, node)
+        sums = np.zeros((m, n_trees, 2**depth, q))
+        kernel.sum_leaves(node, edges, codes, values, sums)
+        nodes_of = summed_upward(sums.reshape(m * n_trees, 2**depth, q))
+        origins = np.repeat([one.origin for one in known], n_trees)
+        means = forests[0].model.leaf_means(nodes_of, origins)
+        means, nodes_of = (one.reshape(m, n_trees, *one.shape[1:]) for one in (means, nodes_of))
+        for i, (model, *_) in enumerate(forests):
+            model.features_, model.thresholds_ = features, thresholds[i].copy()
+            model.centre_, model.half_width_ = scales[i]
+            model.set_leaves(means[i].copy(), nodes_of[i])
+
+    def _scales(
+        self, known: list[Statistics], rows: NDArray[np.int64], edges: NDArray[np.int64]
+    ) -> list[FeatureScale]:
+        """Return the stated scale, or that of each forest's own rows."""
+        if self.public is not None:
+            return [self.public] * len(known)
+        shares = np.concatenate([one.weights / one.weights.sum() for one in known])
+        spread = kernel.mean_spread(self.table, rows, edges, shares)
+        return [spanned_scale(*each) for each in zip(*spread, strict=True)]
+
+    def _chosen(self, counts: Floats, units: Floats) -> Floats:
+        """Return one level's thresholds, in units of their range; (forests, trees, nodes).
+
+        By counts of shape (forests, trees, nodes, cells, q) and what each forest's impurity is
+        measured in.
+        """
+        below = counts.cumsum(axis=3)
+        total, below = below[:, :, :, -1:], below[:, :, :, :-1]
+        left_behind = self.impurity(below) + self.impurity(np.maximum(total - below, 0.0))
+        left_behind /= units[:, None, None, None]
+        return self.rule.choose(left_behind)

@@ -12,7 +12,6 @@ from sklearn.utils import Tags
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.forests.fixed_structure_forest import (
     FixedStructureForest,
-    checked_weights,
     shrunken_leaves,
 )
 from pacsklearn.tabular.forests.growth import Statistics, squared_error
@@ -65,14 +64,17 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
 
     impurity = staticmethod(squared_error)
 
-    def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
-        """Give each row's weight, that times its target, and times the target's square."""
-        weights = checked_weights(sample_weight, y.shape[0])
-        y = self.clipped(y.astype(np.float64))
-        mean = float(np.average(y, weights=weights))
-        apart = y - mean
-        values = weights[:, None] * np.column_stack([np.ones_like(y), apart, apart**2])
-        return Statistics(values, weights, mean)
+    def read_targets(self, y: Any) -> Floats:
+        """Return the targets inside ``target_range``."""
+        return self.clipped(y.astype(np.float64))
+
+    def statistics(self, targets: Floats, weights: Floats) -> Statistics:
+        """Return each row's weight, that times its target, and times the target's square."""
+        mean = float(np.average(targets, weights=weights))
+        apart = targets - mean
+        values = weights[:, None] * np.column_stack([np.ones_like(apart), apart, apart**2])
+        codes = np.zeros(len(apart), dtype=np.uint32)
+        return Statistics(codes, values.T, values.sum(axis=0), weights, mean)
 
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
         """Compute means from the statistics' sums in every node of some trees, of these origins."""

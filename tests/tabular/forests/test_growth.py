@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import entropy as scipy_entropy
 
-from pacsklearn.tabular.forests.growth import ThresholdRule, entropy, node_sums, squared_error
+from pacsklearn.tabular.forests.growth import ThresholdRule, entropy, squared_error, summed_upward
 
 
 def rule(**changes: float) -> ThresholdRule:
@@ -52,7 +52,6 @@ def test_where_nothing_helps_the_middle_is_taken() -> None:
 
 
 def test_sums_of_every_node() -> None:
-    leaves = np.array([[0, 3], [0, 2], [3, 2]])
-    weights = np.array([[1.0], [2.0], [4.0]])
-    sums = node_sums(leaves, weights, 4)[..., 0]
+    leaves = np.array([[3, 0, 0, 4], [0, 0, 6, 1]])
+    sums = summed_upward(leaves[..., None])[..., 0]
     np.testing.assert_array_equal(sums, [[7, 3, 4, 3, 0, 0, 4], [7, 0, 7, 0, 0, 6, 1]])
