@@ -285,6 +285,20 @@ class Attack(ABC):
         """Return whether the game offers all that the attack needs."""
         return all(map(game.offers, self.needs))
 
+    @final
+    def check_plays(self, game: Game) -> None:
+        """Refuse a game that does not offer all that the attack needs.
+
+        Raises
+        ------
+        ValueError
+        """
+        if not self.can_play(game):
+            raise ValueError(
+                f"game must offer {', '.join(self.needs)}, which {self.name!r} needs; attack other "
+                "games with 'identification'."
+            )
+
     def played(self, subject: Subject, seed: int) -> Game:
         """Return the game that is attacked: what a subject offers, or one with rows put in."""
         del seed

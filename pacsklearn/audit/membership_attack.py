@@ -74,12 +74,9 @@ class OptimalMembershipAttack(Attack):
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
+        self.check_plays(game)
         members = game.members
-        if members is None:
-            raise ValueError(
-                "game has no units of privacy, so there is no membership to attack; name its "
-                "secret with IdentificationAttack."
-            )
+        assert members is not None
         units = units_to_attack(self.unit, game, members)
         rehearsal, trials = np.random.default_rng(seed).spawn(2)
         unit, rule = _choose(members, units, game, [game.play(rehearsal) for _ in range(pilot)])

@@ -87,13 +87,8 @@ class ShadowAttack(Attack):
         check_integer(name="n_trials", value=n_trials, minimum=1)
         wanted = self.shadows if self.n_shadow is None else self.n_shadow
         shadows = check_integer(name="n_shadow", value=wanted, minimum=8)
+        self.check_plays(game)
         members = game.members
-        if members is None or not self.can_play(game):
-            raise ValueError(
-                "game must release models of subsets of rows, and offer "
-                f"{', '.join(need for need in self.needs if need != 'units')} (ReplayedGame does); "
-                "attack other games with 'optimal_membership'."
-            )
         # Streams apart: nothing that the attack chooses by was seen in a round that is counted.
         rehearsal, trials, choice = np.random.default_rng(seed).spawn(3)
         rounds: Sequence[Round] = [game.play(rehearsal) for _ in range(shadows)]

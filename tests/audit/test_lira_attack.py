@@ -85,7 +85,7 @@ def test_the_contract_is_kept():
 
 
 def test_what_cannot_be_played_is_named():
-    with pytest.raises(ValueError, match="models"):
+    with pytest.raises(ValueError, match="confidences"):
         LiRAAttack().run(example_games().sound, 10, 0)
     with pytest.raises(ValueError, match="units"):
         LiRAAttack(unit=7).run(Confident([0, 0, 0]), 10, 0)

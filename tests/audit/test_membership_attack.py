@@ -131,7 +131,7 @@ def test_identification_names_the_likeliest():
 
 
 def test_games_without_units_have_no_membership():
-    with pytest.raises(ValueError, match="privacy"):
+    with pytest.raises(ValueError, match="units"):
         OptimalMembershipAttack().run(Tabled(CHANCES, None), 10, seed=0)
     everyone = Tabled(CHANCES, np.ones((4, 3), dtype=bool))
     with pytest.raises(ValueError, match="membership"):

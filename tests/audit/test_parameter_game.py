@@ -123,7 +123,7 @@ def test_secrets_that_are_no_subsets_have_no_members(outputs):
     assert result.criterion == "naming the secret"
     assert result.prior == pytest.approx(M / (M * (M + 1) / 2))
     assert not result.violates()
-    with pytest.raises(ValueError, match="privacy"):
+    with pytest.raises(ValueError, match="units"):
         OptimalMembershipAttack().run(game, 10, seed=0)
 
 

@@ -43,7 +43,7 @@ def test_nothing_is_found_where_nothing_is():
 
 
 def test_other_games_are_refused():
-    with pytest.raises(ValueError, match="worlds"):
+    with pytest.raises(ValueError, match="published"):
         ExistenceAttack().run(example_games().sound, 10, 0)
     with pytest.raises(ValueError, match="worlds"):
         ExistenceGame([noised(0, 1)])

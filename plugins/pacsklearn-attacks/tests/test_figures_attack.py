@@ -125,7 +125,7 @@ def test_the_contract_of_attacks():
 def test_other_games_have_no_figures():
     from pacsklearn.testing.example_games import example_games
 
-    with pytest.raises(ValueError, match="SlicedGame"):
+    with pytest.raises(ValueError, match="figures"):
         FiguresAttack().run(example_games().sound, 10, seed=0)
 
 

@@ -70,7 +70,7 @@ def test_versions_differ_in_one_attribute():
 def test_what_cannot_be_played_is_named():
     with pytest.raises(ValueError, match="features"):
         PropertyAttack().run(example_games().sound, 10, 0)
-    with pytest.raises(ValueError, match="record_game"):
+    with pytest.raises(ValueError, match="models"):
         RecordAttack().run(example_games().sound, 10, 0)
     with pytest.raises(ValueError, match="column"):
         AttributeAttack(9).insert(None, X, y, None, 0)

@@ -67,16 +67,15 @@ def test_canaries_keep_the_contract_and_attack_the_canaries():
 
 def test_canaries_are_outliers_at_the_end():
     X, y = load_iris(return_X_y=True)
-    more, labels, groups, units = CanaryAttack(6).insert(RidgeClassifier(), X, y, None, 0)
-    assert units == tuple(range(150, 156))
+    more, labels, groups, units = CanaryAttack().insert(RidgeClassifier(), X, y, None, 0)
+    assert units == tuple(range(150, 158))
     assert groups is None
     np.testing.assert_array_equal(more[:150], X)
-    np.testing.assert_allclose(np.abs(more[150:] - X.mean(axis=0)), 5 * np.tile(X.std(0), (6, 1)))
-    assert sorted(labels[150:]) == [0, 0, 1, 1, 2, 2]
+    np.testing.assert_allclose(np.abs(more[150:] - X.mean(axis=0)), 5 * np.tile(X.std(0), (8, 1)))
+    assert sorted(labels[150:]) == [0, 0, 0, 1, 1, 1, 2, 2]
     person = np.arange(150) // 3 * 10
-    _, numbers, groups, units = CanaryAttack(2).insert(Ridge(), X, X[:, 0], person, 0)
-    assert units == (50, 51)
-    assert list(groups[150:]) == [50, 51]
+    _, numbers, groups, units = CanaryAttack().insert(Ridge(), X, X[:, 0], person, 0)
+    assert units == tuple(groups[150:]) == tuple(range(50, 58))
     np.testing.assert_allclose(np.abs(numbers[150:] - X[:, 0].mean()), 5 * X[:, 0].std())
 
 
@@ -120,5 +119,5 @@ def test_a_grid_says_nothing():
 
 
 def test_low_order_bits_need_numbers():
-    with pytest.raises(ValueError, match="candidate"):
+    with pytest.raises(ValueError, match="candidate_numbers"):
         LowOrderBitsAttack().run(example_games().sound, 10, 0)

@@ -131,5 +131,5 @@ def test_copies_farther_away_keep_their_label_where_the_boundary_is_far():
 
 def test_what_cannot_be_played_is_named():
     for name in ("rmia", "quantile", "label_only", "robust_lira"):
-        with pytest.raises(ValueError, match="models"):
+        with pytest.raises(ValueError, match="game must offer"):
             registry().make("attack", name).run(example_games().sound, 10, 0)

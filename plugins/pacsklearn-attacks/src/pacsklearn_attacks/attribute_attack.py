@@ -69,7 +69,8 @@ class AttributeAttack(InsertingAttack):
         return appended(X, y, groups, versions, targets)
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
-        if game.members is None or game.members.shape[1] < 2:
+        self.check_plays(game)
+        if game.members.shape[1] < 2:
             raise ValueError("game must have at least two units of privacy.")
         pair = list(getattr(game, "canaries", ()))[:2] or [0, 1]
         codes = game.members[:, pair].astype(np.intp) @ np.array([1, 2])

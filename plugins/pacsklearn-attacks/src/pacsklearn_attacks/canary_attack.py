@@ -8,7 +8,6 @@ from typing import Any, ClassVar, final
 import numpy as np
 from sklearn.base import is_classifier
 
-from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import AttackResult, InsertingAttack, ThreatModel
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
@@ -26,11 +25,11 @@ class CanaryAttack(InsertingAttack):
     far out in every feature, with a random label. The mechanism is replayed with canaries among
     its rows, so that its noise is calibrated with them, and has to hide them as well.
 
-    Parameters
+    Attributes
     ----------
-    n_canaries : int, default=8
+    n_canaries : int
         Rows that are put in; the least hidden of them is attacked.
-    n_pilot : int, default=200
+    n_pilot : int
         Rounds played beforehand, to choose it.
 
     Notes
@@ -50,9 +49,8 @@ class CanaryAttack(InsertingAttack):
         cost="a replay with the outliers; 400 rounds beforehand",
     )
 
-    def __init__(self, n_canaries: int = 8, n_pilot: int = 200) -> None:
-        self.n_canaries = n_canaries
-        self.n_pilot = n_pilot
+    n_canaries: ClassVar[int] = 8
+    n_pilot: ClassVar[int] = 200
 
     def insert(
         self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
@@ -78,7 +76,7 @@ class CanaryAttack(InsertingAttack):
         ValueError
             When ``X`` is not a dense table of numbers.
         """
-        count = check_integer(name="n_canaries", value=self.n_canaries, minimum=1)
+        count = self.n_canaries
         generator = np.random.default_rng(seed)
         table = dense_table(X, self.name)
         signs = generator.choice([-1.0, 1.0], (count, table.shape[1]))
@@ -86,7 +84,6 @@ class CanaryAttack(InsertingAttack):
         return appended(X, y, groups, far, _targets(estimator, y, count, generator))
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
         canaries = getattr(game, "canaries", ())
         unit = None
         # Two streams: the canary is chosen on rounds that are not counted.
@@ -94,9 +91,9 @@ class CanaryAttack(InsertingAttack):
         if canaries and game.members is not None:
             generator = np.random.default_rng(choice)
             own = game.members[:, list(canaries)].astype(np.float64)
-            likely = np.stack([game.play(generator).posterior for _ in range(pilot)]) @ own
+            likely = np.stack([game.play(generator).posterior for _ in range(self.n_pilot)]) @ own
             unit = int(canaries[int(np.argmax(np.maximum(likely, 1 - likely).mean(axis=0)))])
-        result = OptimalMembershipAttack(unit, pilot).run(game, n_trials, int(attack))
+        result = OptimalMembershipAttack(unit, self.n_pilot).run(game, n_trials, int(attack))
         facts = (("canaries", str(len(canaries))), *result.details)
         return replace(result, attack=self.name, details=facts)
 

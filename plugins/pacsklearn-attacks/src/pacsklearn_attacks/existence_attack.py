@@ -46,8 +46,7 @@ class ExistenceAttack(Attack):
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=8)
-        if not self.can_play(game) or len(game.prior) != 2:
-            raise ValueError("game must be made of two worlds (ExistenceGame).")
+        self.check_plays(game)
         rehearsal, trials = np.random.default_rng(seed).spawn(2)
         rounds = [game.play(rehearsal) for _ in range(pilot)]
         seen = np.stack([game.published(played.released) for played in rounds])

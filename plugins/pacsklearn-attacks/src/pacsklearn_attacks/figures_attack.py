@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Round
 from pacsklearn.audit.tally import tally_names
 
 
@@ -47,16 +47,11 @@ class FiguresAttack(Attack):
         cost="one comparison for each secret a round",
     )
 
-    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        figures: Any = getattr(game, "figures", None)
-        if figures is None:
-            raise ValueError(
-                "figures compares what is printed beside releases of different secrets, and this "
-                "game has no figures; play a SlicedGame."
-            )
+    def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
+        self.check_plays(game)
 
         def named(played: Round) -> int:
-            fits = [each == played.released.figures for each in figures]
+            fits = [each == played.released.figures for each in game.figures]
             return int(np.argmax(game.prior * fits))
 
         return tally_names(self.name, "naming the secret", game, n_trials, seed, named)

@@ -64,9 +64,9 @@ class KnownRowsAttack(Attack):
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
         k = check_integer(name="k", value=self.k, minimum=0)
+        self.check_plays(game)
         members = game.members
-        if members is None:
-            raise ValueError("game has no units of privacy, so there is no membership to know.")
+        assert members is not None
         hidden = np.flatnonzero(secret_units(game, members))
         if hidden.size <= k:
             raise ValueError(

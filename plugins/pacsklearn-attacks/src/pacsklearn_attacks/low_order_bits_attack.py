@@ -52,11 +52,7 @@ class LowOrderBitsAttack(Attack):
     )
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
-        if not self.can_play(game):
-            raise ValueError(
-                "game must release models, and say which numbers each candidate would publish "
-                "(ReplayedGame); attack other games with 'identification'."
-            )
+        self.check_plays(game)
         own = np.asarray(game.candidate_numbers, dtype=np.float64)
         telling = np.flatnonzero(np.ptp(own, axis=0) > 0)[:_MOST_NUMBERS]
         own = own[:, telling]

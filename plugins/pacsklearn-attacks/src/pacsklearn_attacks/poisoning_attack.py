@@ -91,8 +91,7 @@ class PoisoningAttack(InsertingAttack):
         return type(X)(queries, columns=X.columns) if hasattr(X, "iloc") else queries
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
-        if game.members is None or not self.can_play(game):
-            raise ValueError("game must be a conversation about units (TranscriptGame).")
+        self.check_plays(game)
         targets = getattr(game, "canaries", ())
         unit = int(targets[0]) if targets else None
         result = OptimalMembershipAttack(unit, self.n_pilot).run(game, n_trials, seed)

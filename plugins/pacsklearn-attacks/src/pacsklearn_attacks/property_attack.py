@@ -24,7 +24,10 @@ class PropertyAttack(Attack):
     ----------
     column : int, optional
         Column of ``game.features``; the one about which most is learnt when not given.
-    n_pilot : int, default=200
+
+    Attributes
+    ----------
+    n_pilot : int
         Rounds played beforehand.
 
     Notes
@@ -45,20 +48,19 @@ class PropertyAttack(Attack):
         cost="200 rounds beforehand; one posterior a round",
     )
 
-    def __init__(self, column: int | None = None, n_pilot: int = 200) -> None:
+    n_pilot: ClassVar[int] = 200
+
+    def __init__(self, column: int | None = None) -> None:
         self.column = column
-        self.n_pilot = n_pilot
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
-        pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
-        if game.members is None or not self.can_play(game):
-            raise ValueError("game must have units of privacy with features (ReplayedGame).")
+        self.check_plays(game)
         rehearsal, trials = np.random.default_rng(seed).spawn(2)
         members, table = game.members.astype(np.float64), np.asarray(game.features)
         means = members @ table / members.sum(axis=1, keepdims=True)
         above: NDArray[np.intp] = (means > np.median(means, axis=0)).astype(np.intp)
         if self.column is None:
-            beliefs = np.stack([game.play(rehearsal).posterior for _ in range(pilot)])
+            beliefs = np.stack([game.play(rehearsal).posterior for _ in range(self.n_pilot)])
             likely = beliefs @ above
             blind = np.maximum(game.prior @ above, 1 - game.prior @ above)
             column = int(np.argmax(np.maximum(likely, 1 - likely).mean(axis=0) - blind))

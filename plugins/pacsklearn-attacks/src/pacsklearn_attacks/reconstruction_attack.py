@@ -49,11 +49,8 @@ class ReconstructionAttack(Attack):
         self.k = k
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        if game.members is None:
-            raise ValueError(
-                "game has no units of privacy, so there are no rows to reconstruct; name its "
-                "secret with IdentificationAttack."
-            )
+        self.check_plays(game)
+        assert game.members is not None
         members = game.members.astype(np.float64)
         common = members @ members.T
         # The smallest subset: no guess can have more units right than it holds.

@@ -40,9 +40,10 @@ class RecordAttack(Attack):
     )
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
+        self.check_plays(game)
         members = game.members
-        own = [] if members is None else _own_units(members)
-        if not len(own) or not self.can_play(game):
+        own = _own_units(members)
+        if not len(own):
             raise ValueError(
                 "game must be one whose candidates are known rows and one more, each another "
                 "(record_game)."
