@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,29 @@ def test_processes_of_one_database_share_its_data_sets(address: str) -> None:
     assert third.take("third", 60.0).keys() == {*"abc"}
     for each in (first, second, third):
         each.close()
+
+
+def test_what_is_lost_is_what_others_lead(address: str) -> None:
+    alone, other = ServiceDatabase(address), ServiceDatabase(address)
+    alone.take("alone", 0.05)
+    found(alone, "a", "b")
+    tokens = alone.led
+    while alone.is_held:  # the machine stands still for longer than the lease lasts
+        time.sleep(0.01)
+    assert alone.take("alone", 0.05) == tokens
+    assert alone.lost == []
+    with alone.leaving("a") as connection:
+        assert connection.delete("service_leases", dataset="a")
+        assert connection.delete("service_datasets", name="a")
+    assert alone.take("alone", 0.05).keys() == {"b"}
+    assert alone.lost == []
+    while "b" not in other.led:
+        other.take("other", 60.0)
+    assert other.new.keys() == {"b"}
+    assert alone.take("alone", 60.0) == {}
+    assert alone.lost == ["b"]
+    alone.close()
+    other.close()
 
 
 def test_data_sets_of_an_older_version_have_leases_too(

@@ -302,7 +302,6 @@ class Coordinator:
     def _change(self, lost: list[str], new: dict[str, int]) -> None:
         """Leave what is led by another process, and take over what was just taken."""
         if lost:
-            # Another process leads them now, or they were deleted.
             LOG.warning("data sets are led here no longer", datasets=lost)
             self._leave(lost)
         self._take_over(new)

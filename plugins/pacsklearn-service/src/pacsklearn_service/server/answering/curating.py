@@ -87,7 +87,7 @@ class Curating:
     def curator_delete_dataset(self, curator: Caller, *, dataset: str) -> Facts:
         self._catalog.dataset(dataset)
         self._coordinator.token(dataset)
-        with self.database.writing(dataset) as connection:
+        with self.database.leaving(dataset) as connection:
             if connection.ask("SELECT name FROM service_models WHERE dataset = ?", dataset):
                 raise Problem(
                     "conflict", f"The data set {dataset!r} has models; delete them first."

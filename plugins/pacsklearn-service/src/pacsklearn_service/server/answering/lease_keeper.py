@@ -38,7 +38,6 @@ class LeaseKeeper:
         self._database, self._vault = database, vault
         self._seconds, self._beside = seconds, beside
         self._holder, self.is_open = "", False
-        self._led: dict[str, int] = {}
         self._leaving: set[str] = set()
         self._is_begun = False
         self._lock, self._ended, self._wake = threading.Lock(), threading.Event(), threading.Event()
@@ -85,7 +84,6 @@ class LeaseKeeper:
         """Give a data set back."""
         with self._lock:
             self._database.give_back(dataset)
-            self._led.pop(dataset, None)
 
     def stop(self) -> None:
         """Give the lease back."""
@@ -113,11 +111,10 @@ class LeaseKeeper:
 
     def _keep(self) -> None:
         with self._lock:
-            own = self._database.take(self._holder, self._seconds, self._end, is_open=self.is_open)
-            lost = [name for name, token in self._led.items() if own.get(name) != token]
-            new = {name: each for name, each in own.items() if self._led.get(name) != each}
+            self._database.take(self._holder, self._seconds, self._end, is_open=self.is_open)
+            lost, new = self._database.lost, self._database.new
             is_first = self._database.is_held and not self._is_begun
-            self._led, self._is_begun = own, self._is_begun or is_first
+            self._is_begun = self._is_begun or is_first
             surplus = {*self._database.surplus} - self._leaving
             self._leaving |= surplus
         # Beside the lease, which is kept however long models are loaded and answers are finished.

@@ -52,8 +52,11 @@ class ServiceDatabase:
     ----------
     address : str
         What ledgers in it are opened with.
-    surplus : list of str
-        Data sets that this process leads beyond its share, since another one has begun.
+    lost, surplus : list of str
+        Data sets that others lead since the lease was asked for last, and those that this process
+        leads beyond its share, since another one has begun.
+    new : dict of str to int
+        Data sets that were taken when the lease was asked for last, with their tokens.
     """
 
     def __init__(self, address: str) -> None:
@@ -61,7 +64,9 @@ class ServiceDatabase:
         self._lock = threading.RLock()
         self._number, self._until = 0, 0.0
         self._tokens: dict[str, int] = {}
+        self.lost: list[str] = []
         self.surplus: list[str] = []
+        self.new: dict[str, int] = {}
         self._is_file = self.address.startswith(SQLITE)
         self._make_ledgers()
         self._connection = _connection(self.address, _PATIENCE)
@@ -196,6 +201,9 @@ class ServiceDatabase:
                     own.change(gone_still, gone, now)
                 number = self._renewed(own, holder, now + seconds, is_changing) if is_open else 0
                 tokens = self._share(own, number, is_changing) if number else {}
+            before = self._tokens
+            self.lost = [name for name, token in before.items() if tokens.get(name) != token]
+            self.new = {name: each for name, each in tokens.items() if before.get(name) != each}
             self._number, self._tokens, self._until = number, tokens, requested + seconds
         return dict(tokens)
 
@@ -213,13 +221,19 @@ class ServiceDatabase:
                 yield connection
             self._tokens = self._tokens | {dataset: token}
 
-    def give_back(self, dataset: str) -> None:
-        """Give a data set back, for another process to take it."""
+    @contextmanager
+    def leaving(self, dataset: str) -> Iterator[Connection]:
+        """Open a transaction after which this process leads a data set no more: it is deleted."""
         with self._lease_lock:
             with self.writing(dataset) as connection:
-                statement = "UPDATE service_leases SET coordinator = 0 WHERE dataset = ?"
-                connection.change(statement, dataset)
+                yield connection
             self._tokens = {name: each for name, each in self._tokens.items() if name != dataset}
+
+    def give_back(self, dataset: str) -> None:
+        """Give a data set back, for another process to take it."""
+        with self.leaving(dataset) as connection:
+            statement = "UPDATE service_leases SET coordinator = 0 WHERE dataset = ?"
+            connection.change(statement, dataset)
 
     def release(self) -> None:
         """Give the lease back, and with it all data sets, for others to take at once."""
