@@ -55,30 +55,20 @@ def answer_rows(codes, secret, belief, budget, noise, scale, answers, _, charges
         answer, margin = slots[secret], math.inf
         if not width:
             # An exact answer tells the entropy of the masses, which is what was charged.
-            _gains_exact(answer, logs[:count], log_total, work)
+            work[:count] = -math.inf
+            work[answer] = -logs[answer] - log_total
         else:
             observed[:width] = noise[used : used + width]
             used += width
             answer, margin = _observe(answer, centres, units, width, scale, observed)
             _gains(observed, centres, width, logs[:count], log_total, scale, terms, work)
         # Bayes' rule: candidates with the same label have the same likelihood (Theorem 3.3).
-        _add_gains(belief, work, slots)
+        belief += work[slots]
         first = first_alive(belief)
         answers[row] = labels[answer]
         charges[row] = charge
         margins[row] = margin
     return n, used, 0
-
-
-@compiled()
-def _add_gains(belief, gains, slots):
-    for i in range(belief.shape[0]):
-        belief[i] += gains[slots[i]]
-
-
-@_add_gains.in_numpy
-def _add_gains_in_numpy(belief, gains, slots):
-    belief += gains[slots]
 
 
 @compiled()
@@ -315,12 +305,6 @@ def _decode_many(observed, centres, units, count, scale):
                 statistic = float(inner) / (scale * length)
             margin = min(margin, statistic)
     return y, margin
-
-
-@compiled()
-def _gains_exact(answer, logs, log_total, gains):
-    for k in range(logs.shape[0]):
-        gains[k] = -logs[k] - log_total if k == answer else -math.inf
 
 
 @compiled()

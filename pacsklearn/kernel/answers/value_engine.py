@@ -65,7 +65,8 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
             # Bayes' rule on the integers, for the next row's law (Theorem 3.3).
             _learn(belief, observed, centres, scale)
         elif groups > 1:
-            _learn_exact(belief, slots, slots[secret])
+            belief[slots != slots[secret]] = -math.inf
+            _normalise(belief)
     return n, used, 0
 
 
@@ -102,14 +103,6 @@ def _learn(belief, observed, centres, scale):
 def _learn_in_numpy(belief, observed, centres, scale):
     distances = (observed - centres[:, : observed.size]) / scale
     belief += -0.5 * summed(distances * distances)
-    _normalise(belief)
-
-
-@compiled()
-def _learn_exact(belief, slots, same):
-    for i in range(belief.shape[0]):
-        if slots[i] != same:
-            belief[i] = -math.inf
     _normalise(belief)
 
 

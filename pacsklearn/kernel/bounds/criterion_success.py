@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from pacsklearn.kernel.bounds.mixture import (
 )
 from pacsklearn.kernel.bounds.overlap import overlap_success
 from pacsklearn.kernel.bounds.spread import Singles, Spread
+
+if TYPE_CHECKING:  # whose success is bounded
+    from pacsklearn.kernel.budget.criterion import Criterion
 
 # Posterior probabilities of the first and of the last look.
 _FIRST, _LAST = 2**22, 2**24
@@ -226,26 +229,9 @@ Targets = NDArray[np.intp]
 _MOST_LOOKED_AT = 4096
 
 
-class _Success(Protocol):
-    lowest: float
-
-    @property
-    def n_targets(self) -> int: ...
-
-    @property
-    def sets(self) -> NDArray[np.bool_] | None: ...
-
-    @property
-    def distinct(self) -> Targets: ...
-
-    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float: ...
-
-    def success(self, posterior: Floats, targets: Targets | None = None) -> Floats: ...
-
-
 def estimated_success(
     mixture: GaussianMixture,
-    criterion: _Success,
+    criterion: Criterion,
     n_draws: int,
     generator: np.random.Generator,
     targets: Targets | None = None,
@@ -257,7 +243,7 @@ def estimated_success(
 
 def certified_success(
     mixture: GaussianMixture,
-    criterion: _Success,
+    criterion: Criterion,
     n_draws: int,
     gamma: float,
     generator: np.random.Generator,
@@ -318,7 +304,7 @@ def certified_success(
 
 def success_sums(
     mixture: GaussianMixture,
-    criterion: _Success,
+    criterion: Criterion,
     blocks: Iterable[MixtureDraws],
     targets: Targets | None,
 ) -> tuple[Floats, Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -144,16 +143,17 @@ def _worst(
     unit, n = float(prior.max()), len(table)
     # In units of the largest weight: sums of equal ones are whole numbers, the same everywhere.
     weights = prior / unit
-    alike, parted, uneven = _likeness(table, choices, weights), np.empty(n), 0.0
-    signs = weights.astype(_precision(weights))
+    signs, parted, uneven = weights.astype(_precision(weights)), np.empty(n), 0.0
+    known = np.where(table[choices], 1, -1).astype(signs.dtype).T
     for start in range(0, n, _BLOCK):
         part = slice(start, start + _BLOCK)
+        signed = np.where(table[part], signs, -signs)
         # Half of all mass, and half of how far the signs of both agree or disagree.
-        agreed = alike(part)
+        agreed = np.abs(signed @ known)
         # A unit is no other one.
         itself = np.flatnonzero((choices >= start) & (choices < start + _BLOCK))
         agreed[choices[itself] - start, itself] = 0
-        own = np.abs(np.where(table[part], signs, -signs).sum(axis=1))
+        own = np.abs(signed.sum(axis=1))
         parted[part], uneven = np.maximum(agreed.max(axis=1), own), max(uneven, float(own.max()))
     far = np.full(most + 1, weights.sum())
     far[0] = uneven
@@ -164,30 +164,6 @@ def _worst(
         signed = np.where(table[target], signs, -signs)
         far[1 : top + 1] = np.maximum(far[1 : top + 1], _against(signed, others, top))
     return np.asarray(np.minimum((1 + far * unit) / 2, 1.0))
-
-
-def _likeness(
-    table: NDArray[np.bool_], choices: NDArray[np.int64], weights: Floats
-) -> Callable[[slice], NDArray[Any]]:
-    """Return what tells of some units how far their signs and each choice's agree or disagree."""
-    m = weights.size
-    if _precision(weights) is np.float32:
-        # Of equal weights bits are counted, at half the price of a product.
-        packed = np.packbits(table, axis=1)
-        words = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T.copy()
-        chosen = words[:, choices]
-
-        def counted(part: slice) -> NDArray[Any]:
-            apart = np.zeros((words[0, part].size, choices.size), dtype=np.int16)
-            for own, others in zip(words[:, part], chosen, strict=True):
-                apart += np.bitwise_count(own[:, None] ^ others)
-            apart *= -2
-            apart += m
-            return np.abs(apart, out=apart)
-
-        return counted
-    known = np.where(table[choices], 1.0, -1.0)
-    return lambda part: np.abs(np.where(table[part], weights, -weights) @ known.T)
 
 
 def _against(signed: Floats, others: NDArray[np.bool_], most: int) -> Floats:

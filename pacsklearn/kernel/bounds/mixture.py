@@ -247,26 +247,13 @@ def log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
             # Triangle inequality: whoever is farther from the leader is out of every draw's reach.
             radius = distances[place][home == place].max() + reach
             near = np.flatnonzero(distances[place] <= radius)
-            part = MixtureDraws(draws.secrets[rows], draws.noise[rows])
-            table[np.ix_(rows, near)] = _seen_from(
-                mixture, part, int(leaders[place]), near, log_weights
-            )
+            leader = int(leaders[place])
+            signals = mixture.seen_from(leader, near)
+            released = mixture.seen_from(leader, draws.secrets[rows]) + draws.noise[rows]
+            halves = np.einsum("ij,ij->i", signals, signals) / 2
+            table[np.ix_(rows, near)] = released @ signals.T + (log_weights[near] - halves)
     table -= table.max(axis=1, keepdims=True)
     return table
-
-
-def _seen_from(
-    mixture: GaussianMixture,
-    draws: MixtureDraws,
-    leader: int,
-    near: NDArray[np.intp],
-    log_weights: Floats,
-) -> Floats:
-    signals = mixture.seen_from(leader, near)
-    released = mixture.seen_from(leader, draws.secrets) + draws.noise
-    table = released @ signals.T
-    table += log_weights[near] - np.einsum("ij,ij->i", signals, signals) / 2
-    return np.asarray(table)
 
 
 def _reach(log_weights: Floats, noise: Floats) -> float:

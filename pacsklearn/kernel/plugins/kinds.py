@@ -87,12 +87,10 @@ def imported(target: str) -> Any:
     return located
 
 
-def is_dotted_name(value: object, minimum: int = 2) -> bool:
-    """Return whether ``value`` is a string of at least ``minimum`` identifiers joined by dots."""
-    if not isinstance(value, str):
-        return False
-    parts = value.split(".")
-    return len(parts) >= minimum and all(part.isidentifier() for part in parts)
+def is_dotted_name(value: object) -> bool:
+    """Return whether ``value`` is a string of two or more identifiers joined by dots."""
+    parts = value.split(".") if isinstance(value, str) else []
+    return len(parts) >= 2 and all(part.isidentifier() for part in parts)
 
 
 def public_name(name: str) -> str:

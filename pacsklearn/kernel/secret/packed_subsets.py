@@ -64,8 +64,7 @@ def inclusion_counts(packed: Bytes) -> NDArray[np.int64]:
     >>> inclusion_counts(balanced_design(4, 16, 8))
     array([8, 8, 8, 8])
     """
-    ones = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
-    return np.asarray(ones.astype(np.uint8)[packed].sum(axis=1, dtype=np.int64))
+    return np.asarray(np.bitwise_count(packed).sum(axis=1, dtype=np.int64))
 
 
 def distinct_subsets(packed: Bytes, n_subsets: int) -> NDArray[np.int64]:
