@@ -36,7 +36,7 @@ from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds
-from pacsklearn.srpp.release.world_outputs import FunctionQuery, WorldOutputs, world_outputs
+from pacsklearn.srpp.release.world_outputs import Query, WorldOutputs, world_outputs
 from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
 from pacsklearn.srpp.scenarios.scenario import SecretColumn, Worlds
 
@@ -189,7 +189,7 @@ def outputs(study: Study, query: str, balanced: bool) -> Outputs:
     X, y, groups = rows[kept], study.y[kept], study.groups[kept]
     scenario = GroupScenario(n_draws=N_DRAWS)
     worlds = scenario.worlds(X, y, SecretColumn(groups))
-    found = world_outputs(FunctionQuery(QUERIES[query]), worlds, X, y, {})
+    found = world_outputs(Query.of_function(QUERIES[query]), worlds, X, y, {})
     return Outputs(scenario, worlds, found, prior)
 
 

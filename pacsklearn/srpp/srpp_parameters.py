@@ -15,7 +15,7 @@ from pacsklearn.srpp.parameters.renyi import as_renyi
 from pacsklearn.srpp.parameters.slices import Slices
 from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows
-from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, Query
+from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
 from pacsklearn.universe.row_rules import checked_rows
@@ -71,14 +71,14 @@ def sliced_query(
     """Return what an SRPPPrivate computes on every data set, and its rows, checked."""
     given = y
     if is_function(model.estimator):
-        query: Query = FunctionQuery(model.estimator)
+        query = Query.of_function(model.estimator)
         X, y = (
             each if each is None or hasattr(each, "shape") else np.asarray(each) for each in (X, y)
         )
     else:
         chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
         X, y = checked_rows(model.estimator, X, y, fit_params)
-        query = ModelQuery(model.estimator, chosen)
+        query = Query.of_model(model.estimator, chosen)
     column = _secret_column(model, scenario, X, y, given, secret)
     return query, StatedRows(X, y, column, realized, model.secret_name)
 

@@ -23,7 +23,7 @@ from pacsklearn.srpp.release.calibrated_worlds import (
     calibrated_worlds,
 )
 from pacsklearn.srpp.release.sliced_release import sliced_release
-from pacsklearn.srpp.release.world_outputs import FunctionQuery, Query
+from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import Rule
@@ -87,7 +87,7 @@ def check_scenario(
     _FORM.require_instance(scenario, Scenario)
     _check_texts(scenario)
     column = None if secret is None else SecretColumn(np.asarray(secret))
-    released = FunctionQuery(_column_means) if query is None else query
+    released = Query.of_function(_column_means) if query is None else query
     options = SlicedOptions(Renyi(1.0), Slices(20))
     first = _calibrated(scenario, released, StatedRows(X, y, column), options)
     reference: str | None = None
@@ -188,7 +188,7 @@ def _check_release(
 ) -> None:
     law = calibrated.law
     centre = law.centres[calibrated.worlds.law(secret, 0).members[position]]
-    expected = query.decode(law.decode(centre), calibrated.outputs.first.layout)
+    expected = query.form.decode(law.decode(centre), calibrated.outputs.first.layout)
     _RELEASE.require(
         fingerprint(value) == fingerprint(expected),
         "Without noise a release is not the output that the law has for the true data set.",

@@ -12,7 +12,7 @@ from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
 from pacsklearn.srpp import GroupScenario, Noise, PrevalenceScenario, Renyi, Slices
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
-from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
+from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
@@ -33,9 +33,9 @@ def data() -> Any:
 
 def calibrated(data, scenario, epsilon, aggregation="average", noise="isotropic", model=None):
     X, y, group = data
-    query = FunctionQuery(lambda X: X.mean(axis=0))
+    query = Query.of_function(lambda X: X.mean(axis=0))
     if model is not None:
-        query = ModelQuery(model, registry().canonicalizer_for(model))
+        query = Query.of_model(model, registry().canonicalizer_for(model))
     options = SlicedOptions(Renyi(epsilon), Slices(50, aggregation=aggregation), Noise(noise))
     return calibrated_worlds(query, scenario, StatedRows(X, y, SecretColumn(group)), options)
 

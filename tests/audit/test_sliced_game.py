@@ -15,7 +15,7 @@ from pacsklearn.exceptions import AuditViolationError
 from pacsklearn.plugins import registry
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Renyi, Scenario, SliceProfile, Slices
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
-from pacsklearn.srpp.release.world_outputs import FunctionQuery
+from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
 
@@ -37,7 +37,7 @@ def calibrated(data, scenario, epsilon=4.0):
     X, group = data
     options = SlicedOptions(Renyi(epsilon), Slices(50))
     rows = StatedRows(X, None, SecretColumn(group))
-    return calibrated_worlds(FunctionQuery(mean), scenario, rows, options)
+    return calibrated_worlds(Query.of_function(mean), scenario, rows, options)
 
 
 def best_attack(found, asked, prior, n, seed, directions=None):
@@ -151,7 +151,7 @@ def test_a_declared_prior_is_drawn_from_and_stated():
     assert 0.5 < found.pair < 0.55
     game = SlicedGame(
         calibrated_worlds(
-            FunctionQuery(lambda X: X[0, 0]), Biased(), StatedRows(np.zeros((2, 1))),
+            Query.of_function(lambda X: X[0, 0]), Biased(), StatedRows(np.zeros((2, 1))),
             SlicedOptions(Renyi(0.01)),
         )
     )  # fmt: skip

@@ -21,7 +21,7 @@ from pacsklearn.plugins import registry
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds
-from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, world_outputs
+from pacsklearn.srpp.release.world_outputs import Query, world_outputs
 from pacsklearn.srpp.scenarios.scenario import SecretColumn, World, Worlds
 from tests.estimators.reachable import reachable
 
@@ -52,7 +52,7 @@ def found(haystack: bytes, array: Any) -> list[bytes]:
 def enumerated(model: Any, scenario: Any, data: Any) -> tuple[Worlds, Any]:
     X, y, group = data
     worlds = scenario.worlds(X, y, SecretColumn(group))
-    query = ModelQuery(model, registry().canonicalizer_for(model))
+    query = Query.of_model(model, registry().canonicalizer_for(model))
     return worlds, world_outputs(query, worlds, X, y, {}).vectors
 
 
@@ -136,7 +136,7 @@ def test_a_world_is_computed_from_its_own_rows_alone(data):
     others = np.setdiff1d(np.arange(80), own)
     changed = X.copy()
     changed[others] += 100.0
-    query = ModelQuery(model, registry().canonicalizer_for(model))
+    query = Query.of_model(model, registry().canonicalizer_for(model))
     again = world_outputs(query, worlds, changed, y, {}).vectors
     np.testing.assert_array_equal(again[0], vectors[0])
     assert not np.array_equal(again, vectors)
@@ -199,6 +199,6 @@ def test_a_group_release_draws_its_data_set_in_secret(data, monkeypatch):
 def test_functions_are_queries_too(data):
     X, y, group = data
     worlds = GroupScenario(n_draws=1).worlds(X, y, SecretColumn(group))
-    found = world_outputs(FunctionQuery(lambda X: X.mean(axis=0)), worlds, X, y, {})
+    found = world_outputs(Query.of_function(lambda X: X.mean(axis=0)), worlds, X, y, {})
     np.testing.assert_allclose(found.vectors[0], X[group == "Karmesin"].mean(axis=0))
     assert found.first.layout.size == 4

@@ -24,7 +24,7 @@ from pacsklearn.srpp import (
     SRPPSGDRegressor,
 )
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
-from pacsklearn.srpp.release.world_outputs import FunctionQuery
+from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 pytestmark = pytest.mark.statistical
@@ -181,7 +181,7 @@ def test_the_distribution_aware_mechanism_by_linear_programming(scenario, epsilo
     group = np.array(["a", "b"])[generator.integers(0, 2, 90)]
     X[group == "a"] += 0.5
     options = SlicedOptions(Renyi(epsilon, ORDER))
-    query = FunctionQuery(lambda X: X.mean(axis=0))
+    query = Query.of_function(lambda X: X.mean(axis=0))
     found = calibrated_worlds(query, scenario, StatedRows(X, None, SecretColumn(group)), options)
     released = found.law.centres / found.law.scale
     sides = [

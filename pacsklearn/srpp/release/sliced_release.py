@@ -101,7 +101,7 @@ class SlicedPlan(Plan):
 
     @property
     def released(self) -> tuple[str, ...]:
-        return self.query.released
+        return self.query.form.canonicalizer.noised
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ class SlicedPlan(Plan):
         """
 
     def value(self, law: SlicedLaw, observed: Integers) -> Any:
-        return self.query.decode(law.decode(observed), self.calibrated.outputs.first.layout)
+        return self.query.form.decode(law.decode(observed), self.calibrated.outputs.first.layout)
 
     def parts(self, law: SlicedLaw, observed: Integers) -> list[Part]:
         return [Part(law, self.value(law, observed), None)]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
@@ -23,8 +22,8 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.function_values import warn_of_cache
-from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.kernel.outputs.function_values import function_name, warn_of_cache
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import (
     CHECKED_ROWS,
     CanonicalForm,
@@ -43,114 +42,74 @@ from pacsklearn.universe.metrics import as_metric
 _ANCHORS = 8
 
 
-class Query(ABC):
-    """What is computed on each data set, as a vector, and how to go back."""
-
-    name: str
-    released: tuple[str, ...]
-
-    @abstractmethod
-    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
-        """Return what is computed on one data set: a fitted model, a value."""
-
-    @abstractmethod
-    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
-        """Return the vector of what was computed on one data set."""
-
-    @abstractmethod
-    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
-        """Return what noise costs in each direction of the vector."""
-
-    @abstractmethod
-    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
-        """Choose between representations that behave the same."""
-
-    @abstractmethod
-    def decode(self, vector: Floats, layout: Layout) -> Any:
-        """Return the released object that holds the numbers of ``vector`` only."""
-
-    @abstractmethod
-    def public(self, layout: Layout) -> tuple[str, ...]:
-        """Return the names of what a release shows as it is."""
-
-
 @final
-class ModelQuery(Query):
-    """Canonical vector of an estimator fitted on the data set.
+class _Values(Canonicalizer):
+    """A function's value as its own canonical form."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        Clones get fixed public seeds.
-    canonicalizer : Canonicalizer
-    """
+    noised = ("value",)
 
-    def __init__(self, estimator: Any, canonicalizer: Canonicalizer) -> None:
-        self.name = type(estimator).__name__
-        self.released = canonicalizer.noised
-        self._form = CanonicalForm(seeded_clone(estimator), canonicalizer)
-
-    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
-        model = clone(self._form.template)
-        return model.fit(X, **params) if y is None else model.fit(X, y, **params)
-
-    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
-        return self._form.encode(fitted, X, stage, tries=True)
-
-    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
-        return self._form.canonicalizer.metric(layout, fitted, X, vectors)
-
-    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
-        return self._form.align(vectors, layout, rows)
-
-    def decode(self, vector: Floats, layout: Layout) -> Any:
-        return self._form.decode(vector, layout)
-
-    def public(self, layout: Layout) -> tuple[str, ...]:
-        return public_facts(layout)
-
-
-@final
-class FunctionQuery(Query):
-    """Numbers that a plain function computes on the data set.
-
-    Parameters
-    ----------
-    function : callable
-        ``function(X, y)``, or ``function(X)`` for one that takes a single argument.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.name = getattr(function, "__name__", type(function).__name__)
-        self.released = ("value",)
-        warn_of_cache(function)
-        self._function, self._takes_y = function, _takes_two(function)
-
-    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
-        return self._function(X, y) if self._takes_y else self._function(X)
-
-    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
-        array = np.asarray(fitted)
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        array = np.asarray(estimator)
         # Turned into doubles, complex numbers would lose a part without a word.
         if array.dtype.kind not in "biuf":
             raise StageFailure("real")
         array = array.astype(np.float64)
-        if not np.all(np.isfinite(array)):
-            raise StageFailure("finite")
         return Encoding(array.ravel(), Layout.of({"value": array}))
 
-    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
-        return IdentityMetric()
-
-    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
-        return vectors
-
-    def decode(self, vector: Floats, layout: Layout) -> Any:
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         value = layout.unpack(vector)["value"]
         return float(value) if value.ndim == 0 else value
 
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Query:
+    """What is computed on each data set, as a vector: a fitted model, or the value of a function.
+
+    Parameters
+    ----------
+    name : str
+    fit : callable
+        ``fit(X, y, params)``: what is computed on one data set.
+    form : CanonicalForm
+        From what was computed to a vector, and back.
+    is_model : bool
+        Whether that is a model, which has to behave alike when it was decoded.
+    """
+
+    name: str
+    fit: Callable[[Any, Any, Mapping[str, Any]], Any]
+    form: CanonicalForm
+    is_model: bool
+
+    @classmethod
+    def of_model(cls, estimator: Any, canonicalizer: Canonicalizer) -> Self:
+        """Return the query for an estimator, whose clones get fixed public seeds."""
+        form = CanonicalForm(seeded_clone(estimator), canonicalizer)
+        return cls(type(estimator).__name__, partial(_model, form.template), form, True)
+
+    @classmethod
+    def of_function(cls, function: Callable[..., Any]) -> Self:
+        """Return the query for ``function(X, y)``, or ``function(X)`` with a single argument."""
+        warn_of_cache(function)
+        work = partial(_value, function, _takes_two(function))
+        return cls(function_name(function), work, CanonicalForm(BaseEstimator(), _Values()), False)
+
     def public(self, layout: Layout) -> tuple[str, ...]:
-        return ("shape of the value",)
+        """Return the names of what a release shows as it is."""
+        return public_facts(layout) if self.is_model else ("shape of the value",)
+
+
+def _model(template: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+    model = clone(template)
+    return model.fit(X, **params) if y is None else model.fit(X, y, **params)
+
+
+def _value(
+    function: Callable[..., Any], takes_y: bool, X: Any, y: Any, params: Mapping[str, Any]
+) -> Any:
+    del params  # of estimators
+    return function(X, y) if takes_y else function(X)
 
 
 @final
@@ -260,15 +219,17 @@ def world_outputs(
         if failed[0]:
             # The first must come through; this raises what went wrong with it.
             same = np.stack([first.vector] * (_ANCHORS + 1))
-            run.value(attempt(partial(query.align, same, first.layout, rows), "align"))
+            run.value(attempt(partial(query.form.align, same, first.layout, rows), "align"))
     else:
         encodings = [run.value(each).encoding for each in outcomes]
         _check_structure(query, first, encodings)
         raw = np.stack([each.vector for each in encodings])
-        vectors = run.value(attempt(partial(query.align, raw, first.layout, rows), "align"))
+        vectors = run.value(attempt(partial(query.form.align, raw, first.layout, rows), "align"))
         failed = np.zeros(len(vectors), dtype=bool)
     if isinstance(metric, str) and metric == "auto":
-        cost = query.metric(fitted, first.layout, own if X is None else X, vectors[~failed])
+        rows_of_all = own if X is None else X
+        canonicalizer = query.form.canonicalizer
+        cost = canonicalizer.metric(first.layout, fitted, rows_of_all, vectors[~failed])
     else:
         cost = as_metric(metric)
     sizes = [each.value.n_rows for each in outcomes if each.value is not None]
@@ -319,8 +280,8 @@ def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any
         own, target = world.data(X, y)
         cut = {} if world.rows is None else cut_params(params, world.rows, X.shape[0])
         fitted = query.fit(own, target, cut)
-        stage.name = "encode"
-        return fitted, query.encode(fitted, own, stage), int(own.shape[0])
+        encoding = query.form.encode(fitted, own, stage, tries=query.is_model)
+        return fitted, encoding, int(own.shape[0])
 
     return attempt(work, stage, fits=True)
 
@@ -337,7 +298,7 @@ def _anchored(query: Query, outcome: Outcome, first: Encoding, rows: Any) -> Flo
         return None
     # Repeated, so that rules that align with a mean stay near the first.
     stack = np.stack([*[first.vector] * _ANCHORS, outcome.value.encoding.vector])
-    fitted = attempt(partial(query.align, stack, first.layout, rows), "align")
+    fitted = attempt(partial(query.form.align, stack, first.layout, rows), "align")
     return None if fitted.failure is not None else fitted.value[-1]
 
 

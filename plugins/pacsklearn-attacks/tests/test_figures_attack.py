@@ -21,7 +21,7 @@ from pacsklearn.srpp import (
     Slices,
 )
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
-from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
+from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.row_world import RowWorld
 from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
 from pacsklearn.testing import check_attack
@@ -34,8 +34,8 @@ GENERATOR = np.random.default_rng(3)
 X = GENERATOR.normal(size=(N, 3))
 COLUMN = np.arange(N) % 3 == 0
 Y = (X[:, 0] + COLUMN > 0).astype(int)
-MEAN = FunctionQuery(lambda X: X.mean(axis=0))
-MODEL = ModelQuery(LogisticRegression(), registry().canonicalizer_for(LogisticRegression()))
+MEAN = Query.of_function(lambda X: X.mean(axis=0))
+MODEL = Query.of_model(LogisticRegression(), registry().canonicalizer_for(LogisticRegression()))
 
 
 def calibrated(scenario: Scenario, query: Any, epsilon: float, rows: Any = None) -> Any:

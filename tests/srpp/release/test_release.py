@@ -25,7 +25,7 @@ from pacsklearn.srpp.release.calibrated_worlds import (
     published_figures,
 )
 from pacsklearn.srpp.release.sliced_release import sliced_release
-from pacsklearn.srpp.release.world_outputs import FunctionQuery, drawn_world
+from pacsklearn.srpp.release.world_outputs import Query, drawn_world
 from pacsklearn.srpp.scenarios.data_world import DataWorld
 from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 
@@ -72,7 +72,7 @@ def test_either_coin_alone_tells_nothing_and_needs_no_noise():
 def test_each_release_draws_a_data_set_of_its_own():
     """Both coins of one data set would tell: the second release must not be of the first's."""
     found = calibrated_worlds(
-        FunctionQuery(lambda X: X[0]), TwoCoins(), StatedRows(np.zeros((2, 2))), OPTIONS
+        Query.of_function(lambda X: X[0]), TwoCoins(), StatedRows(np.zeros((2, 2))), OPTIONS
     )
     drawn = [drawn_world(found.worlds, 0, SecureSampler()) for _ in range(60)]
     assert set(drawn) == {0, 1}
@@ -80,7 +80,7 @@ def test_each_release_draws_a_data_set_of_its_own():
 
 def test_published_figures_are_all_that_a_release_shows_of_its_law():
     """Whatever an adversary sees beside the numbers changes them; the secret's numbers do not."""
-    query = FunctionQuery(lambda X: np.array([X[0, 0], X[0, 0] + 3 * X[0, 1]]))
+    query = Query.of_function(lambda X: np.array([X[0, 0], X[0, 0] + 3 * X[0, 1]]))
     found = calibrated_worlds(query, TwoCoins(), StatedRows(np.zeros((2, 2))), OPTIONS)
     law = found.law
     other = {
@@ -173,7 +173,7 @@ def released(
     unit = OPTIONS.unit(None, scenario, None)
     spy.ledger = MemoryLedger(5.0, unit) if ledger is None else ledger
     release = sliced_release(
-        FunctionQuery(query), scenario, StatedRows(COINS, realized=realized), OPTIONS,
+        Query.of_function(query), scenario, StatedRows(COINS, realized=realized), OPTIONS,
         fitting=FitOptions(fit_params=params), ledger=spy.ledger, sampler=spy, provenance=(),
     )  # fmt: skip
     return release, spy
@@ -236,17 +236,17 @@ def test_on_a_table_nothing_is_taken_that_only_training_sets_take() -> None:
             released(both, OneTable(), **options)
     with pytest.raises(ScenarioError, match="leave"):
         sliced_release(
-            FunctionQuery(both), OneTable(), StatedRows(COINS), OPTIONS,
+            Query.of_function(both), OneTable(), StatedRows(COINS), OPTIONS,
             fitting=FitOptions(fit_params={"b": 1, "a": 2}), ledger=None, sampler=Spy(),
             provenance=(),
         )  # fmt: skip
     options = replace(OPTIONS, noise=Noise("anisotropic"), slices=Slices(aggregation="average"))
     with pytest.raises(ValueError, match="noise"):
-        calibrated_worlds(FunctionQuery(both), OneTable(), StatedRows(None), options)
+        calibrated_worlds(Query.of_function(both), OneTable(), StatedRows(None), options)
 
 
 def test_a_calibration_shows_nothing_of_its_data_sets() -> None:
-    found = calibrated_worlds(FunctionQuery(both), TwoCoins(), StatedRows(COINS), OPTIONS)
+    found = calibrated_worlds(Query.of_function(both), TwoCoins(), StatedRows(COINS), OPTIONS)
     assert repr(found) == "CalibratedWorlds(...)"
     assert found.outputs.vectors.tolist() == COINS.tolist()
 

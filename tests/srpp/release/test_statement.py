@@ -12,7 +12,7 @@ import pytest
 from pacsklearn.srpp import SliceProfile, Slices
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
-from pacsklearn.srpp.release.world_outputs import FunctionQuery
+from pacsklearn.srpp.release.world_outputs import Query
 from tests.srpp.release.test_release import OPTIONS, TwoCoins, first
 
 FACTS: dict[str, Any] = {
@@ -24,7 +24,7 @@ FACTS: dict[str, Any] = {
 
 def calibrated(options: SlicedOptions = OPTIONS) -> Any:
     return calibrated_worlds(
-        FunctionQuery(first), TwoCoins(), StatedRows(np.zeros((2, 2))), options
+        Query.of_function(first), TwoCoins(), StatedRows(np.zeros((2, 2))), options
     )
 
 

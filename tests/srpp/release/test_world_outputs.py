@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 
 from pacsklearn.exceptions import (
@@ -15,13 +17,11 @@ from pacsklearn.exceptions import (
     SubsetFitError,
 )
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.canonicalizer import Encoding, Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.outputs.outputs import CHECKED_ROWS
+from pacsklearn.kernel.outputs.outputs import CHECKED_ROWS, CanonicalForm
 from pacsklearn.plugins import registry
 from pacsklearn.srpp.release.world_outputs import (
-    FunctionQuery,
-    ModelQuery,
     Query,
     drawn_world,
     own_output,
@@ -48,43 +48,42 @@ X, Y = np.arange(6.0).reshape(3, 2), np.array([7.0, 8.0, 9.0])
 )
 def test_a_function_gets_the_target_where_it_has_a_place_for_it(function, takes_y) -> None:
     expected = X.sum() + Y.sum() * takes_y
-    assert FunctionQuery(function).fit(X, Y, {}) == expected
+    assert Query.of_function(function).fit(X, Y, {}) == expected
 
 
 def test_a_built_in_function_without_a_signature_gets_the_rows_alone() -> None:
-    assert FunctionQuery(max).fit([3.0, 5.0], Y, {}) == 5.0
+    assert Query.of_function(max).fit([3.0, 5.0], Y, {}) == 5.0
 
 
-class Unaligned(Query):
+class Unaligned(Canonicalizer):
     """Its numbers cannot be brought into one form, not even several copies of the first."""
 
-    name, released = "Unaligned", ("value",)
+    def encode(self, estimator, X):
+        return Encoding(np.array([estimator]), Layout.of({"value": [0.0]}))
 
-    def fit(self, X, y, params):
-        return X.sum()
-
-    def encode(self, fitted, X, stage):
-        return Encoding(np.array([fitted]), Layout.of({"value": [0.0]}))
-
-    def metric(self, fitted, layout, X, vectors):
-        return IdentityMetric()
-
-    def align(self, vectors, layout, rows):
+    def align(self, vectors, layout):
         raise ValueError(f"{vectors[0, 0]} is a secret")
 
-    def decode(self, vector, layout):
+    def decode(self, vector, layout, template):
         return vector
 
-    def public(self, layout):
-        return ()
+    def behaviour(self, estimator, X):
+        return np.abs(estimator)
+
+
+def summed(canonicalizer):
+    """The sum of all entries, in a form of its own."""
+    form = CanonicalForm(BaseEstimator(), canonicalizer)
+    return Query("sum", lambda X, y, params: X.sum(), form, is_model=False)
 
 
 @pytest.mark.parametrize("some_may_fail", [False, True])
 def test_a_first_data_set_that_cannot_be_aligned_is_an_error_that_quotes_nothing(
     some_may_fail,
 ) -> None:
+    query = summed(Unaligned())
     with pytest.raises(PacsklearnError, match="align") as caught:
-        world_outputs(Unaligned(), listed(*ROWS[:2]), X, Y, {}, some_may_fail=some_may_fail)
+        world_outputs(query, listed(*ROWS[:2]), X, Y, {}, some_may_fail=some_may_fail)
     assert "secret" not in str(caught.value)
 
 
@@ -101,7 +100,7 @@ def total(X: Any) -> Any:
 
 
 def test_each_vector_is_what_the_function_gives_on_that_data_set() -> None:
-    query = FunctionQuery(total)
+    query = Query.of_function(total)
     for some_may_fail in (False, True):
         found = world_outputs(query, listed(*ROWS), X, Y, {}, some_may_fail=some_may_fail)
         expected = [X[world.rows].sum(axis=0) for world in ROWS]
@@ -117,14 +116,14 @@ def test_each_vector_is_what_the_function_gives_on_that_data_set() -> None:
 def test_parameters_of_fit_follow_the_rows_of_listed_data_sets() -> None:
     """A data set that brings its own rows takes none that were meant for others."""
     weights = np.array([1.0, 10.0, 100.0])
-    query = ModelQuery(LinearRegression(), registry().canonicalizer_for(LinearRegression()))
+    query = Query.of_model(LinearRegression(), registry().canonicalizer_for(LinearRegression()))
     asked: list[Any] = []
 
     def fit(X: Any, y: Any, params: Any) -> Any:
         asked.append({name: value.tolist() for name, value in params.items()})
         return LinearRegression().fit(X, y)
 
-    query.fit = fit  # type: ignore[method-assign]
+    query = replace(query, fit=fit)
     worlds = listed(*ROWS[:2], DataWorld(X[1:], Y[1:]))
     world_outputs(query, worlds, X, Y, {"sample_weight": weights})
     # The first one twice: a computation that gives two results on it is refused.
@@ -135,7 +134,7 @@ def test_parameters_of_fit_follow_the_rows_of_listed_data_sets() -> None:
 def test_two_results_on_one_data_set_are_refused() -> None:
     results = iter(range(99))
     with pytest.raises(NonDeterministicError, match="results"):
-        world_outputs(FunctionQuery(lambda X: float(next(results))), listed(*ROWS), X, Y, {})
+        world_outputs(Query.of_function(lambda X: float(next(results))), listed(*ROWS), X, Y, {})
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_a_data_set_without_a_usable_vector(bad: Any, error: Any, words: str, at
         return bad(X) if is_bad else total(X)
 
     X0 = X
-    query, worlds = FunctionQuery(function), listed(*ROWS)
+    query, worlds = Query.of_function(function), listed(*ROWS)
     with pytest.raises(error, match=words):
         world_outputs(query, worlds, X, Y, {})
     if at == 0 and error is SubsetFitError:
@@ -171,38 +170,41 @@ def test_a_data_set_without_a_usable_vector(bad: Any, error: Any, words: str, at
 
 def test_nothing_to_release_is_said() -> None:
     with pytest.raises(SubsetFitError, match="numbers"):
-        world_outputs(FunctionQuery(lambda X: np.empty(0)), listed(*ROWS), X, Y, {})
+        world_outputs(Query.of_function(lambda X: np.empty(0)), listed(*ROWS), X, Y, {})
 
 
 class Signed(Unaligned):
     """The sign is a matter of form: that of most is taken."""
 
-    def align(self, vectors, layout, rows):
+    def align(self, vectors, layout):
         return vectors * np.sign(vectors) * np.sign(np.sign(vectors).sum())
 
 
 def test_drawn_data_sets_are_aligned_with_the_first_alone() -> None:
     """With all of them together a vector would depend on what else was drawn."""
     signs = listed(*(DataWorld(np.full((1, 1), sign)) for sign in (1.0, -2.0, -3.0, -4.0)))
-    alone = world_outputs(Signed(), signs, None, None, {}, some_may_fail=True)
+    query = summed(Signed())
+    alone = world_outputs(query, signs, None, None, {}, some_may_fail=True)
     assert alone.vectors.ravel().tolist() == [1.0, 2.0, 3.0, 4.0]
-    together = world_outputs(Signed(), signs, None, None, {})
+    together = world_outputs(query, signs, None, None, {})
     assert together.vectors.ravel().tolist() == [-1.0, -2.0, -3.0, -4.0]
-    assert own_output(Signed(), alone, np.full((1, 1), -5.0), None) == 5.0
+    assert own_output(query, alone, np.full((1, 1), -5.0), None) == 5.0
 
 
 def test_at_most_a_few_rows_show_how_models_behave() -> None:
     rows = np.arange(float(CHECKED_ROWS + 1))[:, None]
     found = world_outputs(
-        FunctionQuery(total), listed(DataWorld(rows), DataWorld(-rows)), None, None, {}
+        Query.of_function(total), listed(DataWorld(rows), DataWorld(-rows)), None, None, {}
     )
     np.testing.assert_array_equal(found.rows, rows[:-1])
 
 
 def test_what_noise_costs_is_the_users_word_or_the_querys() -> None:
-    given = world_outputs(FunctionQuery(total), listed(*ROWS), X, Y, {}, metric=np.diag([1.0, 4.0]))
+    given = world_outputs(
+        Query.of_function(total), listed(*ROWS), X, Y, {}, metric=np.diag([1.0, 4.0])
+    )
     assert type(given.metric) is not IdentityMetric
-    plain = world_outputs(FunctionQuery(total), listed(*ROWS), X, Y, {}, metric=None)
+    plain = world_outputs(Query.of_function(total), listed(*ROWS), X, Y, {}, metric=None)
     assert isinstance(plain.metric, IdentityMetric)
 
 
@@ -222,24 +224,25 @@ def test_secrets_and_data_sets_are_drawn_each_as_likely(seed: int) -> None:
 class Priced(Signed):
     """Notes what its metric was made from."""
 
-    def metric(self, fitted, layout, X, vectors):
-        self.seen = fitted, X, vectors.ravel().tolist()
+    def metric(self, layout, estimator, X, vectors):
+        self.seen = estimator, X, vectors.ravel().tolist()
         return IdentityMetric()
 
-    def encode(self, fitted, X, stage):
-        if fitted == 8.0:
+    def encode(self, estimator, X):
+        if estimator == 8.0:
             raise ValueError("no such vector")
-        return super().encode(fitted, X, stage)
+        return super().encode(estimator, X)
 
 
 def test_what_noise_costs_is_of_the_first_model_the_rows_and_the_vectors_there_are() -> None:
     """Of the table where there is one; of the first data set where each brings its own rows."""
-    query = Priced()
+    priced = Priced()
+    query = summed(priced)
     world_outputs(query, listed(*ROWS), X, Y, {})
-    fitted, rows, vectors = query.seen
+    fitted, rows, vectors = priced.seen
     assert rows is X
     assert (fitted, len(vectors)) == (X[ROWS[0].rows].sum(), 3)
     own = [DataWorld(np.full((1, 1), number)) for number in (3.0, 8.0, 5.0)]
     world_outputs(query, listed(*own), None, None, {}, some_may_fail=True)
-    fitted, rows, vectors = query.seen
+    fitted, rows, vectors = priced.seen
     assert (fitted, rows.tolist(), vectors) == (3.0, [[3.0]], [3.0, 5.0])
