@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from pacsklearn_service import PrivateModel
+from pacsklearn_service.api_key import ApiKey
+from pacsklearn_service.channel import Channel
 from pacsklearn_service.errors import (
     PriceError,
     ServiceBudgetError,
@@ -134,10 +136,8 @@ def test_refusals_are_errors_of_pacsklearn(house: House, server: Any) -> None:
     with pytest.raises(ServiceError, match="unauthenticated"):
         PrivateModel(server[0], "pac_nobody_nothing").fit()
     with pytest.raises(ServiceRequestError, match=r"too-large|invalid"):
-        _ = (
-            ask(house, server, "ann", model="risk")
-            ._channel()
-            .post("v2", "models", "risk", "infer", body=b"{}", headers={})
+        Channel(server[0], ApiKey(house.key("ann")), timeout=60.0, retries=0, ca_file=None).post(
+            "v2", "models", "risk", "infer", body=b"{}", headers={}
         )
     assert house.spent == before
 

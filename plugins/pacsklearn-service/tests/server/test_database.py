@@ -13,6 +13,8 @@ from pacsklearn_service.server.store import database as database_module
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.audit_log import AuditLog
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
+from pacsklearn_service.server.store.file_connection import FileConnection
+from pacsklearn_service.server.store.server_connection import ServerConnection
 from pacsklearn_service.server.vault import Vault
 from service_house.house import STEP, House, contested_rows
 from typer.testing import CliRunner
@@ -105,10 +107,12 @@ def test_data_sets_of_an_older_version_have_leases_too(
     shutil.copy(database_module._TABLES / "001_first.sql", tables)
     with monkeypatch.context() as patch:
         patch.setattr(database_module, "_TABLES", tables)
-        older = ServiceDatabase(address)
-        with older._connection.transaction(write=True):
-            older._connection.insert("service_datasets", name="a", facts="{}", rows=b"", created="")
-        older.close()
+        ServiceDatabase(address).close()
+    kind = FileConnection if address.startswith("sqlite") else ServerConnection
+    older = kind(address, 30.0)
+    with older.transaction(write=True):
+        older.insert("service_datasets", name="a", facts="{}", rows=b"", created="")
+    older.close()
     database = ServiceDatabase(address)
     assert database.take("me", 60.0).keys() == {"a"}
     database.close()

@@ -128,10 +128,9 @@ def told_ann(folder: Path, founded: Any, others: str) -> list[str]:
     with sqlite3.connect(database) as source, sqlite3.connect(folder / "service.db") as copy:
         source.backup(copy)
     mark(f"sqlite:///{folder / 'service.db'}", "clinic")  # of the copy that was asked before
-    house = House(folder, key, found=False)
+    house = House(folder, key, found=False, keys=keys)
     try:
         assert house.wait(30)
-        house._keys.update(keys)
         ann, bob = Told(house, "ann"), Told(house, "bob")
         theirs = {"none": iter(()), "reversed": steps(bob, ROWS[:17][::-1])}.get(
             others, steps(bob, ROWS)

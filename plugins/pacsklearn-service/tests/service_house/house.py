@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ class House:
         step: float = STEP,
         address: str | None = None,
         found: bool = True,
+        keys: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
         self.address = address or f"sqlite:///{folder / 'service.db'}"
@@ -64,7 +66,7 @@ class House:
         except BaseException:
             self.coordinator.stop()
             raise
-        self._keys: dict[str, str] = {}
+        self._keys = dict(keys or {})  # of a copy's users, who have them already
         self._apps: dict[Any, Any] = {}
         self.X, self.y = table()
         self.is_open = True
