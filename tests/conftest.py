@@ -45,7 +45,7 @@ def shared_data() -> Path:
 def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
     """Subsets that are drawn in secret are the same in every run of the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pacsklearn.universe.subset_seed._drawn", lambda: 0)
+        patch.setattr("pacsklearn.universe.design._drawn", lambda: 0)
         yield patch
 
 
@@ -61,7 +61,7 @@ def _nothing_released(monkeypatch: pytest.MonkeyPatch) -> None:
 def secret_subsets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw them in secret after all."""
     monkeypatch.setattr(
-        "pacsklearn.universe.subset_seed._drawn", lambda: secrets.randbits(256) | 1 << 256
+        "pacsklearn.universe.design._drawn", lambda: secrets.randbits(256) | 1 << 256
     )
 
 

@@ -22,9 +22,8 @@ from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
-from pacsklearn.universe.design import Design, candidates_over
+from pacsklearn.universe.design import Design, SubsetSeed, candidates_over
 from pacsklearn.universe.row_rules import check_universe
-from pacsklearn.universe.subset_seed import SubsetSeed
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""

@@ -21,7 +21,7 @@ from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.srpp_private import SRPPPrivate
-from pacsklearn.universe.steps import title_of
+from pacsklearn.universe.row_rules import title_of
 
 
 class Replay(NamedTuple):

@@ -13,8 +13,7 @@ from sklearn.utils import get_tags
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.universe.row_rules import RowRules
-from pacsklearn.universe.steps import steps_of
+from pacsklearn.universe.row_rules import RowRules, steps_of
 
 _TEXT_FEATURES = 8
 

@@ -20,7 +20,7 @@ from pacsklearn.kernel.plugins.kinds import is_dotted_name
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.universe.steps import steps_of
+from pacsklearn.universe.row_rules import steps_of
 
 _KINDS = ("canonicalizer", "batch_predictor", "subset_fitter")
 _CLOSED = ("sklearn.externals", "sklearn.tests", "sklearn.conftest", "sklearn.datasets")

@@ -173,11 +173,6 @@ def check_table(model: PACPrivate, kind: ReleaseKind, table: Any) -> None:
     refuse_published(options_of(model.estimator).template, f"a {name} is read in passes")
 
 
-def opening_of(model: PACPrivate, budget: Budget) -> Opening:
-    """Return the terms of a fit, by the parameters of :class:`~pacsklearn.PACPrivate`."""
-    return Opening(budget, model.ledger, model.random_state)
-
-
 @final
 class OpenFit:
     """The rows of a fit, and releases about its secret.
@@ -201,7 +196,8 @@ class OpenFit:
         self.model, self.rows, self._answers = model, rows, None
         known = rows.candidates
         facts = published_facts(known.estimator)
-        self.procedure = opening_of(model, budget).procedure(known.space, known.X, facts)
+        opening = Opening(budget, model.ledger, model.random_state)
+        self.procedure = opening.procedure(known.space, known.X, facts)
         if store == "ledger":
             # Seals what is stored: without it nobody can write an answer, or find a row's own.
             self._answers = answer_table(self.procedure, os.urandom(32))

@@ -8,8 +8,7 @@ from typing import Any, final
 import joblib
 
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.estimators.answer_table import AnswerTable
-from pacsklearn.estimators.ledger_answers import LedgerAnswers
+from pacsklearn.estimators.ledger_answers import AnswerTable, LedgerAnswers
 from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.estimators.stored_answers import ResponderState, StoredAnswers
 from pacsklearn.exceptions import BudgetError

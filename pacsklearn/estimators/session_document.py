@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields
+from importlib.util import find_spec
 from numbers import Real
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pacsklearn.estimators.session_models import models_from, models_without_code
+from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.stored_answers import AnswerRun, ResponderState
-from pacsklearn.exceptions import SessionFileError
+from pacsklearn.exceptions import BundleError, SessionFileError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.caps import Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
 from pacsklearn.kernel.ledger.event import Event, Provenance
 from pacsklearn.kernel.ledger.row import Position, event_class
-from pacsklearn.kernel.outputs.models import CandidateModels
+from pacsklearn.kernel.outputs.models import CandidateModels, stack
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.row_rules import RowRules
 
 _FORMAT: Final = 7
 _MOST: Final = 2**20
@@ -263,3 +267,59 @@ def _options_from(
         "answers_key": key,
         "budget": _budget_from(options["budget"], space),
     }
+
+
+def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, NDArray[np.uint8]]:
+    """Return those models that skops can write, by name, as bytes; others are fitted again.
+
+    Nothing is returned that would not be read back as the same models, bit for bit.
+    """
+    if find_spec("skops") is None:
+        return {}
+    written = {name: _without_code(each) for name, each in models.items()}
+    return {
+        name: np.frombuffer(content, np.uint8)
+        for name, content in written.items()
+        if content is not None
+    }
+
+
+def _without_code(models: CandidateModels) -> bytes | None:
+    from skops.io.exceptions import UnsupportedTypeException
+
+    from pacsklearn.estimators.model_file import from_file, skops_file
+
+    try:
+        content = skops_file({"models": list(models.models), "n_jobs": models.n_jobs})
+        # Read back and compared: a writer that drops a digit would change answers after loading.
+        again = from_file(content)["models"]
+    except (UnsupportedTypeException, AttributeError, TypeError, ValueError, BundleError):
+        return None
+    pairs = zip(models.models, again, strict=True)
+    return (
+        content if all(model_digest(ours) == model_digest(read) for ours, read in pairs) else None
+    )
+
+
+def models_from(content: NDArray[np.uint8]) -> CandidateModels | None:
+    """Return models that :func:`models_without_code` wrote; calls only classes on a list of ours.
+
+    None where skops is not installed, or another version of scikit-learn wrote them: they are
+    fitted again.
+
+    Raises
+    ------
+    BundleError
+        When the content asks for anything else.
+    """
+    if find_spec("skops") is None:
+        return None
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    from pacsklearn.estimators.model_file import from_file
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InconsistentVersionWarning)
+        read: Any = from_file(content.tobytes())
+    models = tuple(read["models"])
+    return CandidateModels(models, RowRules.of(models[0]), stack(models), read["n_jobs"])

@@ -1,17 +1,17 @@
-"""A session in a file: everything it needs to go on in another process."""
+"""A session in a file, and the key that tells that nobody else has written it."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Final, final
 
 from pacsklearn.estimators.plain_document import read_document, write_document
 from pacsklearn.estimators.session_document import document_state, state_document
-from pacsklearn.estimators.session_key import SALT, check_owner, digest_with
 from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.exceptions import SessionFileError
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
@@ -19,6 +19,10 @@ from pacsklearn.kernel.ledger.replacement_file import replacement_file
 _MAGIC: Final = b"pacsklearn session 6\n"
 _KEYED, _UNKEYED = b"K", b"U"
 _DIGEST: Final = hashlib.sha256().digest_size
+_SALT: Final = 16
+_LEAST_KEY: Final = 12
+# scrypt of 32 MB and about a tenth of a second: a passphrase is no 256-bit key.
+_COST: Final = {"n": 2**15, "r": 8, "p": 1, "maxmem": 2**26}
 
 
 def write_session(path: str | os.PathLike[str], state: SessionState, key: Any = None) -> None:
@@ -30,7 +34,7 @@ def write_session(path: str | os.PathLike[str], state: SessionState, key: Any = 
         When the session holds what is code.
     """
     document = state_document(state, models=key is not None)
-    salt = os.urandom(SALT)
+    salt = os.urandom(_SALT)
     digest = digest_with(key, salt)
     with replacement_file(path) as file:
         file.write(_MAGIC + (_KEYED if key is not None else _UNKEYED) + salt)
@@ -66,7 +70,7 @@ def read_session(
                 f"{name} is not a file that PrivacySession.save wrote, or one of another version."
             )
         check_owner(file, path)
-        is_keyed, salt = file.read(len(_KEYED)) == _KEYED, file.read(SALT)
+        is_keyed, salt = file.read(len(_KEYED)) == _KEYED, file.read(_SALT)
         if is_keyed and key is None:
             raise SessionFileError(f"{name} was saved with a key; give it: load(path, key=...).")
         if not is_keyed and not trusted:
@@ -109,3 +113,61 @@ class _Digesting:
 
     def flush(self) -> None:
         self._file.flush()
+
+
+def digest_with(key: Any, salt: bytes) -> Any:
+    """Return the keyed digest to be fed with a file; an unkeyed one for None.
+
+    Parameters
+    ----------
+    key : None, str, bytes or path-like
+        A passphrase, or the path of a key file.
+    salt : bytes
+
+    Raises
+    ------
+    SessionFileError
+        When the key is too short, or others can write the key's file.
+    """
+    if key is None:
+        # Against damage only; whoever alters the file computes it anew.
+        return hashlib.sha256(salt)
+    if isinstance(key, os.PathLike):
+        with Path(key).expanduser().open("rb") as file:
+            check_owner(file, key)
+            material = file.read()
+    elif isinstance(key, (str, bytes)):
+        material = key.encode() if isinstance(key, str) else key
+    else:
+        raise TypeError(
+            "key must be a passphrase (str or bytes), the path of a key file (pathlib.Path) or "
+            f"None, got {type(key).__name__}."
+        )
+    if len(material) < _LEAST_KEY:
+        raise SessionFileError(
+            f"key must have at least {_LEAST_KEY} bytes, got {len(material)}; a key file of random "
+            "ones is made by: head -c 32 /dev/urandom > session.key"
+        )
+    return hmac.new(hashlib.scrypt(material, salt=salt, dklen=32, **_COST), digestmod="sha256")
+
+
+def check_owner(file: IO[bytes], path: str | os.PathLike[str]) -> None:
+    """Refuse an open file that somebody else owns or may write.
+
+    Raises
+    ------
+    SessionFileError
+    """
+    if os.name != "posix":
+        return
+    # Of the open file: a path could lead to another one between check and reading.
+    status = os.fstat(file.fileno())
+    if status.st_uid not in (os.geteuid(), 0):
+        raise SessionFileError(
+            f"{os.fspath(path)!r} belongs to another user, who may have written anything into it."
+        )
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise SessionFileError(
+            f"{os.fspath(path)!r} can be written by others; take that right away (chmod 600) if "
+            "you know that nobody has."
+        )

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from pacsklearn._validation import check_budget
 from pacsklearn.estimators.curator_figure import CuratorFigure, curator_figure
 from pacsklearn.estimators.open_session import OpenSession
-from pacsklearn.estimators.planned_targets import planned_targets
+from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.release.function import FunctionPlan
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
     ReleaseChoices,
 )
 from pacsklearn.kernel.release.plan import Plan, PlannedSet
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.padding.padded_plan import PaddedPlan, is_one_sided
 from pacsklearn.universe.metrics import as_metric
 from pacsklearn.universe.row_rules import check_is_estimator
+
+# Shares of a budget must not add up to more than it, in doubles.
+_INWARD = 1 - 2.0**-40
 
 
 class SessionReleases(OpenSession):
@@ -183,3 +188,47 @@ class SessionReleases(OpenSession):
                 len(self._account.own.events),
                 self._procedure.n_releases,
             )
+
+
+def planned_targets(
+    procedure: ReleaseProcedure, n_releases: int, budgets: Sequence[float] | None
+) -> list[Target]:
+    """Return what each of several planned releases may reveal, if all of them fit.
+
+    Parameters
+    ----------
+    procedure : ReleaseProcedure
+    n_releases : int
+    budgets : sequence of float or None
+        Equal shares of what remains when None.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        Before anything is fitted.
+    ValueError
+        When there is nothing planned, there is another number of budgets, or the session caps a
+        criterion.
+    """
+    terms = procedure.terms
+    if n_releases == 0:
+        raise ValueError("releases must hold at least one estimator or function, got none.")
+    if terms.criterion is not None and n_releases > 1:
+        raise ValueError(
+            "criterion must be None for several planned releases: caps on the adversary's "
+            "success do not add up over them."
+        )
+    if budgets is None:
+        whole = procedure.check(None)
+        if n_releases == 1:
+            return [whole]
+        share = procedure.account.remaining / n_releases * _INWARD
+        return [terms.target(share, n_releases)] * n_releases
+    given = [check_budget(budget=budget, name="budgets") for budget in budgets]
+    if len(given) != n_releases:
+        raise ValueError(
+            f"budgets must have one entry for each of the {n_releases} planned releases, got "
+            f"{len(given)}."
+        )
+    procedure.check(sum(given))
+    return [terms.target(amount, n_releases) for amount in given]

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.universe.design import Design, StatedDesign, subset_seed
-from pacsklearn.universe.subset_seed import SubsetSeed
+from pacsklearn.universe.design import Design, StatedDesign, SubsetSeed, subset_seed
 
 
 @final

@@ -15,7 +15,7 @@ from pacsklearn.plots.noise_spectrum import NoiseSpectrum
 from pacsklearn.plots.page import Page, filled
 from pacsklearn.plots.privacy_statement import guarantee_of, privacy_statement
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
-from pacsklearn.universe.steps import title_of
+from pacsklearn.universe.row_rules import title_of
 
 
 @final

@@ -28,10 +28,8 @@ from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.trial_statement import of_trials
-from pacsklearn.universe.balanced_space import strata_of
-from pacsklearn.universe.design import Design
-from pacsklearn.universe.listed_space import units_of
-from pacsklearn.universe.subset_seed import SubsetSeed
+from pacsklearn.universe.balanced_space import strata_of, units_of
+from pacsklearn.universe.design import Design, SubsetSeed
 
 if TYPE_CHECKING:
     from pacsklearn.sampled.sampled_subsets import SampledSubsets
@@ -237,15 +235,11 @@ class DrawnSubsets(Space):
 
     def draw(self, sampler: Sampler) -> Members:
         """Return a fresh subset from the secret stream; secret material."""
-        n, n_strata = self.n_units, int(self.strata.max()) + 1
         if isinstance(sampler, SeededSampler):
-            generator = sampler.generator
-            keys = generator.integers(2**64, size=n, dtype=np.uint64)
-            coins = generator.random(n_strata)
-        else:
-            # 64 bits a unit: equal keys, which would favour some subset, are as good as impossible.
-            keys = np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64)
-            coins = np.array([secrets.randbits(53) for _ in range(n_strata)]) * 2.0**-53
+            return self._drawn(sampler.generator)
+        # 64 bits a unit: equal keys, which would favour some subset, are as good as impossible.
+        keys = np.frombuffer(secrets.token_bytes(8 * self.n_units), dtype=np.uint64)
+        coins = np.array([secrets.randbits(53) for _ in range(self._n_strata)]) * 2.0**-53
         return draw_balanced(keys, coins, self.strata, self.rate)
 
     def rows(self, number: int) -> NDArray[np.int64]:
@@ -261,10 +255,15 @@ class DrawnSubsets(Space):
         """Return a subset by the public stream; the same number gives the same."""
         # 256 bits, as a secret seed has: the default pool would keep 128 of them.
         sequence = np.random.SeedSequence(self.seed, spawn_key=(number,), pool_size=8)
-        generator = np.random.Generator(np.random.PCG64(sequence))
+        return self._drawn(np.random.Generator(np.random.PCG64(sequence)))
+
+    @property
+    def _n_strata(self) -> int:
+        return int(self.strata.max()) + 1
+
+    def _drawn(self, generator: np.random.Generator) -> Members:
         keys = generator.integers(2**64, size=self.n_units, dtype=np.uint64)
-        coins = generator.random(int(self.strata.max()) + 1)
-        return draw_balanced(keys, coins, self.strata, self.rate)
+        return draw_balanced(keys, generator.random(self._n_strata), self.strata, self.rate)
 
     def __repr__(self) -> str:
         return f"DrawnSubsets(n_units={self.n_units}, rate={self.rate:g})"

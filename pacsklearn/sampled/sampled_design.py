@@ -12,9 +12,8 @@ from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.universe.codebook_reader import refuse_published
-from pacsklearn.universe.design import Design
+from pacsklearn.universe.design import Design, SubsetSeed
 from pacsklearn.universe.row_rules import checked_rows
-from pacsklearn.universe.subset_seed import SubsetSeed
 
 if TYPE_CHECKING:
     from pacsklearn.sampled.sampled_subsets import SampledSubsets

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.sampled.sampled_design import SampledDesign
-from pacsklearn.universe.design import Design, StatedDesign, subset_seed
-from pacsklearn.universe.subset_seed import SubsetSeed
+from pacsklearn.universe.design import Design, StatedDesign, SubsetSeed, subset_seed
 
 
 @final
@@ -66,6 +66,13 @@ class SampledSubsets(StatedDesign):
     seed: int | SubsetSeed | None = None
 
     is_listed: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_calibration": [Interval(Integral, 2, None, closed="left")],
+        "n_certificate": [Interval(Integral, 2, None, closed="left")],
+        "gamma": [Interval(Real, 0, 1, closed="neither")],
+        "guard": [Interval(Real, 1, None, closed="left")],
+        "time_limit": [None, Interval(Real, 0, None, closed="neither")],
+    }
 
     @property
     def sizes(self) -> Self:
@@ -75,12 +82,7 @@ class SampledSubsets(StatedDesign):
         ------
         ValueError
         """
-        check_integer(name="n_calibration", value=self.n_calibration, minimum=2)
-        check_integer(name="n_certificate", value=self.n_certificate, minimum=2)
-        _check("gamma", self.gamma, 0 < _number(self.gamma) < 1, "strictly between 0 and 1")
-        _check("guard", self.guard, _number(self.guard) >= 1, "of at least 1")
-        if self.time_limit is not None:
-            _check("time_limit", self.time_limit, _number(self.time_limit) > 0, "above 0")
+        check_parameters(self)
         return replace(self)
 
     def design(self, groups: Any = None, random_state: Any = None) -> SampledDesign:
@@ -121,12 +123,3 @@ class PoissonSubsets:
     def __call__(self, generator: np.random.Generator) -> NDArray[np.int64]:
         """Return the row indices of one subset, increasing."""
         return np.flatnonzero(generator.random(self.n) < self.rate)
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else float("nan")
-
-
-def _check(name: str, value: Any, holds: bool, what: str) -> None:
-    if not holds:
-        raise ValueError(f"{name} must be a number {what}, got {value!r}.")

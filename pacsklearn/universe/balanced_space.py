@@ -13,7 +13,6 @@ from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.balanced_design import balanced_design
-from pacsklearn.universe.listed_space import units_of
 
 Deal = Callable[..., NDArray[np.uint8]]
 
@@ -140,3 +139,19 @@ def strata_of(
 def _class_name(names: NDArray[Any], index: int) -> str:
     # A class is public, a number that may be none (a stratified regression's target) is not.
     return "A class" if names.dtype.kind == "f" else f"Class {names.tolist()[index]!r}"
+
+
+def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
+    """Return each row's unit of privacy (None: every row is its own), and their number."""
+    if groups is None:
+        return None, n_rows
+    labels = np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise DesignError(
+            f"groups must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
+        )
+    # A nan is unequal to itself, in an array of objects too.
+    if labels.dtype.kind in "fO" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124
+        raise DesignError("groups must name a group for every row, got a missing value.")
+    names, units = np.unique(labels, return_inverse=True)
+    return units.astype(np.int64), int(names.size)

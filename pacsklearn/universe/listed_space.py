@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.balanced_space import units_of
 
 
 def listed_space(
@@ -62,22 +63,6 @@ def listed_space(
             f"weights must be {m} positive numbers, one for each subset, got shape {prior.shape}."
         )
     return SecretSpace(np.packbits(members, axis=1), m, prior / prior.sum(), unit_of_row)
-
-
-def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
-    """Return each row's unit of privacy (None: every row is its own), and their number."""
-    if groups is None:
-        return None, n_rows
-    labels = np.asarray(groups)
-    if labels.shape != (n_rows,):
-        raise DesignError(
-            f"groups must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
-        )
-    # A nan is unequal to itself, in an array of objects too.
-    if labels.dtype.kind in "fO" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124
-        raise DesignError("groups must name a group for every row, got a missing value.")
-    names, units = np.unique(labels, return_inverse=True)
-    return units.astype(np.int64), int(names.size)
 
 
 def _row_indices(subset: ArrayLike, n_rows: int, i: int) -> NDArray[Any]:

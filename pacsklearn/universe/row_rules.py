@@ -361,3 +361,14 @@ def _accepts_nan(estimator: Any) -> bool:
     if isinstance(_first_reader(estimator), CodebookReader):
         return True
     return all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))
+
+
+def steps_of(estimator: Any) -> list[Any]:
+    """Return the steps of a pipeline, or the estimator alone."""
+    return [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+
+
+def title_of(estimator: Any) -> str:
+    """Return the classes of the steps that do something."""
+    named = [step for step in steps_of(estimator) if step not in (None, "passthrough")]
+    return " + ".join(type(step).__name__ for step in named)

@@ -13,8 +13,7 @@ import pytest
 
 from pacsklearn.exceptions import ForeignProcessError, PacsklearnError
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
-from pacsklearn.universe.design import Design
-from pacsklearn.universe.subset_seed import SubsetSeed
+from pacsklearn.universe.design import Design, SubsetSeed
 
 InAChild = Callable[[Callable[[], Any]], Any]
 

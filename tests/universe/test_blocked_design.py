@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacsklearn.universe.balanced_design import balanced_design
-from pacsklearn.universe.blocked_design import blocked_design
-from pacsklearn.universe.similar_blocks import similar_blocks
+from pacsklearn.universe.blocked_design import blocked_design, similar_blocks
 from pacsklearn.universe.similarity import Similarity
 
 GENERATOR = np.random.default_rng(5)

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from pacsklearn.universe.row_encoding import row_encoding
-from pacsklearn.universe.similarity import Similarity
+from pacsklearn.universe.similarity import Similarity, row_encoding
 
 GENERATOR = np.random.default_rng(0)
 NUMBERS = GENERATOR.normal(size=(200, 3))

@@ -23,15 +23,14 @@ from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.tabular.choosing.fit_plan import FitPlan
 from pacsklearn.tabular.choosing.planning import NULL_BUDGET, promise_of_nats
-from pacsklearn.tabular.choosing.public_constant import public_constant, reference_of
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
     HeldOut,
     SimulatedAnswers,
     some_of,
 )
-from pacsklearn.tabular.choosing.verdict import Utility, Verdict
-from pacsklearn.universe.steps import title_of
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict, public_constant, reference_of
+from pacsklearn.universe.row_rules import title_of
 
 _ASKED_ROWS = 512
 _QUICK_CANDIDATES, _QUICK_RELEASES, _QUICK_ROWS = 32, 4, 256

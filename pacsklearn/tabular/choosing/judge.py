@@ -21,7 +21,6 @@ from pacsklearn.tabular.choosing.log_score import (
     temperatures_of,
     tempered,
 )
-from pacsklearn.tabular.choosing.public_constant import public_constant, reference_of
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
     SimulatedReleases,
@@ -29,7 +28,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     released_scorer,
     scoring_name,
 )
-from pacsklearn.tabular.choosing.verdict import Utility, Verdict
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict, public_constant, reference_of
 
 FIRST_RELEASES = 8
 LOG_SCORE = "neg_log_loss"

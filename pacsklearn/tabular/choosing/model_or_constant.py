@@ -15,8 +15,8 @@ from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.priors import Constant
 from pacsklearn.tabular.choosing.judge import Judge
-from pacsklearn.tabular.choosing.public_constant import constant_name
 from pacsklearn.tabular.choosing.tuning import MOST_OPTIONS, Choice, Tuned, choose
+from pacsklearn.tabular.choosing.verdict import constant_name
 
 
 class NothingBeatsTheConstant(Exception):  # noqa: N818 - no error: Auto catches it

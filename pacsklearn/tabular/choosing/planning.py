@@ -27,7 +27,7 @@ from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
 from pacsklearn.universe.design import Fits
-from pacsklearn.universe.steps import title_of
+from pacsklearn.universe.row_rules import title_of
 
 _QUICK_ROWS = 500
 NULL_BUDGET = 1e-9

@@ -44,8 +44,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     scoring_name,
 )
 from pacsklearn.universe.metrics import metric_or_auto
-from pacsklearn.universe.row_rules import check_names, check_universe
-from pacsklearn.universe.steps import title_of
+from pacsklearn.universe.row_rules import check_names, check_universe, title_of
 
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
 

@@ -29,8 +29,7 @@ from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of, tempered
 from pacsklearn.tabular.choosing.simulated_releases import SEED
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
-from pacsklearn.universe.row_rules import check_is_estimator, check_readable
-from pacsklearn.universe.steps import steps_of
+from pacsklearn.universe.row_rules import check_is_estimator, check_readable, steps_of
 
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""

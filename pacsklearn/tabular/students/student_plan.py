@@ -33,10 +33,6 @@ from pacsklearn.tabular.choosing.planning import (
     promise_of,
     promise_of_nats,
 )
-from pacsklearn.tabular.choosing.public_constant import (
-    public_constant,
-    reference_of,
-)
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
     SimulatedAnswers,
@@ -47,12 +43,17 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     scoring_name,
     some_of,
 )
-from pacsklearn.tabular.choosing.verdict import Utility, Verdict
+from pacsklearn.tabular.choosing.verdict import (
+    Utility,
+    Verdict,
+    public_constant,
+    reference_of,
+)
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.tabular.students.student_queries import StudentQueries
 from pacsklearn.tabular.students.teaching import learned
-from pacsklearn.universe.steps import title_of
+from pacsklearn.universe.row_rules import title_of
 
 _MOST_STUDENTS, _SCORED_ROWS = 8, 500
 _HELP = (

@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators import ledger_answers
-from pacsklearn.estimators.answer_table import AnswerTable
 from pacsklearn.estimators.cost_preview import preview
+from pacsklearn.estimators.ledger_answers import AnswerTable
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.ledger import log

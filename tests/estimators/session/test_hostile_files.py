@@ -22,8 +22,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Nats, PrivacySession, Subsets
-from pacsklearn.estimators import session_key
-from pacsklearn.estimators.session_key import digest_with
+from pacsklearn.estimators import session_file
+from pacsklearn.estimators.session_file import digest_with
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.upkeep.verification import verify_ledger
@@ -38,7 +38,7 @@ NAMES = ("antigravity", "this:d", "idlelib.idle", "os:system", "postgresql://127
 @pytest.fixture(autouse=True)
 def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred files in seconds: what a passphrase costs to try is tested with the key."""
-    monkeypatch.setitem(session_key._COST, "n", 2)
+    monkeypatch.setitem(session_file._COST, "n", 2)
 
 
 @pytest.fixture

@@ -563,7 +563,7 @@ class TestDamage:
     ) -> None:
         import numpy as np
 
-        from pacsklearn.estimators.answer_table import AnswerTable
+        from pacsklearn.estimators.ledger_answers import AnswerTable
 
         table = AnswerTable(ledger, "s", bytes(32))
         table.begin(np.zeros(4))

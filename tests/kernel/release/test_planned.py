@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Guarantee, Membership, Nats, PrivacySession, Subsets
 from pacsklearn.estimators.game_procedure import game_procedure
-from pacsklearn.estimators.planned_targets import planned_targets
+from pacsklearn.estimators.session_releases import planned_targets
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.ledger.event import Bookkeeping

@@ -17,7 +17,7 @@ from pacsklearn import PACPrivate, Parameters, Student, Subsets, Tuned
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.priors import Constant, Range
 from pacsklearn.tabular import Utility, Verdict
-from pacsklearn.tabular.choosing.public_constant import public_constant
+from pacsklearn.tabular.choosing.verdict import public_constant
 from pacsklearn.universe.public_prior import PublicPrior
 
 STEADY, SHAKY = (

@@ -13,7 +13,7 @@ from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.packed_subsets import unpack_subset
 from pacsklearn.universe.balanced_space import included_subsets
-from pacsklearn.universe.subset_seed import SubsetSeed
+from pacsklearn.universe.design import SubsetSeed
 from pacsklearn_bigdata.hashed_kernel import fill_memberships
 
 

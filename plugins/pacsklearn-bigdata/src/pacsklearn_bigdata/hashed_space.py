@@ -15,8 +15,7 @@ from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import RowSpace, TableSpace, Work
-from pacsklearn.universe.design import Design
-from pacsklearn.universe.subset_seed import SubsetSeed
+from pacsklearn.universe.design import Design, SubsetSeed
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import BatchMembers, HashedDesign
 from pacsklearn_bigdata.table import Table

@@ -30,7 +30,7 @@ from pacsklearn.kernel.outputs.run import Stage, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import fit_subset, joint_models, seeded_clone
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.packed_subsets import distinct_subsets
-from pacsklearn.universe.steps import steps_of
+from pacsklearn.universe.row_rules import steps_of
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import HashedDesign
 from pacsklearn_bigdata.table import Table

@@ -48,7 +48,7 @@ def publish(
     """Write a released model, its guarantee and its card into one signed file."""
     import joblib
 
-    from pacsklearn.estimators.session_key import check_owner
+    from pacsklearn.estimators.session_file import check_owner
     from pacsklearn_publish.bundle import load_bundle
     from pacsklearn_publish.publishing import publish as published
 

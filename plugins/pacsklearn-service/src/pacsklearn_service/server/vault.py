@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pacsklearn.estimators.session_key import check_owner
+from pacsklearn.estimators.session_file import check_owner
 from pacsklearn.exceptions import LedgerCorruptedError, SessionFileError
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
