@@ -4,12 +4,13 @@ Every built-in is here too, loaded when it is asked for: statements name it
 ``pacsklearn.plugins:LinearClassifierCanonicalizer``.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pacsklearn._discovery import PluginFailure, built_ins
 from pacsklearn.audit.attack import Attack, AttackResult, InsertingAttack, ThreatModel
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.canonical.protecting_metric import ProtectingMetric
+from pacsklearn.canonical.unsupported import Unsupported
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.cap import Cap
 from pacsklearn.kernel.budget.caps import Success
@@ -22,10 +23,9 @@ from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.outputs.unsupported import Unsupported
 from pacsklearn.kernel.plugins.catalogue import Registration
 from pacsklearn.kernel.plugins.kinds import API, hookimpl, imported
-from pacsklearn.kernel.plugins.registry import Registry, register, registry, unregister
+from pacsklearn.kernel.plugins.registry import MadeT, Registry, registry
 from pacsklearn.srpp.scenarios.scenario import Scenario
 from pacsklearn.universe.metrics import OperatorMetric
 
@@ -68,6 +68,60 @@ __all__ = [
     "registry",
     "unregister",
 ]
+
+
+def register(made: MadeT) -> MadeT:
+    """Add a class of any kind of plugin without packaging it; usable as a decorator.
+
+    Parameters
+    ----------
+    made : class
+        Subclass of :class:`~pacsklearn.plugins.Canonicalizer`,
+        :class:`~pacsklearn.plugins.NoiseBackend`, :class:`~pacsklearn.plugins.Attack` or of the
+        base of another kind, with its ``name``, and the ``estimators`` that it claims where its
+        kind is found by them.
+
+    Returns
+    -------
+    class
+        The same, to be passed to :func:`unregister`.
+
+    Raises
+    ------
+    PluginClashError
+        When the name, or an estimator, belongs to another class.
+
+    Examples
+    --------
+    >>> from pacsklearn.kernel.noise.lattice import ClosedFormBackend
+    >>> from pacsklearn.plugins import register, registry, unregister
+    >>> class Mine(ClosedFormBackend):
+    ...     name, proof = "mine", "linear bound"
+    ...
+    ...     def variances(self, signal, budget):
+    ...         return signal * signal.size / (2 * budget)
+    >>> "mine" in (registry().names("noise_backend") if register(Mine) else ())
+    True
+    >>> unregister(Mine)
+    """
+    return registry().register(made)
+
+
+def unregister(made: Any) -> None:
+    """Take a registered class away again.
+
+    Parameters
+    ----------
+    made : class
+        What was registered.
+
+    Raises
+    ------
+    UnknownNameError
+        When it is not registered.
+    """
+    registry().unregister(made)
+
 
 _PARTS = {
     "ConfidentBackend": "pacsklearn.sampled.confident:ConfidentBackend",

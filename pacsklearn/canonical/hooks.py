@@ -1,8 +1,8 @@
-"""What this ring adds to the registry: canonicalizers, one a family."""
+"""What this ring adds to the registry: canonicalizers, one a family, and reasons for none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from pacsklearn.kernel.plugins.kinds import hookimpl
+from pacsklearn.kernel.plugins.kinds import hookimpl, kind
 
 
 @hookimpl
@@ -43,10 +43,15 @@ def pacsklearn_canonicalizers() -> Iterator[str]:
     )
 
 
-@hookimpl
-def pacsklearn_unsupported() -> Iterator[str]:
-    """Yield why the parameters of some estimators cannot be released."""
-    yield from (
+@kind("unsupported", "pacsklearn.canonical.unsupported:Unsupported")
+def pacsklearn_unsupported() -> Iterable[type | str]:
+    """Say why the parameters of some estimators cannot be released.
+
+    Returns
+    -------
+    iterable of subclasses of Unsupported, or of their names
+    """
+    return (
         "pacsklearn.canonical.unsupported:Transductive",
         "pacsklearn.canonical.unsupported:Embeds",
         "pacsklearn.canonical.unsupported:StoresRows",

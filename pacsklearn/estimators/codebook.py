@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pacsklearn.estimators.subsets import stated_secret
+from pacsklearn.estimators.table_space import space_for
 from pacsklearn.kernel.plugins.registry import registry
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def through_codebook(model: PACPrivate, X: Any, groups: Any) -> PACPrivate:
     ------
     ValueError
     """
-    if registry().space_for(X) is not None:
+    if space_for(X) is not None:
         raise ValueError(
             f"schema must be None for a {type(X).__name__}, which is read in passes: begin the "
             "estimator with SchemaEncoder(schema)."

@@ -27,3 +27,14 @@ def pacsklearn_codebooks() -> Iterable[type | str]:
     iterable of subclasses of Codebook, or of their names
     """
     return ()
+
+
+@kind("secret_space", "pacsklearn.estimators.table_space:TableSpace")
+def pacsklearn_secret_spaces() -> Iterable[type | str]:
+    """Draw candidates from a kind of table that is given as ``X``, which it claims by class.
+
+    Returns
+    -------
+    iterable of subclasses of TableSpace, or of their names
+    """
+    return ()

@@ -16,11 +16,11 @@ from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.released_tables import announce_release
 from pacsklearn.estimators.responders import Responders, answer_table
 from pacsklearn.estimators.subsets import design_of, listed_design
+from pacsklearn.estimators.table_space import space_for
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
-from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.terms import Terms
@@ -105,7 +105,7 @@ class PreparedRows(NamedTuple):
         routed = model._routed(fit_params)
         check_names(X)
         options = FitOptions(routed, model.n_jobs, model.verbose)
-        template, spaces = options_of(model.estimator).template, registry().space_for(X)
+        template, spaces = options_of(model.estimator).template, space_for(X)
         if spaces is None:
             features_of(X)  # names that are not all texts are refused before anything is fitted
             design = design_of(model.secret, groups, model.random_state)
@@ -144,7 +144,7 @@ class PreparedRows(NamedTuple):
     def in_blocks(self, budget: Budget) -> Iterator[tuple[str, Candidates, Target]]:
         """Yield the same rows in blocks of 32, 8 and 4 similar ones, and in none; not as stated."""
         known = self.candidates
-        if registry().space_for(known.X) is not None:
+        if space_for(known.X) is not None:
             return  # its units pass one by one, and are dealt without blocks
         for blocks in (None, 32, 8, 4):
             if blocks == self.design.blocks:

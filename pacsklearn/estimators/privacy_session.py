@@ -15,13 +15,13 @@ from pacsklearn.estimators.released_answers import kind_of_answers
 from pacsklearn.estimators.session_releases import SessionReleases
 from pacsklearn.estimators.stored_session import StoredSession
 from pacsklearn.estimators.subsets import candidate_space, design_of, listed_design
+from pacsklearn.estimators.table_space import space_for
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
-from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -115,7 +115,7 @@ class PrivacySession(SessionReleases, StoredSession):
     ) -> None:
         opening = Opening(as_budget(budget), ledger, random_state)
         fitting = FitOptions({}, n_jobs, verbose)
-        kind = registry().space_for(X)
+        kind = space_for(X)
         X = X if kind is not None or hasattr(X, "shape") else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         if kind is not None:

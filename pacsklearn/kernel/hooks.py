@@ -80,17 +80,6 @@ def pacsklearn_budgets() -> Iterable[type | str]:
     )
 
 
-@kind("secret_space", "pacsklearn.kernel.secret.space:TableSpace")
-def pacsklearn_secret_spaces() -> Iterable[type | str]:
-    """Draw candidates from a kind of table that is given as ``X``, which it claims by class.
-
-    Returns
-    -------
-    iterable of subclasses of TableSpace, or of their names
-    """
-    return ()
-
-
 @kind("stated_secret", "pacsklearn.kernel.secret.stated_secret:PACSecret")
 def pacsklearn_stated_secrets() -> Iterable[type | str]:
     """State a kind of secret that guarantees are about, which they are read with again.
@@ -128,17 +117,6 @@ def pacsklearn_events() -> Iterable[type | str]:
         f"pacsklearn.kernel.ledger.event:{name}"
         for name in ("LatticeNoise", "Bookkeeping", "QueryAnswers")
     )
-
-
-@kind("unsupported", "pacsklearn.kernel.outputs.unsupported:Unsupported")
-def pacsklearn_unsupported() -> Iterable[type | str]:
-    """Say why the parameters of some estimators cannot be released.
-
-    Returns
-    -------
-    iterable of subclasses of Unsupported, or of their names
-    """
-    return ()
 
 
 @kind("ledger_scheme", "pacsklearn.kernel.ledger.log:Log")

@@ -20,7 +20,13 @@ DOCS = ROOT / "docs"
 API = (DOCS / "api.rst").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^(?:   |\.\. automodule:: )(pacsklearn[\w.]+)$", re.MULTILINE)
 HOOKS = [kind.hook for kind in public_kinds().values()]
-DECLARED_IN = ("pacsklearn.kernel.hooks", "pacsklearn.srpp.hooks", "pacsklearn.audit.hooks")
+DECLARED_IN = (
+    "pacsklearn.kernel.hooks",
+    "pacsklearn.canonical.hooks",
+    "pacsklearn.estimators.hooks",
+    "pacsklearn.srpp.hooks",
+    "pacsklearn.audit.hooks",
+)
 NO_PROMISE = {"index", "mended", "proofs"}  # lists of the others
 GUARANTEES = sorted(
     page for page in (DOCS / "guarantees").glob("*.md") if page.stem not in NO_PROMISE

@@ -12,7 +12,8 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import Answers, PACPrivate, PrivacySession, SampledSubsets, Subsets
-from pacsklearn.kernel.secret.space import Space, TableSpace, Work
+from pacsklearn.estimators.table_space import TableSpace
+from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.plugins import register, unregister
 from pacsklearn.secrets import CandidateSpace, SecretSpace, balanced_space
 

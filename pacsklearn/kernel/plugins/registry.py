@@ -20,7 +20,6 @@ from pacsklearn.kernel.plugins.catalogue import (
     unregistered_provenance,
 )
 from pacsklearn.kernel.plugins.kinds import Kind
-from pacsklearn.kernel.secret.space import TableSpace
 
 MadeT = TypeVar("MadeT")
 
@@ -174,10 +173,10 @@ class Registry:
             When none has, or when it does not support the estimator's configuration.
         """
         cls = type(estimator)
-        registration = self._claiming("canonicalizer", cls)
+        registration = self.claiming("canonicalizer", cls)
         if registration is None:
             hint = " Give an instance, not the class." if isinstance(estimator, type) else ""
-            why = self._claiming("unsupported", cls)
+            why = self.claiming("unsupported", cls)
             # A class that is known to have no parameters to release says why, and what to do.
             because = "" if why is None else f": {why.description}"
             advice = "" if why is None else f"{why.made.advice} ".lstrip()
@@ -189,6 +188,11 @@ class Registry:
             )
         return self._canonicalizer(registration, estimator)
 
+    def claiming(self, kind: str, cls: type) -> Registration | None:
+        """Return what claims the nearest class along the MRO; None where nothing does."""
+        with self._lock:
+            return next(self._catalogue(kind).claiming(cls), None)
+
     def batch_predictors_for(self, estimator: Any) -> tuple[type[BatchPredictor], ...]:
         """Return the batch predictors of classes along the estimator's MRO, the nearest first."""
         with self._lock:
@@ -197,16 +201,11 @@ class Registry:
 
     def subset_fitter_for(self, estimator: Any) -> SubsetFitter | None:
         """Return what fits all candidates of ``estimator``, as configured, at once; or None."""
-        claimer = self._claiming("subset_fitter", type(estimator))
+        claimer = self.claiming("subset_fitter", type(estimator))
         if claimer is None:
             return None
         fitter: SubsetFitter | None = claimer.made.for_estimator(estimator, self.subset_fitter_for)
         return fitter
-
-    def space_for(self, X: Any) -> type[TableSpace] | None:
-        """Return the kind of space that claims the class of ``X``; None for rows in memory."""
-        claimer = self._claiming("secret_space", type(X))
-        return None if claimer is None else claimer.made
 
     def provenance(self, kind: str, value: object) -> Provenance:
         """Return the distribution and version behind a name or an instance, for an event."""
@@ -221,10 +220,6 @@ class Registry:
         if not isinstance(made, Canonicalizer):
             raise _wrong_type(registration, made)
         return made
-
-    def _claiming(self, kind: str, cls: type) -> Registration | None:
-        with self._lock:
-            return next(self._catalogue(kind).claiming(cls), None)
 
     def _registration(self, kind: str, name: object) -> Registration:
         with self._lock:
@@ -300,56 +295,3 @@ def registry() -> Registry:
     True
     """
     return _REGISTRY
-
-
-def register(made: MadeT) -> MadeT:
-    """Add a class of any kind of plugin without packaging it; usable as a decorator.
-
-    Parameters
-    ----------
-    made : class
-        Subclass of :class:`~pacsklearn.plugins.Canonicalizer`,
-        :class:`~pacsklearn.plugins.NoiseBackend`, :class:`~pacsklearn.plugins.Attack` or of the
-        base of another kind, with its ``name``, and the ``estimators`` that it claims where its
-        kind is found by them.
-
-    Returns
-    -------
-    class
-        The same, to be passed to :func:`unregister`.
-
-    Raises
-    ------
-    PluginClashError
-        When the name, or an estimator, belongs to another class.
-
-    Examples
-    --------
-    >>> from pacsklearn.kernel.noise.lattice import ClosedFormBackend
-    >>> from pacsklearn.plugins import register, registry, unregister
-    >>> class Mine(ClosedFormBackend):
-    ...     name, proof = "mine", "linear bound"
-    ...
-    ...     def variances(self, signal, budget):
-    ...         return signal * signal.size / (2 * budget)
-    >>> "mine" in (registry().names("noise_backend") if register(Mine) else ())
-    True
-    >>> unregister(Mine)
-    """
-    return registry().register(made)
-
-
-def unregister(made: Any) -> None:
-    """Take a registered class away again.
-
-    Parameters
-    ----------
-    made : class
-        What was registered.
-
-    Raises
-    ------
-    UnknownNameError
-        When it is not registered.
-    """
-    registry().unregister(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -225,48 +225,6 @@ class RowSpace(Space):
             is_listed=self.is_listed,
             dealt=self.dealt,
         )
-
-
-class TableSpace(Space):
-    """Candidates of a kind of table: whoever gives such a table as ``X`` gets its space.
-
-    Attributes
-    ----------
-    name, description : str
-        Of the plugin.
-    estimators : tuple of str or type
-        Classes of ``X`` that it claims.
-    """
-
-    name: ClassVar[str]
-    description: ClassVar[str] = ""
-    estimators: ClassVar[tuple[str | type, ...]]
-
-    @classmethod
-    @abstractmethod
-    def over(cls, X: Any, y: Any, design: Any) -> Self:
-        """Return the space of a table that the kind claims, by a :class:`Design`.
-
-        Raises
-        ------
-        DesignError
-            When the design asks for what such a table cannot give.
-        """
-
-    @classmethod
-    @abstractmethod
-    def sample_of(cls, X: Any) -> tuple[Any, Any]:
-        """Return rows of a table that are in memory, and their targets."""
-
-    @classmethod
-    @abstractmethod
-    def check_fits(cls, estimator: Any) -> None:
-        """Refuse an estimator that cannot be fitted on such a table.
-
-        Raises
-        ------
-        ValueError
-        """
 
 
 _Known = tuple[tuple[tuple[float, float], ...], tuple[float, ...]]

@@ -24,9 +24,9 @@ from pacsklearn.estimators.private_estimator import (
 )
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import Subsets
+from pacsklearn.estimators.table_space import space_for
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.nats import as_budget
-from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.priors import Constant, Prior, Range
 from pacsklearn.tabular.choosing.families import (
     classifier_families,
@@ -194,7 +194,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
 
 def _in_memory(X: Any, y: Any) -> tuple[Any, Any]:
     """Return rows and targets that show what the table is like: all of them, or a sample."""
-    kind = registry().space_for(X)
+    kind = space_for(X)
     if kind is not None:
         return kind.sample_of(X)
     if y is None:
@@ -204,7 +204,7 @@ def _in_memory(X: Any, y: Any) -> tuple[Any, Any]:
 
 def _refused(family: Any, X: Any) -> str:
     """Return why a listed model cannot be fitted on a table of a plugin; empty where it can."""
-    kind = registry().space_for(X)
+    kind = space_for(X)
     try:
         if kind is not None:
             kind.check_fits(family)

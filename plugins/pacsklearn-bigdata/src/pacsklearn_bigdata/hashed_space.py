@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.estimators.subsets import Subsets
+from pacsklearn.estimators.table_space import TableSpace
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.kernel.secret.space import RowSpace, TableSpace, Work
+from pacsklearn.kernel.secret.space import RowSpace, Work
 from pacsklearn.universe.design import Design, SubsetSeed
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import BatchMembers, HashedDesign
