@@ -22,13 +22,13 @@ from pacsklearn.srpp import (
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
-from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, clipped_sum
+from pacsklearn.srpp.descent.clipped_gradient import LOSSES, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.release.run import Charging, PrivateRun
 
 N, D, B = 50_000, 100, 512
-LOSS = LogisticLoss()
+LOSS = LOSSES["log_loss"]
 
 
 def unclipped(rows: np.ndarray, targets: np.ndarray, parameters: np.ndarray) -> np.ndarray:

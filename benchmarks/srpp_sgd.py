@@ -38,7 +38,6 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from pacsklearn.audit.row_losses import row_losses
 from pacsklearn.datasets import load_adult
 from pacsklearn.srpp import (
     Batches,
@@ -256,7 +255,11 @@ def overfitted(figures: Figures) -> list[tuple[float, ...]]:
                 clipping=5.0,
                 random_state=seed,
             ).fit(images[inside], y[inside])
-            pair = [row_losses(model, images[part], y[part]) for part in (inside, outside)]
+            pair = []
+            for part in (inside, outside):
+                shares = model.predict_proba(images[part])
+                own = np.take_along_axis(shares, y[part][:, None], axis=1)[:, 0]
+                pair.append(-np.log(np.maximum(own, np.finfo(np.float64).tiny)))
             areas.append(roc_auc_score(np.repeat([1, 0], 200), -np.concatenate(pair)))
             losses.append([np.median(each) for each in pair])
             scores.append([100 * model.score(images[part], y[part]) for part in (inside, outside)])

@@ -49,8 +49,6 @@ class SlicedGame(Game):
         mechanism is suspected of letting it depend on the secret.
     prior : array-like of shape (n_secrets,), optional
         Of the secrets; the scenario's own when not given.
-    prior_index : int, default=0
-        Under which of the scenario's priors data sets are drawn.
 
     Raises
     ------
@@ -79,8 +77,6 @@ class SlicedGame(Game):
         self,
         calibrated: CalibratedWorlds | Sequence[CalibratedWorlds],
         prior: Any = None,
-        *,
-        prior_index: int = 0,
     ) -> None:
         first = calibrated if isinstance(calibrated, CalibratedWorlds) else calibrated[0]
         n_secrets = len(first.worlds.secrets)
@@ -101,9 +97,9 @@ class SlicedGame(Game):
                 f"prior must be {n_secrets} probabilities, one for each secret, that sum to 1, got "
                 f"an array of shape {weights.shape}."
             )
-        self.prior, self._prior_index = weights / weights.sum(), prior_index
+        self.prior = weights / weights.sum()
         worlds = first.worlds
-        self._draws = [list(worlds.law(i, prior_index).members) for i in range(n_secrets)]
+        self._draws = [list(worlds.law(i, 0).members) for i in range(n_secrets)]
         self._means = [
             each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
             for each, rows in zip(self._calibrated, self._draws, strict=True)
@@ -137,7 +133,7 @@ class SlicedGame(Game):
         sampler = SeededSampler(generator)
         secret = sampler.index(self.prior)
         calibrated = self._calibrated[secret]
-        world = drawn_world(calibrated.worlds, secret, sampler, self._prior_index)
+        world = drawn_world(calibrated.worlds, secret, sampler)
         observed = calibrated.observed(calibrated.law.centres[world], sampler)
         figures = self._figures[secret]
         shown = Published(observed / (calibrated.law.scale or 1), figures)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -82,10 +81,6 @@ class NoiseSpectrum:
             tuple(spectra),
             tuple(powers),
         )
-
-    def to_json(self, **options: Any) -> str:
-        """Write JSON text. ``options`` go to :func:`json.dumps`."""
-        return json.dumps(asdict(self), allow_nan=False, **options)
 
 
 @dataclass(eq=False, kw_only=True, repr=False)

@@ -15,7 +15,7 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Lay
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.encode_rules import fresh_copy
-from pacsklearn.testing.fingerprint import differing_attributes
+from pacsklearn.testing.fingerprint import differing_attributes, differing_names
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.one_history import OneHistory
 from pacsklearn.testing.rule import Rule
@@ -116,11 +116,7 @@ def check_everything_released_is_noised(
     # the same at every decode: bit for bit, it may not matter which one alone was encoded.
     decodes = [history.decoded(noisy, layout) for history in histories]
     for other in decodes[1:]:
-        differing = sorted(
-            name
-            for name in decodes[0].keys() | other.keys()
-            if decodes[0].get(name) != other.get(name)
-        )
+        differing = differing_names(decodes[0], other)
         _NOISED.require(
             not differing,
             "Decoding one and the same noisy vector gives different estimators in two processes "

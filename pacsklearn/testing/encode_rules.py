@@ -11,7 +11,12 @@ from sklearn.base import clone
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
+from pacsklearn.testing.fingerprint import (
+    differing_attributes,
+    differing_names,
+    fingerprint,
+    fingerprints,
+)
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.rule import Rule
 from pacsklearn.universe.listed_space import listed_space
@@ -55,13 +60,10 @@ def encode_all(canonicalizer: Canonicalizer, candidates: FittedCandidates) -> li
     """Return encoding of each candidate by a copy that saw no other, each of the required form."""
     encodings = []
     for index, estimator in enumerate(candidates.estimators):
-        before = {name: fingerprint(value) for name, value in vars(estimator).items()}
+        before = fingerprints(estimator)
         # A copy for each: what one subset leaves behind must not reach the next.
         encoding = fresh_copy(canonicalizer).encode(estimator, candidates.subset(index))
-        after = {name: fingerprint(value) for name, value in vars(estimator).items()}
-        changed = sorted(
-            name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
-        )
+        changed = differing_names(before, fingerprints(estimator))
         _SUBSET_ONLY.require(
             not changed,
             f"encode changes the fitted estimator: {', '.join(changed)}.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import joblib
@@ -22,14 +23,19 @@ def differing_attributes(left: Any, right: Any) -> list[str]:
     """Return names of the attributes in which two objects differ; ``[]`` when they are alike."""
     if type(left) is not type(right):
         return ["its class"]
-    mine, theirs = getattr(left, "__dict__", {}), getattr(right, "__dict__", {})
-    names = [
-        name
-        for name in sorted(mine.keys() | theirs.keys())
-        if name not in mine
-        or name not in theirs
-        or fingerprint(mine[name]) != fingerprint(theirs[name])
-    ]
-    if not names and not mine and fingerprint(left) != fingerprint(right):
+    mine, theirs = fingerprints(left), fingerprints(right)
+    if not mine and not theirs and fingerprint(left) != fingerprint(right):
         return ["its content"]
-    return names
+    return differing_names(mine, theirs)
+
+
+def fingerprints(value: Any) -> dict[str, str]:
+    """Return the fingerprint of each attribute."""
+    return {name: fingerprint(own) for name, own in getattr(value, "__dict__", {}).items()}
+
+
+def differing_names(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
+    """Return names that have other fingerprints, or none in one of both."""
+    return sorted(
+        name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)
+    )

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Layout
 from pacsklearn.testing.encode_rules import fresh_copy
-from pacsklearn.testing.fingerprint import fingerprint
+from pacsklearn.testing.fingerprint import fingerprint, fingerprints
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 
 _SECONDS = 120.0
@@ -91,7 +91,7 @@ def _decode(
             worker = fresh_copy(canonicalizer)
             worker.encode(candidates.estimators[index], candidates.subset(index))
             released = worker.decode(vector, layout, clone(candidates.unfitted))
-            content = {name: fingerprint(value) for name, value in vars(released).items()}
+            content = fingerprints(released)
             content["what it does"] = fingerprint(worker.behaviour(released, candidates.X))
     except Exception as error:  # noqa: BLE001 - raised again where the check runs
         pipe.send(f"{type(error).__name__}: {error}")

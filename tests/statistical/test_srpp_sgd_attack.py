@@ -10,7 +10,7 @@ from pacsklearn.audit.attack import AttackResult
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.srpp import DifferingRows, DiscrepancyCap
-from pacsklearn.srpp.descent.clipped_gradient import SquaredLoss, clipped_sum
+from pacsklearn.srpp.descent.clipped_gradient import LOSSES, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.release.run import Charging, PrivateRun
@@ -50,7 +50,7 @@ def test_two_data_sets_that_differ_in_three_rows(batch, accounting):
             for _ in range(STEPS):
                 drawn = run.next_batch()
                 total = clipped_sum(
-                    rows[drawn], targets[drawn], np.zeros((1, 3)), SquaredLoss(), 1.0,
+                    rows[drawn], targets[drawn], np.zeros((1, 3)), LOSSES["squared_error"], 1.0,
                     intercept=False,
                 )  # fmt: skip
                 released.append(run.noised_mean(total.ravel()))

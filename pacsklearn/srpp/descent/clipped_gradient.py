@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Final, final
@@ -17,61 +17,42 @@ from pacsklearn._sklearn_compat import Interval
 from pacsklearn.kernel.bounds.arrays import Floats
 
 
-class LinearLoss(ABC):
+@final
+@dataclass(frozen=True, eq=False)
+class LinearLoss:
     """A loss of a linear model: all that gradient descent needs is its slope.
 
     The gradient of a row's loss is the slope times the row, so that its norm is known without
     computing it.
 
-    Attributes
+    Parameters
     ----------
     name : str
         As in scikit-learn's SGDClassifier.
+    slopes : callable
+        ``slopes(decisions, targets)``: derivative of the loss in the decision, entry by entry.
     width : float
         Error up to which ``"huber"`` is squared.
     """
 
-    name: ClassVar[str]
+    name: str
+    slopes: Callable[[Floats, Floats], Floats]
     width: float = 0.5
 
-    @abstractmethod
-    def slopes(self, decisions: Floats, targets: Floats) -> Floats:
-        """Return the derivative of the loss in the decision value, entry by entry."""
+
+def _logistic(decisions: Floats, targets: Floats) -> Floats:
+    """Return slopes of ``ln(1 + exp(-t z))`` for targets of -1 and 1."""
+    return np.asarray(-targets * expit(-targets * decisions))
 
 
-@final
-class LogisticLoss(LinearLoss):
-    """``ln(1 + exp(-t z))`` for targets of -1 and 1."""
-
-    name = "log_loss"
-
-    def slopes(self, decisions: Floats, targets: Floats) -> Floats:
-        return np.asarray(-targets * expit(-targets * decisions))
-
-
-@final
-class HingeLoss(LinearLoss):
-    """``max(0, 1 - t z)`` for targets of -1 and 1."""
-
-    name = "hinge"
-
-    def slopes(self, decisions: Floats, targets: Floats) -> Floats:
-        return np.where(targets * decisions < 1, -targets, 0.0)
-
-
-@final
-class SquaredLoss(LinearLoss):
-    """``(z - t)^2 / 2``."""
-
-    name = "squared_error"
-
-    def slopes(self, decisions: Floats, targets: Floats) -> Floats:
-        return np.asarray(decisions - targets)
+def _hinge(decisions: Floats, targets: Floats) -> Floats:
+    """Return slopes of ``max(0, 1 - t z)`` for targets of -1 and 1."""
+    return np.where(targets * decisions < 1, -targets, 0.0)
 
 
 @final
 @dataclass(repr=False)
-class HuberLoss(BaseEstimator, LinearLoss):
+class HuberLoss(BaseEstimator):
     """Squared up to an error of ``width``, linear beyond.
 
     Parameters
@@ -87,11 +68,18 @@ class HuberLoss(BaseEstimator, LinearLoss):
     }
 
     def slopes(self, decisions: Floats, targets: Floats) -> Floats:
+        """Return the derivative of the loss in the decision value, entry by entry."""
         return np.clip(decisions - targets, -self.width, self.width)
 
 
-LOSSES: Final[dict[str, type[LinearLoss]]] = {
-    each.name: each for each in (LogisticLoss, HingeLoss, SquaredLoss, HuberLoss)
+LOSSES: Final[dict[str, LinearLoss | HuberLoss]] = {
+    each.name: each
+    for each in (
+        LinearLoss("log_loss", _logistic),
+        LinearLoss("hinge", _hinge),
+        LinearLoss("squared_error", np.subtract),
+        HuberLoss(),
+    )
 }
 """By name; the last two are for regression too."""
 
@@ -100,7 +88,7 @@ def clipped_sum(
     rows: Any,
     targets: Floats,
     parameters: Floats,
-    loss: LinearLoss,
+    loss: LinearLoss | HuberLoss,
     clip_norm: float,
     weights: Floats | None = None,
     *,
@@ -115,7 +103,7 @@ def clipped_sum(
         Of the k models that are trained together.
     parameters : ndarray of shape (k, n_features + 1)
         Coefficients and, last, intercepts.
-    loss : LinearLoss
+    loss : LinearLoss or HuberLoss
     clip_norm : float
         For a row's gradient in all k models together.
     weights : ndarray of shape (b,), optional

@@ -27,7 +27,7 @@ class LinearChoices:
     Parameters
     ----------
     run : RunChoices
-    loss : LinearLoss
+    loss : LinearLoss or HuberLoss
     penalty : Penalty
     clipping : Clipping
     learning_rate : LearningRate
@@ -35,7 +35,7 @@ class LinearChoices:
     """
 
     run: RunChoices
-    loss: LinearLoss
+    loss: LinearLoss | HuberLoss
     penalty: Penalty
     clipping: Clipping
     learning_rate: LearningRate
@@ -47,7 +47,7 @@ class LinearChoices:
         run, loss = RunChoices.of(model), model.loss
         return cls(
             run,
-            LOSSES[loss]() if isinstance(loss, str) else stated(HuberLoss, loss, "loss"),
+            LOSSES[loss] if isinstance(loss, str) else stated(HuberLoss, loss, "loss"),
             stated(Penalty, model.penalty, "penalty"),
             stated(Clipping, model.clipping, "clipping"),
             stated(LearningRate, model.learning_rate, "learning_rate"),

@@ -46,7 +46,7 @@ def bottleneck_distance(X: Floats, Y: Floats) -> float:
     >>> bottleneck_distance(np.zeros((1, 2)), np.array([[3.0, 4.0], [0.0, 0.0]]))
     5.0
     """
-    X, Y = (as_sample(np.asarray(v, dtype=np.float64), name) for v, name in ((X, "X"), (Y, "Y")))
+    X, Y = as_sample(X, "X"), as_sample(Y, "Y")
     if X.shape[1] != Y.shape[1]:
         raise ValueError(
             "X and Y must have the same number of columns, got arrays of shape "

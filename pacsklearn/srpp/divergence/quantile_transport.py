@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
 
-Numbers = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 
 
-def sliced_distances(X: Numbers, Y: Numbers, directions: Numbers) -> Floats:
+def sliced_distances(X: Floats, Y: Floats, directions: Floats) -> Floats:
     """Return the infinity-Wasserstein distance between two samples of vectors along each direction.
 
     The largest difference of their quantile functions: the breakpoints of both are compared as
@@ -29,7 +28,7 @@ def sliced_distances(X: Numbers, Y: Numbers, directions: Numbers) -> Floats:
     Returns
     -------
     ndarray of shape (n_slices,)
-        In the unit of the samples. Computed in the precision of ``X`` and ``Y``.
+        In the unit of the samples.
 
     Raises
     ------
@@ -50,23 +49,21 @@ def sliced_distances(X: Numbers, Y: Numbers, directions: Numbers) -> Floats:
     array([2.])
     """
     X, Y = as_sample(X, "X"), as_sample(Y, "Y")
-    directions = np.asarray(directions)
+    directions = np.asarray(directions, dtype=np.float64)
     if directions.ndim != 2 or not X.shape[1] == Y.shape[1] == directions.shape[1]:
         raise ValueError(
             "X, Y and directions must have the same number of columns, got arrays of shape "
             f"{X.shape}, {Y.shape} and {directions.shape}."
         )
-    precision = np.promote_types(np.promote_types(X.dtype, Y.dtype), np.float32)
-    turned = directions.astype(precision, copy=False)
     distances = np.empty(directions.shape[0])
     width = max(1, MOST_CELLS // max(X.shape[0], Y.shape[0]))
     for start in range(0, distances.size, width):
-        block = turned[start : start + width]
+        block = directions[start : start + width]
         distances[start : start + width] = _of_rows(block @ X.T, block @ Y.T)
     return distances
 
 
-def _of_rows(left: Numbers, right: Numbers) -> Numbers:
+def _of_rows(left: Floats, right: Floats) -> Floats:
     """Return the distances between the rows of two arrays, which may be sorted in place."""
     left.sort(axis=1)
     right.sort(axis=1)
@@ -85,14 +82,12 @@ def merged_ranks(n: int, m: int) -> tuple[Indices, Indices]:
     return np.searchsorted(a, ends), np.searchsorted(b, ends)
 
 
-def as_sample(values: Any, name: str) -> Any:
+def as_sample(values: Any, name: str) -> Floats:
     """Return a sample of vectors, one row each.
 
     Floating-point numbers, none of them nan or infinite.
     """
-    array = np.asarray(values)
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
+    array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] == 0:
         raise ValueError(
             f"{name} must have shape (n >= 1, d), got an array of shape {array.shape}."

@@ -24,7 +24,7 @@ def transport_divergence(left: ArrayLike, right: ArrayLike, order: float) -> flo
     Parameters
     ----------
     left, right : array-like of shape (n, d)
-        Means of either side, each as likely.
+        Means of either side, as many, each as likely.
     order : float
         Above 1.
 
@@ -46,8 +46,6 @@ def transport_divergence(left: ArrayLike, right: ArrayLike, order: float) -> flo
     0.3361
     """
     x, y = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    if x.shape[0] != y.shape[0]:
-        raise ValueError(f"left and right must have as many rows, got {(len(x), len(y))}.")
     return _divergence(vector_distances(x, y), order)
 
 

@@ -10,11 +10,10 @@ from typing import final
 import numpy as np
 from scipy import stats
 
-from pacsklearn._validation import check_choice
 from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
-from pacsklearn.srpp.divergence.discrepancy import SAMPLINGS, largest_batch
+from pacsklearn.srpp.divergence.discrepancy import largest_batch
 
 _WORDS = 2**64
 
@@ -30,7 +29,8 @@ class BatchSampler:
     Parameters
     ----------
     n_rows, batch_size : int
-        Of the data, and of a batch; the mean size for ``"poisson"``.
+        Of the data, and of a batch; the mean size for ``"poisson"``. A cap has
+        checked them.
     sampling : str
         One of :data:`~pacsklearn.srpp.divergence.discrepancy.SAMPLINGS`.
     random_bytes : callable, default=os.urandom
@@ -49,12 +49,6 @@ class BatchSampler:
         sampling: str,
         random_bytes: Callable[[int], bytes] = os.urandom,
     ) -> None:
-        check_choice(name="sampling", value=sampling, allowed=SAMPLINGS)
-        if batch_size < 1 or (batch_size > n_rows and sampling != "with-replacement"):
-            raise ValueError(
-                f"batch_size must lie between 1 and the number of rows, {n_rows}, got "
-                f"{batch_size!r}."
-            )
         self._n_rows, self._size, self._sampling = n_rows, batch_size, sampling
         self._bytes = random_bytes
         self._owner = OwnerProcess("A source of batches")

@@ -251,9 +251,9 @@ def true_secret(worlds: Worlds, realized: Any, sampler: Sampler) -> int:
     return sampler.index(worlds.prior) if realized is None else worlds.index(realized)
 
 
-def drawn_world(worlds: Worlds, secret: int, sampler: Sampler, prior: int = 0) -> int:
-    """Return one of a secret's data sets, each as likely."""
-    members = worlds.law(secret, prior).members
+def drawn_world(worlds: Worlds, secret: int, sampler: Sampler) -> int:
+    """Return one of a secret's data sets under the first prior, each as likely."""
+    members = worlds.law(secret, 0).members
     return members[sampler.index(np.ones(len(members)))]
 
 

@@ -7,11 +7,8 @@ import pytest
 from pacsklearn_attacks import LossThresholdAttack, TrainingGame
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.svm import LinearSVC
+from sklearn.metrics import roc_auc_score
 
-from pacsklearn.audit.row_losses import row_losses
 from pacsklearn.plugins import registry
 from pacsklearn.srpp import Batches, NoiseMultiplier, Renyi, SRPPSGDClassifier
 from pacsklearn.testing import check_attack
@@ -63,19 +60,6 @@ def test_contract():
     )
     check_attack(LossThresholdAttack(), games=games)
     assert isinstance(registry().make("attack", "loss_threshold"), LossThresholdAttack)
-
-
-def test_losses():
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:100] / 16, y[:100]
-    model = LogisticRegression(max_iter=500).fit(X, y)
-    expected = log_loss(y, model.predict_proba(X), normalize=False, labels=model.classes_)
-    assert row_losses(model, X, y).sum() == pytest.approx(expected)
-    line = Ridge().fit(X, y)
-    np.testing.assert_allclose(row_losses(line, X, y), (line.predict(X) - y) ** 2)
-    svm = LinearSVC().fit(X, y % 2)
-    margins = np.where(y % 2 == 1, 1, -1) * svm.decision_function(X)
-    np.testing.assert_allclose(row_losses(svm, X, y % 2), -margins)
 
 
 def test_pairs():

@@ -98,10 +98,3 @@ def test_sizes_of_poisson_batches_are_quantiles():
         np.testing.assert_array_equal(found, stats.binom.ppf(chances, n_rows, size / n_rows))
     extreme = poisson_batch(10**6, 300, b"\xff" * 8).size
     assert 300 < extreme <= largest_batch(10**6, 300, "poisson") < 1100
-
-
-def test_bad_arguments():
-    with pytest.raises(ValueError, match="batch_size"):
-        BatchSampler(5, 6, "poisson")
-    with pytest.raises(ValueError, match="sampling"):
-        BatchSampler(5, 2, "cyclic")

@@ -29,7 +29,7 @@ def test_slopes(name):
         h = 1e-6
         value = VALUES[name]
         expected = (value(z + h, target) - value(z - h, target)) / (2 * h)
-        found = LOSSES[name]().slopes(z, np.full_like(z, target))
+        found = LOSSES[name].slopes(z, np.full_like(z, target))
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -44,7 +44,7 @@ def test_a_loop_over_rows_agrees(name, k, intercept, weighted):
     targets = np.where(generator.random((12, k)) < 0.5, 1.0, -1.0)
     parameters = generator.standard_normal((k, 6))
     weights = generator.random(12) * 3 if weighted else None
-    loss, clip = LOSSES[name](), 1.3
+    loss, clip = LOSSES[name], 1.3
     expected, cut = np.zeros((k, 6)), 0
     for i, row in enumerate(rows):
         slopes = loss.slopes(parameters[:, :-1] @ row + parameters[:, -1], targets[i])
@@ -64,7 +64,7 @@ def test_no_row_counts_more_than_the_clipping_norm():
     for scale in (1e-300, 1e-8, 1.0, 1e8, 1e150, 1e200, 1e307):
         row = generator.standard_normal((1, 50)) * scale
         found = clipped_sum(
-            row, np.array([[1e3]]), np.zeros((1, 51)), LOSSES["squared_error"](), 0.25
+            row, np.array([[1e3]]), np.zeros((1, 51)), LOSSES["squared_error"], 0.25
         )
         assert np.linalg.norm(found) <= 0.25 * (1 + 1e-14)
 
@@ -76,7 +76,7 @@ def test_no_row_shows_in_a_warning_whatever_numpy_is_told(name, size):
     rows = np.full((3, 2), size)
     targets = np.ones((3, 1))
     with np.errstate(all="raise"):
-        total = clipped_sum(rows, targets, np.full((1, 3), 0.5), LOSSES[name](), 1.0)
+        total = clipped_sum(rows, targets, np.full((1, 3), 0.5), LOSSES[name], 1.0)
     assert np.all(np.isfinite(total))
 
 
@@ -122,7 +122,7 @@ def test_whatever_the_doubles_are_a_row_moves_the_sum_by_what_it_is_clipped_to(s
         values = generator.uniform(1, 2, shape) * generator.choice([-1, 1], shape)
         return np.ldexp(values, generator.integers(-1000, 1000, shape))
 
-    loss = LOSSES["squared_error"]()
+    loss = LOSSES["squared_error"]
     for _ in range(100):
         size, clip = generator.integers(1, 5), abs(np.ldexp(extreme(1)[0], 0)) ** 0.9
         rows, targets, weights = extreme(size, 3), extreme(size, 1), np.abs(extreme(size))

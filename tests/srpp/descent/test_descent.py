@@ -20,7 +20,7 @@ from pacsklearn.srpp import (
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
-from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
+from pacsklearn.srpp.descent.clipped_gradient import LOSSES, clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 
@@ -80,7 +80,7 @@ def test_no_row_moves_a_step_further_than_priced(intercept):
         sums = [
             scales.restored(
                 clipped_sum(
-                    scales.scaled(row), np.array([[target]]), parameters, SquaredLoss(),
+                    scales.scaled(row), np.array([[target]]), parameters, LOSSES["squared_error"],
                     scales.clip_norm, intercept=intercept,
                 )
             )
@@ -99,7 +99,7 @@ def test_rows_within_the_bounds_are_not_clipped(intercept):
     targets = generator.choice([-1.0, 1.0], size=(40, 1))
     parameters = generator.normal(size=(1, 4))
     found, plain = (
-        clipped_sum(rows, targets, parameters, LogisticLoss(), norm, intercept=intercept)
+        clipped_sum(rows, targets, parameters, LOSSES["log_loss"], norm, intercept=intercept)
         for norm in (scales.clip_norm, 1e9)
     )
     np.testing.assert_allclose(found, plain, rtol=1e-12)

@@ -44,7 +44,7 @@ from pacsklearn.srpp import (
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
-from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
+from pacsklearn.srpp.descent.clipped_gradient import LOSSES, clipped_sum
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
 from pacsklearn.srpp.divergence.discrepancy import SAMPLINGS
@@ -155,7 +155,9 @@ def test_lattice_shifts_stay_within_the_account():
             other[:k] *= -1
             parameters = generator.standard_normal((1, 11))
             one, two = (
-                np.rint(clipped_sum(rows, t, parameters, SquaredLoss(), 0.7).ravel() / grid)
+                np.rint(
+                    clipped_sum(rows, t, parameters, LOSSES["squared_error"], 0.7).ravel() / grid
+                )
                 for rows in (X, other)
             )
             shift = np.linalg.norm(one - two) / LATTICE_SCALE
@@ -176,7 +178,7 @@ def test_rounding_is_accounted_for():
         one, two = (
             np.rint(
                 clipped_sum(
-                    rows, np.full((4, 1), 1e9), np.zeros((1, 11)), SquaredLoss(), 0.7,
+                    rows, np.full((4, 1), 1e9), np.zeros((1, 11)), LOSSES["squared_error"], 0.7,
                     intercept=False,
                 ).ravel() / grid
             )
@@ -648,7 +650,7 @@ def test_weights_do_not_lift_the_clipping():
     generator = np.random.default_rng(0)
     X, t = generator.normal(size=(1, 4)), np.array([[1.0]])
     for weight in (1.0, 1e12):
-        moved = clipped_sum(X, t, np.zeros((1, 5)), LogisticLoss(), 0.3, np.array([weight]))
+        moved = clipped_sum(X, t, np.zeros((1, 5)), LOSSES["log_loss"], 0.3, np.array([weight]))
         assert np.linalg.norm(moved) <= 0.3 * (1 + 1e-12)
 
 
@@ -671,7 +673,7 @@ def peak_of_a_step(n):
 
     def step():
         rows = run.next_batch()
-        total = clipped_sum(X[rows], targets[rows], np.zeros((1, 21)), LogisticLoss(), 1.0)
+        total = clipped_sum(X[rows], targets[rows], np.zeros((1, 21)), LOSSES["log_loss"], 1.0)
         run.noised_mean(total.ravel())
 
     with PrivateRun(

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.bounds.one_run import one_run_epsilon, one_run_p_value
-from pacsklearn.audit.row_losses import row_losses
+from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.exceptions import AuditViolationError
 
 
@@ -103,8 +103,8 @@ def audit_one_run(
         Rows, of which half are trained on. Outliers with wrong labels are easiest to find: give
         rows that are.
     n_guesses : int, optional
-        Pairs that are guessed, those with the largest difference of losses; a quarter of the pairs
-        when not given. Fixed before the run.
+        Pairs that are guessed, those with the largest difference of confidences; a quarter of the
+        pairs when not given. Fixed before the run.
     epsilon, delta : float, optional
         What is promised about any single row. Read from ``guarantee_`` when not given; an estimator
         without one promises nothing.
@@ -123,8 +123,8 @@ def audit_one_run(
 
     Notes
     -----
-    The guess of a pair is the row of smaller loss. Each coin is an entry of the run's input, and
-    data sets that differ in one coin differ in one row.
+    The guess of a pair is the row that the model is surer of. Each coin is an entry of the run's
+    input, and data sets that differ in one coin differ in one row.
     Source: Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run.
     """
     generator = np.random.default_rng(
@@ -142,8 +142,8 @@ def audit_one_run(
     used = np.sort(pairs[np.arange(n_pairs), coins])
     model = clone(estimator).fit(rows[used], targets[used])
     promised, chance = _promise(model, epsilon, delta)
-    lost = row_losses(model, rows, targets)[pairs]
-    apart = lost[:, 0] - lost[:, 1]
+    sure = row_confidences(model, rows, targets)[pairs]
+    apart = sure[:, 1] - sure[:, 0]
     surest = np.argsort(-np.abs(apart), kind="stable")[:guesses]
     right = int(np.sum((apart[surest] > 0) == coins[surest]))
     return OneRunAudit(n_pairs, guesses, right, promised, chance, float(level))

@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._validation import check_integer
+from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.row_losses import row_losses
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 
@@ -98,5 +98,5 @@ class TrainingGame(Game):
         return Round(secret, self.prior, self._train(self._X[rows], self._y[rows], seed))
 
     def confidences(self, released: Any) -> Floats:
-        """Return minus the loss of a round's model on each row; shape (n_rows,)."""
-        return -row_losses(released, self._X, self._y)
+        """Return how sure a round's model is of each row; shape (n_rows,)."""
+        return row_confidences(released, self._X, self._y)
