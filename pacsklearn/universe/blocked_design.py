@@ -17,8 +17,10 @@ FREE = 16
 _SEGMENT = 32
 _CURVE_BITS = 24
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-# Batches of blocks that a walk takes, at least; each sees the imbalance that those before it left.
-_BATCHES = 128
+# Batches of blocks that a walk takes; each sees the imbalance that those before it left.
+_BATCHES = 96
+# So many blocks are taken one by one.
+_SINGLE = 128
 # A coin leans in steps of 1/1024, to 1/4 and 3/4 at most.
 _STEPS = 1024
 _MOST = _STEPS // 2
@@ -27,7 +29,7 @@ _GAIN = 8.0
 _LEAST = 1e-6
 _LARGEST = 2**10
 # Blocks that the spread of moments is taken over.
-_SOME = 2**10
+_SOME = 2**9
 
 
 @final
@@ -238,16 +240,26 @@ def blocked_design(
     # on a circle, so that each of them holds its share of every ``together`` units.
     runs = np.arange(size)[:, None] * (included // share)
     pattern = ((np.arange(together) - runs) % together < included // share).astype(np.uint8)
-    n_batch = -(-len(blocks.units) // _BATCHES)
     for code in np.unique(blocks.strata):
         # Which unit of a block stands at which place is drawn.
         units = generator.permutation(blocks.units[blocks.strata == code])
         units = generator.permuted(units, axis=1)
         balance = None if moments is None else _Balance(moments, units, pattern, n_subsets)
-        for start in range(0, len(units), n_batch):
-            batch = units[start : start + n_batch].T
-            packed[batch] = _dealt(generator, batch, pattern, n_subsets, balance)
+        for batch in np.split(units, _ends(len(units), len(blocks.units))):
+            packed[batch.T] = _dealt(generator, batch.T, pattern, n_subsets, balance)
     return packed
+
+
+def _ends(n_blocks: int, n_all: int) -> NDArray[np.int64]:
+    """Return where the batches of a stratum's blocks end, but the last one.
+
+    Every batch is smaller than the one before: the last ones leave the imbalance that stays.
+    """
+    if n_all <= _SINGLE:
+        return np.arange(1, n_blocks)
+    left = np.linspace(1, 0, -(-_BATCHES * n_blocks // n_all) + 1)
+    ends: NDArray[np.int64] = np.rint(n_blocks * (1 - left**2)).astype(np.int64)
+    return np.unique(ends)[1:-1]
 
 
 def _dealt(
