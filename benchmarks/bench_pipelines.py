@@ -92,8 +92,9 @@ def simulated(estimator: Any, X: Any, y: Any, budget: float, seed: int, n: int) 
     candidates = Design(seed=seed).candidates(estimator, X, y)
     plan = ParameterPlan.of(estimator, lambda: candidates, Target(budget), ReleaseChoices())
     releases = SimulatedReleases(
-        plan.outputs,
+        estimator,
         candidates.space,
+        plan.outputs,
         lambda model, X, y: model.score(X, y),
         HeldOut(lambda _: (X, y)),
         n_releases=n,

@@ -70,7 +70,7 @@ def test_a_simulated_release_is_the_noised_candidate_by_hand(cancer: Any) -> Non
     law = plan.calibrate(candidates.space.weights)
     held_out = outside_rows(candidates, SEED)
     simulated = SimulatedReleases(
-        plan.outputs, candidates.space, accuracy, held_out, n_releases=4, seed=5
+        LDA, candidates.space, plan.outputs, accuracy, held_out, n_releases=4, seed=5
     )
     noise = np.random.default_rng([5, 1])
     for index, found in zip(simulated.candidates, simulated.at(law), strict=True):
@@ -85,8 +85,9 @@ def test_simulated_scores_are_those_of_releases(cancer: Any) -> None:
     half = tuple(part[::2] for part in cancer)
     candidates, plan = prepared(half)
     simulated = SimulatedReleases(
-        plan.outputs,
+        LDA,
         candidates.space,
+        plan.outputs,
         accuracy,
         outside_rows(candidates, SEED),
         n_releases=60,
@@ -122,7 +123,7 @@ def test_simulated_answers_are_those_of_a_session(iris: Any) -> None:
         return float(np.mean(answers.values == iris[1]))
 
     simulated = SimulatedAnswers(
-        tree, predictions, kind, score, candidates.space, n_releases=5, seed=0
+        tree, candidates.space, predictions, kind, score, n_releases=5, seed=0
     )
     contested = (predictions != predictions[:, :1]).any(axis=1)
     assert simulated.n_contested == contested.sum() > 0
@@ -142,8 +143,9 @@ def test_what_a_simulation_fails_with_quotes_nothing(cancer: Any) -> None:
         raise ValueError(f"row {X[0]}")
 
     simulated = SimulatedReleases(
-        plan.outputs,
+        LDA,
         candidates.space,
+        plan.outputs,
         leaking,
         outside_rows(candidates, SEED),
         n_releases=2,
@@ -236,7 +238,8 @@ def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch
     plan = ParameterPlan.of(model, lambda: candidates, Target(1.0), ReleaseChoices())
     held_out = outside_rows(candidates, SEED)
     options = {"n_releases": 8, "seed": SEED}
-    simulated = SimulatedReleases(plan.outputs, candidates.space, accuracy, held_out, **options)
+    known = plan.outputs.form.template, candidates.space, plan.outputs, accuracy, held_out
+    simulated = SimulatedReleases(*known, **options)
     calls, transform = [], SchemaEncoder.transform
 
     def counted(encoder: Any, X: Any) -> Any:
@@ -249,9 +252,7 @@ def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch
     assert len(calls) == len(set(simulated.candidates))
     found = [
         scores[2],
-        SimulatedReleases(
-            plan.outputs, candidates.space, accuracy, held_out, **options
-        ).without_noise(),
+        SimulatedReleases(*known, **options).without_noise(),
     ]
     assert len(calls) == len(set(simulated.candidates))
     by_hand = [

@@ -126,8 +126,9 @@ def test_at_no_budget_every_option_scores_at_chance(family: Any, cancer: Any) ->
         return float(np.mean([np.mean(predicted[y == one] == one) for one in (0, 1)]) - 0.5)
 
     scores = SimulatedReleases(
-        plan.outputs,
+        family,
         candidates.space,
+        plan.outputs,
         gain,
         outside_rows(candidates, 0),
         n_releases=100,

@@ -192,7 +192,7 @@ def _simulated(
         return float(score(safe_indexing(truth, chosen), predicted))
 
     simulated = SimulatedAnswers(
-        candidates.estimator, predictions, kind, scored, space, n_releases=n_releases, seed=SEED
+        candidates.estimator, space, predictions, kind, scored, n_releases=n_releases, seed=SEED
     )
     if not all(outside(index).size for index in simulated.candidates):
         raise SubsetFitError(

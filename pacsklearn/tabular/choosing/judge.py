@@ -131,8 +131,9 @@ class Judge:
     ) -> SimulatedReleases:
         """Return simulated releases of a plan."""
         return SimulatedReleases(
-            plan.outputs,
+            plan.outputs.form.template,
             plan.space,
+            plan.outputs,
             score,
             self._held_out,
             plan.reading,

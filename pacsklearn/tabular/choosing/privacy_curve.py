@@ -181,8 +181,9 @@ def privacy_utility_curve(
     everything, own = fit_subset(outputs.form.template, X, y, np.arange(X.shape[0]), params)
     seed = int(randomness.randint(0, 2**31 - 1))
     simulated = SimulatedReleases(
-        outputs,
+        outputs.form.template,
         space,
+        outputs,
         scorer,
         HeldOut(lambda _: (X_test, y_test)),
         n_releases=n_releases,

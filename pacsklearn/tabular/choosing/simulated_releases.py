@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, final
 
@@ -58,6 +59,7 @@ class HeldOut:
         return self._rows_of(index)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulation(ABC):
     """Releases of randomly drawn candidates, with noise of a public seed; secret material.
 
@@ -76,187 +78,152 @@ class Simulation(ABC):
         Tell only the kinds of errors and warnings: their messages may quote rows.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        space: RowSpace,
-        *,
-        n_releases: int,
-        seed: int,
-        is_silent: bool = True,
-    ) -> None:
+    estimator: Any
+    space: RowSpace
+    _: KW_ONLY
+    n_releases: int
+    seed: int
+    is_silent: bool = True
+
+    @cached_property
+    def candidates(self) -> tuple[int, ...]:
+        """The candidate of each release."""
         # Streams apart for candidates, noise and rows: options are compared on the same draws.
-        draw = SeededSampler(np.random.default_rng([seed, 0]))
-        self.space, self.seed = space, seed
-        self._estimator, self._is_silent = estimator, is_silent
-        self.candidates = tuple(draw.index(space.weights) for _ in range(n_releases))
+        draw = SeededSampler(np.random.default_rng([self.seed, 0]))
+        return tuple(draw.index(self.space.weights) for _ in range(self.n_releases))
+
+    def at(self, law: Any) -> Floats:
+        """Return the scores under a law, or at so many nats a contested answer; (n_releases,)."""
+        return self._scored(partial(self.score_under, law))
+
+    @abstractmethod
+    def score_under(self, law: Any, index: int, sampler: SeededSampler) -> Any:
+        """Return the score of one release of candidate ``index``."""
 
     def _scored(self, release: Callable[[int, SeededSampler], float]) -> Floats:
         """Return the score of each simulated release."""
         sampler = SeededSampler(np.random.default_rng([self.seed, 1]))
-        if not self._is_silent:
+        if not self.is_silent:
             return np.array([release(index, sampler) for index in self.candidates])
-        run = SubsetRun(self._estimator)
+        run = SubsetRun(self.estimator)
         outcomes = [
             (attempt(partial(release, index, sampler), "predict", fits=True), index)
             for index in self.candidates
         ]
         return np.array([run.value(*outcome) for outcome in outcomes])
 
-    @abstractmethod
-    def at(self, law: Any) -> Floats:
-        """Return the scores under a law, or at so many nats a contested answer; (n_releases,)."""
-
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulatedReleases(Simulation):
     """Simulated releases of parameters: a random candidate, noise, decoding, a score.
 
     Parameters
     ----------
+    estimator, space, n_releases, seed, is_silent
+        As for :class:`Simulation`.
     outputs : CandidateOutputs
-    space : RowSpace
-    score : callable
-        ``score(model, X, y)``.
+    scorer : callable
+        ``scorer(model, X, y)``.
     held_out : HeldOut
     reading : Reading, optional
         How a released vector becomes a model.
-    n_releases, seed, is_silent
-        As for :class:`Simulation`.
     """
 
-    def __init__(
-        self,
-        outputs: CandidateOutputs,
-        space: RowSpace,
-        score: Callable[[Any, Any, Any], Any],
-        held_out: HeldOut,
-        reading: Reading = AS_RELEASED,
-        **how: Any,
-    ) -> None:
-        super().__init__(outputs.form.template, space, **how)
-        self._outputs, self._score, self._held_out = outputs, score, held_out
-        self._reading = reading
+    outputs: CandidateOutputs
+    scorer: Callable[[Any, Any, Any], Any]
+    held_out: HeldOut
+    reading: Reading = AS_RELEASED
 
-    def at(self, law: NoiseLaw) -> Floats:
-        def release(index: int, sampler: SeededSampler) -> float:
-            vector = law.decode(law.draw(index, sampler))
-            model = self._reading.model(self._outputs, law, vector)
-            return self._scored_model(model, self._reading.plain(model), index)
-
-        return self._scored(release)
+    def score_under(self, law: NoiseLaw, index: int, sampler: SeededSampler) -> Any:
+        vector = law.decode(law.draw(index, sampler))
+        model = self.reading.model(self.outputs, law, vector)
+        return self._scored_model(model, self.reading.plain(model), index)
 
     def without_noise(self) -> Floats:
         """Return the scores of the same candidates' models as they are."""
-        vectors = self._outputs.vectors
+        vectors = self.outputs.vectors
         return self._scored(lambda index, _: self.score(vectors[index], index))
 
     def score(self, vector: Floats, index: int) -> Any:
         """Return the score of a vector as a release of candidate ``index``."""
-        model = self._outputs.decode(vector)
+        model = self.outputs.decode(vector)
         return self._scored_model(model, model, index)
 
     def _scored_model(self, model: Any, plain: Any, index: int) -> Any:
-        X, y = self._held_out(index)
-        self._held_out.encoded.look_up(plain, self._outputs.form.canonicalizer, X)
-        return self._score(model, X, y)
+        X, y = self.held_out(index)
+        self.held_out.encoded.look_up(plain, self.outputs.form.canonicalizer, X)
+        return self.scorer(model, X, y)
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulatedAnswers(Simulation):
     """Simulated sessions in which a random candidate answers; a student may learn from it.
 
     Parameters
     ----------
-    estimator : estimator
-        What answers, for errors.
+    estimator, space, n_releases, seed, is_silent
+        As for :class:`Simulation`.
     predictions : ndarray of shape (n, m) or (n, m, width)
         What every candidate says of each of n queries: asked once, for all simulations.
     kind : AnswerKind
-    score : callable
-        ``score(answers, index)`` of all n answers in a session of candidate ``index``.
-    space : RowSpace
-    n_releases, seed, is_silent
-        As for :class:`Simulation`.
+    scorer : callable
+        ``scorer(answers, index)`` of all n answers in a session of candidate ``index``.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        predictions: NDArray[Any],
-        kind: AnswerKind,
-        score: Callable[[Any, int], float],
-        space: RowSpace,
-        **how: Any,
-    ) -> None:
-        super().__init__(estimator, space, **how)
-        self._predictions, self._kind, self._score = predictions, kind, score
+    predictions: NDArray[Any]
+    kind: AnswerKind
+    scorer: Callable[[Any, int], float]
 
-    def at(self, law: float) -> Floats:
+    def score_under(self, law: float, index: int, sampler: SeededSampler) -> float:
+        # Never refused: a session charges no more than the entropy of its secret.
+        procedure = game_procedure(self.space, sampler, self.space.entropy + 1.0)
+        procedure.secret.use(index, np.arange(self.space.n_candidates))
+        table = self._table
+        store = StoredAnswers(table.keys)
+        responder = Responder(
+            table, procedure, NoisePool(sampler), self.kind, store, step_budget=law
+        )
         queries = np.arange(self.n_queries)[:, None]
-        table = PredictionTable(self._predictions)
+        return self.scorer(responder.answer_checked(queries), index)
 
-        def release(index: int, sampler: SeededSampler) -> float:
-            # Never refused: a session charges no more than the entropy of its secret.
-            procedure = game_procedure(self.space, sampler, self.space.entropy + 1.0)
-            procedure.secret.use(index, np.arange(self.space.n_candidates))
-            responder = Responder(
-                table,
-                procedure,
-                NoisePool(sampler),
-                self._kind,
-                StoredAnswers(table.keys),
-                step_budget=law,
-            )
-            return self._score(responder.answer_checked(queries), index)
-
-        return self._scored(release)
+    @cached_property
+    def _table(self) -> PredictionTable:
+        return PredictionTable(self.predictions)
 
     @property
     def n_queries(self) -> int:
         """Queries that are answered in each session."""
-        return len(self._predictions)
+        return len(self.predictions)
 
     @property
     def n_contested(self) -> int:
         """Queries on which candidates that are possible disagree."""
         log_belief = np.log(self.space.weights / self.space.weights.sum())
-        return int(self._kind.engine.contested(self._predictions, log_belief).sum())
+        return int(self.kind.engine.contested(self.predictions, log_belief).sum())
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulatedJointLabels(Simulation):
     """Simulated releases of the labels of all queries at once; a student may learn from them.
 
     Parameters
     ----------
-    estimator : estimator
-        What answers, for errors.
-    joint : JointLabels
-    score : callable
-        ``score(answers, index)`` of all labels of candidate ``index``.
-    space : RowSpace
-    n_releases, seed, is_silent
+    estimator, space, n_releases, seed, is_silent
         As for :class:`Simulation`.
+    joint : JointLabels
+    scorer : callable
+        ``scorer(answers, index)`` of all labels of candidate ``index``.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        joint: JointLabels,
-        score: Callable[[Any, int], float],
-        space: RowSpace,
-        **how: Any,
-    ) -> None:
-        super().__init__(estimator, space, **how)
-        self._joint, self._score = joint, score
+    joint: JointLabels
+    scorer: Callable[[Any, int], float]
 
-    def at(self, law: NoiseLaw) -> Floats:
-        def release(index: int, sampler: SeededSampler) -> float:
-            labels = self._joint.labels(law.decode(law.draw(index, sampler)))
-            return self._score(Answers(labels, np.full(labels.shape, np.nan)), index)
-
-        return self._scored(release)
+    def score_under(self, law: NoiseLaw, index: int, sampler: SeededSampler) -> float:
+        labels = self.joint.labels(law.decode(law.draw(index, sampler)))
+        return self.scorer(Answers(labels, np.full(labels.shape, np.nan)), index)
 
 
 def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> HeldOut:

@@ -140,11 +140,14 @@ class StudentAdvice(Advice):
 
         answers = attempt(lambda: labels.predictions(models, models.checked(rows)), "predict")
         predictions = SubsetRun(candidates.estimator).value(answers)
-        how = {"n_releases": min(request.n_releases, _MOST_STUDENTS), "seed": SEED}
+        how: dict[str, Any] = {
+            "n_releases": min(request.n_releases, _MOST_STUDENTS),
+            "seed": SEED,
+        }
         simulated: Simulation
         if target.criterion is None:
             answering = SimulatedAnswers(
-                candidates.estimator, predictions, labels, score, space, **how
+                candidates.estimator, space, predictions, labels, score, **how
             )
             simulated, n_contested = answering, answering.n_contested
             laws: list[Any] = [
@@ -154,7 +157,7 @@ class StudentAdvice(Advice):
         else:
             assert isinstance(labels, LabelKind)
             joint = JointLabels.of(labels, predictions)
-            simulated = SimulatedJointLabels(teacher, joint, score, space, **how)
+            simulated = SimulatedJointLabels(teacher, space, joint, score, **how)
             n_contested, belief = joint.n_contested, opening_belief(space.weights)
             laws = [joint.plan(each).calibrate(belief) for each in (target, Target(NULL_BUDGET))]
             promise = promise_of(laws[0], space)
