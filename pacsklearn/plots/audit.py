@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pacsklearn.audit.audit_record import Audit
-from pacsklearn.plots.display import Display, pyplot
+from pacsklearn.plots.display import Display
 from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, percent
 
 
@@ -57,27 +57,6 @@ class AuditDisplay(Display):
             A new figure is made when not given.
         """
         return cls(audit=audit).plot(ax)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None, **options: Any
-    ) -> AuditDisplay:
-        """Attack a fitted estimator and draw.
-
-        Parameters
-        ----------
-        estimator : PACPrivate
-            Fitted.
-        X, y : array-likes
-            What it was fitted on.
-        ax : pair of matplotlib Axes, optional
-        **options : dict
-            Passed to :func:`pacsklearn.audit.run_audit`.
-        """
-        from pacsklearn.audit.auditor import run_audit
-
-        pyplot(cls.__name__)
-        return cls(audit=run_audit(estimator, X, y, **options)).plot(ax)
 
     @property
     def _size(self) -> tuple[float, float]:

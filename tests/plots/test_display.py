@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from pacsklearn.plots import (
-    AuditDisplay,
     BeliefDisplay,
     NoiseSpectrumDisplay,
     PrivacyUtilityDisplay,
@@ -17,7 +16,6 @@ from pacsklearn.plots import (
 
 # Nothing of what they are given could be computed with.
 COMPUTING = {
-    "audit": lambda: AuditDisplay.from_estimator(None, None),
     "rehearsal": lambda: BeliefDisplay.from_rehearsal(None, None, step_budget=1.0),
     "fitted outputs": lambda: NoiseSpectrumDisplay.from_estimator(None, None),
     "outputs": lambda: NoiseSpectrumDisplay.from_outputs(None),

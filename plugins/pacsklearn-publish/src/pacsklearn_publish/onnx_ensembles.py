@@ -9,36 +9,24 @@ import numpy as np
 from pacsklearn.estimators.averaged import SHARES, SLOPES, AveragedClassifier
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
+from pacsklearn_publish.onnx_linear import decision_graph
 
 
 def rest_graph(model: Any) -> Any:
     """Return the graph of one linear model for each class against the rest."""
     if model.multilabel_:
         raise NotImplementedError("several labels a row")
-    graph, scores = _scores(model)
-    count = len(model.classes_)
-    likely = ""
-    if hasattr(model, "predict_proba"):
-        likely = _chances(graph, scores, model.estimators_)
-    if count == 2:
-        graph.labels(
-            graph.node("Concat", graph.node("Neg", scores), scores, axis=1), model.classes_
-        )
-        if likely:
-            other = graph.node("Sub", np.float64(1), likely)
-            graph.probabilities(graph.node("Concat", other, likely, axis=1), 2)
-    else:
-        graph.labels(scores, model.classes_)
-        if likely:
-            total = graph.node("ReduceSum", likely, np.array([1]), keepdims=1)
-            graph.probabilities(graph.node("Div", likely, total), count)
-    graph.output(scores, "scores", DOUBLE, [None, len(model.estimators_)])
-    return graph.model("one_against_rest")
+    if hasattr(model, "predict_proba") and not all(map(_is_logistic, model.estimators_)):
+        raise NotImplementedError(f"probabilities of {type(model.estimators_[0]).__name__}")
+    return decision_graph(model, *_stacked(model.estimators_, _width(model)))
 
 
 def code_book_graph(model: Any) -> Any:
     """Return the graph of the class whose code word is nearest to what all linear models say."""
-    graph, scores = _scores(model)
+    weights, shift = _stacked(model.estimators_, _width(model))
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, _width(model))
+    scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
     words = np.asarray(model.code_book_, dtype=np.float64)
     # Squared distances, without what all classes have in common.
     nearness = graph.node("Sub", graph.matrix(scores, 2 * words.T), (words**2).sum(axis=1)[None])
@@ -72,7 +60,7 @@ def vote_graph(model: Any) -> Any:
         weights, shift = _linear(member, _width(model))
         scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
         if len(weights) == 1:
-            scores = graph.node("Concat", graph.node("Sub", scores, scores), scores, axis=1)
+            scores = graph.after_zero(scores)
         if model.voting == "soft":
             if not _is_logistic(member):
                 raise NotImplementedError(f"votes of {type(member).__name__}")
@@ -121,24 +109,10 @@ def averaged_graph(model: AveragedClassifier) -> Any:
     # Runtimes know this function in single precision.
     error = graph.node("Cast", graph.node("Erf", graph.node("Cast", steep, to=1)), to=11)
     likely = graph.node("Add", graph.matrix(error, SHARES[:, None] / 2), np.float64(0.5))
-    both = graph.node("Concat", graph.node("Sub", mean, mean), mean, axis=1)
-    graph.labels(both, model.classes_)
+    graph.labels(graph.after_zero(mean), model.classes_)
     other = graph.node("Sub", np.float64(1), likely)
     graph.probabilities(graph.node("Concat", other, likely, axis=1), count)
     return graph.model("averaged_over_noise")
-
-
-def _scores(model: Any) -> tuple[OnnxGraph, str]:
-    weights, shift = _stacked(model.estimators_, _width(model))
-    graph = OnnxGraph()
-    rows = graph.input("X", DOUBLE, _width(model))
-    return graph, graph.node("Add", graph.matrix(rows, weights.T), shift[None])
-
-
-def _chances(graph: OnnxGraph, scores: str, members: Any) -> str:
-    if not all(_is_logistic(member) for member in members):
-        raise NotImplementedError(f"probabilities of {type(members[0]).__name__}")
-    return graph.node("Sigmoid", scores)
 
 
 def _stacked(members: Any, width: int) -> tuple[Floats, Floats]:

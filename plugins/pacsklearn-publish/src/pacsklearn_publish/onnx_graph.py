@@ -79,6 +79,10 @@ class OnnxGraph:
         known = classes.astype(np.int64) if kind == "INT64" else classes.astype(str)
         self.output(self.node("Gather", self.constant(known), best), "label", kind, [None])
 
+    def after_zero(self, scores: str) -> str:
+        """Return a column of zeros and the scores: the second class wins where they are above 0."""
+        return self.node("Concat", self.node("Sub", scores, scores), scores, axis=1)
+
     def probabilities(self, value: str, n_classes: int) -> None:
         """Add the output "probabilities"."""
         self.output(value, "probabilities", DOUBLE, [None, n_classes])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
@@ -19,21 +20,21 @@ def linear_graph(model: Any) -> Any:
     """
     weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     shift = np.broadcast_to(np.ravel(model.intercept_), (weights.shape[0],)).astype(np.float64)
-    graph = OnnxGraph()
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
-    scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
     classes = model.classes_
     if not isinstance(classes, np.ndarray) or len(classes) != max(weights.shape[0], 2):
         raise NotImplementedError("several labels a row")
-    if len(classes) == 2 and weights.shape[0] == 1:
-        # The second class where the score is above 0, the first where it is 0.
-        both = graph.node("Concat", graph.node("Sub", scores, scores), scores, axis=1)
-        graph.labels(both, classes)
-    else:
-        graph.labels(scores, classes)
-    graph.output(scores, "scores", DOUBLE, [None, weights.shape[0]])
+    return decision_graph(model, weights, shift)
+
+
+def decision_graph(model: Any, weights: Floats, shift: Floats) -> Any:
+    """Return the graph of linear scores, one for each class or one for the second of two."""
+    graph, count = OnnxGraph(), len(model.classes_)
+    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+    graph.labels(scores if len(weights) > 1 else graph.after_zero(scores), model.classes_)
+    graph.output(scores, "scores", DOUBLE, [None, len(weights)])
     if hasattr(model, "predict_proba"):
-        graph.probabilities(_one_against_rest(graph, scores, len(classes)), len(classes))
+        graph.probabilities(_one_against_rest(graph, scores, count), count)
     return graph.model("linear_classifier")
 
 
