@@ -33,6 +33,8 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # Answers of all candidates held at once while a batch is evaluated.
 _MOST_CELLS = 2**24
+# Rows that what stands for all models is asked at once: their scores stay in the cache.
+_STACKED_ROWS = 1024
 _CHECKED_ROWS = 64
 
 
@@ -137,11 +139,13 @@ class CandidateModels(AnsweringModels):
         return values
 
     def _evaluated(self, X: Any, method: str, width: int) -> Iterator[tuple[slice, Any]]:
+        stacked = self.stacked if method == "predict" else None
         step = max(1, _MOST_CELLS // (len(self.models) * max(width, 1)))
+        if stacked is not None:
+            step = min(step, _STACKED_ROWS)
         for start in range(0, X.shape[0], step):
             rows = slice(start, min(start + step, X.shape[0]))
             part = safe_indexing(X, rows)
-            stacked = self.stacked if method == "predict" else None
             with unprinted():
                 if stacked is not None:
                     outcomes = [_attempted(stacked, method, part)]
