@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pacsklearn.capping.estimated_success import estimated_success
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.estimators.dp_comparison import answers_until, dp_success
 from pacsklearn.estimators.individual_information import (
@@ -9,7 +10,7 @@ from pacsklearn.estimators.individual_information import (
     individual_information,
 )
 from pacsklearn.kernel.bounds.belief import belief_entropy, uniform_belief, update_belief
-from pacsklearn.kernel.bounds.criterion_success import certified_success, estimated_success
+from pacsklearn.kernel.bounds.criterion_success import certified_success
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.lattice_bound import (
     SpanCoordinates,

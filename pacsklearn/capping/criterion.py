@@ -18,9 +18,10 @@ from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.spread import Spread
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.noise.cap_backend import CapBackend
-from pacsklearn.kernel.noise.certified import GAMMA
+from pacsklearn.kernel.noise.certified import GAMMA, Certificate, certified_law
 from pacsklearn.kernel.noise.lattice import generator_for
-from pacsklearn.kernel.noise.noise_law import Support
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
+from pacsklearn.kernel.outputs.metric import Metric
 
 Targets = NDArray[np.intp]
 
@@ -69,7 +70,10 @@ class CriterionBackend(CapBackend):
         best = min(tried, key=lambda shape: shape.power)
         return search.scaled(best, self.n_draws, self.n_certificate)
 
-    def quick_shape(
+    def estimate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        return self.made_of(self._quick_shape, _estimated, support, target, metric)
+
+    def _quick_shape(
         self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
     ) -> NoiseShape:
         """Return a shape that meets the cap at about the least power, without that room."""
@@ -78,6 +82,29 @@ class CriterionBackend(CapBackend):
         shapes = _shapes(span.coordinates, span.variances, support.weights, criterion, _ROUNDS // 4)
         tried = [search.scaled(shape, self.n_draws // 8) for shape in shapes]
         return search.scaled(min(tried, key=lambda shape: shape.power), self.n_draws // 2)
+
+
+def _estimated(
+    criterion: Criterion,
+    support: Support,
+    coordinates: Floats,
+    axes: Floats,
+    shape: NoiseShape,
+    cap: float,
+) -> NoiseLaw:
+    """Return the law of a shape that is estimated to meet the cap: nothing is certified.
+
+    Releases are simulated by it. Its confidence is zero, so that the statement of a release by it
+    would say "estimated" and could not be published.
+    """
+    del criterion
+    # Its figure is the cap itself, so the first attempt is taken.
+    taken = Certificate(
+        lambda *_: cap, cap, 1.0, "none: estimated, for simulated releases", "estimate"
+    )
+    law = certified_law(support, coordinates, axes, shape, taken)
+    assert law is not None
+    return law
 
 
 @final

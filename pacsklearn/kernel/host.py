@@ -1,12 +1,12 @@
 """What the kernel tells whoever runs it, and asks of it: no guarantee rests on the answers.
 
-Bars, clocks, configuration, and what is installed in which version stand outside.
+Bars, clocks, configuration, lines and tables, and what is installed in which version stand outside.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,18 @@ class Host(ABC):
     @abstractmethod
     def rehearse(self, value: Any, guarantee: Callable[[], Guarantee]) -> None:
         """Rehearse what will leave on public numbers, before it is charged; an error refuses it."""
+
+    @abstractmethod
+    def laid_out(
+        self,
+        title: str,
+        promise: str,
+        rows: Iterable[tuple[str, str]],
+        not_covered: Iterable[str],
+        *,
+        html: bool = False,
+    ) -> str:
+        """Lay out the words of a guarantee, for a terminal or for a notebook."""
 
     @abstractmethod
     def plugins(self, find_entry_points: Any = None) -> Source:

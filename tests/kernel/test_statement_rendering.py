@@ -8,13 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pacsklearn._statement_layout import as_html, as_text
 from pacsklearn.audit.html_table import html_table
-from pacsklearn.kernel.guarantee.statement_rendering import (
-    as_html,
-    as_text,
-    percent_up,
-    rounded_up,
-)
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up, rounded_up
 
 
 def ceiling(value: Decimal, decimals: int) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
-from pacsklearn.kernel.answers.engine import Stop
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.belief import belief_entropy
 from pacsklearn.kernel.bounds.rounding import OUTWARD
@@ -152,7 +151,7 @@ class AnsweredRows(Plan):
             log_belief = step.log_belief
             # Used once: two answers with the same noise show the difference of what they hide.
             noise = noise[step.noise_used :]
-            if step.stop is Stop.NOISE:
+            if len(values) < len(self.predictions):
                 noise = np.concatenate([noise, self.pool.take(size)])
         return DrawnAnswers(values, margins, log_belief, law.n_noisy)
 

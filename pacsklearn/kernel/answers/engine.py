@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -21,18 +20,9 @@ _LEAST_BUDGET = 1e-250
 
 
 @final
-class Stop(IntEnum):
-    """Why an engine stopped; before the next row, which it has not touched."""
-
-    FINISHED = 0
-    NOISE = 1
-    """The next row needs more noise than was left: call again with more."""
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class StepAnswers:
-    """Private answers to the first rows of a batch.
+    """Private answers to the first rows of a batch: to all of them, unless noise ran out.
 
     Parameters
     ----------
@@ -49,8 +39,6 @@ class StepAnswers:
         Normalised log-weights after these rows.
     noise_used : int
         Noise integers consumed, from the front.
-    stop : Stop
-        Why there are not more rows.
     deviations : ndarray of shape (k,) or (k, d)
         Standard deviation of the noise of each value; zero where all candidates agree, and for
         labels, which have no noise of their own.
@@ -61,7 +49,6 @@ class StepAnswers:
     margins: Floats = field(repr=False)
     log_belief: Floats = field(repr=False)
     noise_used: int
-    stop: Stop
     deviations: Floats = field(repr=False)
 
 
@@ -86,7 +73,7 @@ class Engine(ABC):
 
     @abstractmethod
     def fill(self, table: NDArray[Any], step: tuple[Any, ...], answered: Answered) -> Any:
-        """Run the loop: rows answered, noise used, reason to stop."""
+        """Run the loop until rows or noise run out: rows answered, noise used."""
 
     def answer(
         self,
@@ -147,9 +134,9 @@ class Engine(ABC):
         answers = np.zeros((n, *table.shape[2:]), table.dtype)
         answered = answers, np.zeros(answers.shape), np.zeros(n), np.full(n, np.nan)
         step = int(secret), belief, float(step_budget), np.ascontiguousarray(buffer), scale
-        rows, used, stop = self.fill(table, step, answered)
+        rows, used = self.fill(table, step, answered)
         answers, deviations, charges, margins = (part[:rows] for part in answered)
-        return StepAnswers(answers, charges, margins, belief, used, Stop(stop), deviations)
+        return StepAnswers(answers, charges, margins, belief, used, deviations)
 
     def contested(self, predictions: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
         """Return the rows that would cost something now, at most a step budget each.

@@ -27,7 +27,7 @@ vanishing mass among three or more, and with it the likelihoods are exact intege
 
 @compiled(worth=2**20)
 def answer_rows(codes, secret, belief, budget, noise, scale, answers, _, charges, margins):
-    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
+    """Fill the outputs, update ``belief``; return rows answered and noise used."""
     n, m = codes.shape
     # One entry for every code that occurs, or is below one: where its place is noted.
     table = np.zeros(int(codes.max()) + 1 if n else 1, np.int64)
@@ -50,7 +50,7 @@ def answer_rows(codes, secret, belief, budget, noise, scale, answers, _, charges
         width, charge = _calibrate(logs[:count], best, budget, scale, centres, units, work)
         # Before the belief moves: the caller asks for this row again, as a whole.
         if used + width > noise.shape[0]:
-            return row, used, 1
+            return row, used
         # From here on the secret is used: its own label, plus noise that nobody has seen.
         answer, margin = slots[secret], math.inf
         if not width:
@@ -68,7 +68,7 @@ def answer_rows(codes, secret, belief, budget, noise, scale, answers, _, charges
         answers[row] = labels[answer]
         charges[row] = charge
         margins[row] = margin
-    return n, used, 0
+    return n, used
 
 
 @compiled()

@@ -26,7 +26,7 @@ TINIEST_STEP: Final = 2.0**-1022
 
 @compiled(worth=2**20)
 def answer_rows(values, secret, belief, budget, noise, scale, answers, deviations, charges, _):
-    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
+    """Fill the outputs, update ``belief``; return rows answered and noise used."""
     n, m, width = values.shape
     slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
     logs, work, weights = np.empty(m), np.empty(m), np.empty(m)
@@ -51,7 +51,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
             )
         # Before the belief moves: the caller asks for this row again, as a whole.
         if used + count > noise.shape[0]:
-            return row, used, 1
+            return row, used
         charges[row] = charge
         # 0.0 and -0.0 count as equal; without the sum the sign would tell candidates apart.
         answers[row] = rows[heads[slots[secret]]] + 0.0
@@ -67,7 +67,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, deviation
         elif groups > 1:
             belief[slots != slots[secret]] = -math.inf
             _normalise(belief)
-    return n, used, 0
+    return n, used
 
 
 @compiled()

@@ -229,18 +229,6 @@ Targets = NDArray[np.intp]
 _MOST_LOOKED_AT = 4096
 
 
-def estimated_success(
-    mixture: GaussianMixture,
-    criterion: Criterion,
-    n_draws: int,
-    generator: np.random.Generator,
-    targets: Targets | None = None,
-) -> Floats:
-    """Return the mean success at every target over ``n_draws`` releases; (n_targets,)."""
-    total, _ = success_sums(mixture, criterion, mixture.draws(n_draws, generator), targets)
-    return np.asarray(total / n_draws)
-
-
 def certified_success(
     mixture: GaussianMixture,
     criterion: Criterion,

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.figure import Figure
-from pacsklearn.kernel.guarantee.statement_rendering import Rows, as_html, as_text
+from pacsklearn.kernel.guarantee.statement_rendering import Rows
 from pacsklearn.kernel.guarantee.status import Reliance, Status
+from pacsklearn.kernel.host import host
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
 
@@ -128,7 +129,7 @@ class Guarantee(ABC):
     def summary(self) -> str:
         """Promise and figures on one screen; ``str()`` has all that is stated."""
         rows = [(figure.name, str(figure)) for figure in self.figures]
-        return as_text(self._title, self.promise, rows, ())
+        return host().laid_out(self._title, self.promise, rows, ())
 
     @abstractmethod
     def _sentences(self) -> str:
@@ -167,10 +168,10 @@ class Guarantee(ABC):
         return f"{self.name} guarantee: {self.status}{caveat}"
 
     def __str__(self) -> str:
-        return as_text(self._title, self.promise, self._rows(), self.not_covered)
+        return host().laid_out(self._title, self.promise, self._rows(), self.not_covered)
 
     def _repr_html_(self) -> str:
-        return as_html(self._title, self.promise, self._rows(), self.not_covered)
+        return host().laid_out(self._title, self.promise, self._rows(), self.not_covered, html=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary with the derived bounds added, for JSON."""

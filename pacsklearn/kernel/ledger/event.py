@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from abc import ABC
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Final, final
@@ -82,6 +82,8 @@ class Event(ABC):
     """Whether later ones of its kind depended on what it released."""
     tuples: ClassVar[tuple[str, ...]] = ()
     """Facts that JSON has as lists, beside the plugins."""
+    checks: ClassVar[Mapping[str, Callable[[str, Any], Any]]] = {}
+    """Checks of these, by their types, as of the others."""
 
     kind: str
     charge: float
@@ -100,7 +102,7 @@ class Event(ABC):
         # What a database or JSON would give back as something else is refused now: a row whose
         # event cannot be read again makes a ledger unreadable for good.
         for each in fields(self):
-            check = _CHECKS.get(str(each.type))
+            check = _CHECKS.get(str(each.type)) or self.checks.get(str(each.type))
             if check is not None:
                 own[each.name] = check(each.name, own[each.name])
 
@@ -220,23 +222,10 @@ def _plugins(name: str, value: object) -> tuple[Provenance, ...]:
     return tuple(value)
 
 
-def _numbers(name: str, value: Any) -> tuple[float, ...]:
-    return tuple(ledger_number(name, each) for each in value)
-
-
-def _logarithms(name: str, value: Any) -> tuple[float | None, ...] | None:
-    """Return numbers, and None for the logarithm of zero, which JSON does not have."""
-    if value is None:
-        return None
-    return tuple(None if each is None else ledger_number(name, each) for each in value)
-
-
 _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "str": ledger_text,
     "float": ledger_number,
     "int": _count,
     "tuple[Provenance, ...]": _plugins,
-    "tuple[float, ...]": _numbers,
-    "tuple[float | None, ...] | None": _logarithms,
 }
 """Checks of an event's arguments, by their types."""

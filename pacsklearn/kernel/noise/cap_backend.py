@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import final
@@ -21,7 +22,6 @@ from pacsklearn.kernel.noise.certified import (
     Certificate,
     CertifiedBackend,
     certified_law,
-    estimated_law,
 )
 from pacsklearn.kernel.noise.lattice import distinct_outputs, exact_law, lattice_slack
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Support, Target
@@ -56,21 +56,31 @@ class CapBackend(CertifiedBackend):
         cap : float
         """
 
-    def quick_shape(
-        self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
-    ) -> NoiseShape:
-        """Propose the noise of an estimate, which may be worked out in less detail."""
-        return self.shape(support, span, criterion, cap)
-
     @final
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        return self._law(support, target, metric, certify=True)
+        return self.made_of(self.shape, self._certified, support, target, metric)
 
     @final
-    def estimate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        return self._law(support, target, metric, certify=False)
+    def made_of(
+        self,
+        propose: Callable[..., NoiseShape],
+        make: Callable[..., NoiseLaw],
+        support: Support,
+        target: Target,
+        metric: Metric,
+    ) -> NoiseLaw:
+        """Return the law without noise where the cap allows it, else what is made of a shape.
 
-    def _law(self, support: Support, target: Target, metric: Metric, *, certify: bool) -> NoiseLaw:
+        Parameters
+        ----------
+        propose : callable
+            Proposes it, as :meth:`shape` does.
+        make : callable
+            From the criterion, the support, its coordinates and their axes, the shape and the cap.
+        support : Support
+        target : Target
+        metric : Metric
+        """
         criterion = target.criterion
         if criterion is None:
             raise ValueError(
@@ -103,20 +113,26 @@ class CapBackend(CertifiedBackend):
                 information=min(belief_entropy(np.log(likely)) * OUTWARD, law.bound),
                 proof="success of the optimal adversary who sees the exact output",
             )
-        propose = self.shape if certify else self.quick_shape
-        proposed = propose(
-            support, span._replace(coordinates=coordinates), criterion, target.budget
-        )
-        if not certify:
-            return estimated_law(support, span.coordinates, axes, proposed, target.budget)
+        shape = propose(support, span._replace(coordinates=coordinates), criterion, target.budget)
+        return make(criterion, support, span.coordinates, axes, shape, target.budget)
+
+    def _certified(
+        self,
+        criterion: Criterion,
+        support: Support,
+        coordinates: Floats,
+        axes: Floats,
+        shape: NoiseShape,
+        cap: float,
+    ) -> NoiseLaw:
         certified = certified_law(
             support,
-            span.coordinates,
+            coordinates,
             axes,
-            proposed,
+            shape,
             Certificate(
                 figure=partial(self._certificate, criterion),
-                cap=target.budget,
+                cap=cap,
                 gamma=self.gamma,
                 proof=(
                     f"success of the optimal adversary at {criterion.n_targets:,} target(s) of the "
@@ -124,7 +140,7 @@ class CapBackend(CertifiedBackend):
                     f"at confidence 1 - {self.gamma:g}"
                 ),
                 backend=self.name,
-                floor=blind,
+                floor=float(criterion.prior(support.weights).max()),
                 order=2.0,
             ),
             information=logdet_bound,
@@ -132,7 +148,7 @@ class CapBackend(CertifiedBackend):
         if certified is None:
             raise ValueError(
                 f"The {self.name!r} backend found no noise whose certificate meets the cap "
-                f"{target.budget!r}: the simulation has too few draws for so small a cap. Give "
+                f"{cap!r}: the simulation has too few draws for so small a cap. Give "
                 "it more draws, or state a larger cap, or a budget in nats."
             )
         return certified

@@ -144,25 +144,3 @@ def certified_law(
         excess = min(max((value - floor) / (cap - floor), 1.002), 4.0)
         factor *= excess**certificate.order * 1.005**attempt
     return None
-
-
-def estimated_law(
-    support: Support, coordinates: Floats, axes: Floats, shape: NoiseShape, cap: float
-) -> NoiseLaw:
-    """Return the law of a shape that is estimated to meet the cap: nothing is certified.
-
-    Releases are simulated by it. Its confidence is zero, so that the statement of a release by it
-    would say "estimated" and could not be published.
-    """
-    law = certified_law(
-        support,
-        coordinates,
-        axes,
-        shape,
-        # Its figure is the cap itself, so the first attempt is taken.
-        Certificate(
-            lambda *_: cap, cap, 1.0, "none: estimated, for simulated releases", "estimate"
-        ),
-    )
-    assert law is not None
-    return law

@@ -85,19 +85,6 @@ def attempt(work: Callable[[], Any], stage: str | Stage = "fit", *, fits: bool =
     return Outcome(value, warnings=tuple(sorted(set(caught), key=lambda kind: kind.__name__)))
 
 
-@final
-class _Counted(Parallel):  # type: ignore[misc]  # it has no types
-    """joblib's tasks, counted as they are done."""
-
-    def __init__(self, at: Callable[[int], None], **options: Any) -> None:
-        super().__init__(**options)
-        self._at = at
-
-    def print_progress(self) -> None:
-        super().print_progress()
-        self._at(self.n_completed_tasks)
-
-
 class Run(ABC):
     """One computation for every candidate: a subset's model, a function's value, a world's vector.
 
@@ -139,7 +126,11 @@ class Run(ABC):
         with warnings.catch_warnings():
             known = list(tasks)
             with host().progress("candidates", len(known)) as at:
-                return list(_Counted(at, n_jobs=n_jobs, verbose=verbose)(known))
+                done = []
+                for each in Parallel(n_jobs, verbose=verbose, return_as="generator")(known):
+                    done.append(each)
+                    at(len(done))
+                return done
 
     def values(self, outcomes: list[Outcome]) -> list[Any]:
         """Return values in order; the first failure as an error, and one warning for each kind."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,9 +208,23 @@ class RowSpace(Space):
         prior = float(np.max(np.maximum(protected, 1 - protected)))
         return prior, int(inclusion.size - protected.size)
 
+    # A session states its guarantee after every answer; its space stays the same.
+    @cached_property
+    def _known(self) -> tuple[tuple[tuple[float, float], ...], tuple[float, ...]]:
+        """Blind success of those who know memberships, and its errors."""
+        inclusion = self.inclusion()
+        # Units without a secret are known to everybody: they are no knowledge and no targets.
+        hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
+        if hidden.size < 2:
+            return (), ()
+        members = self.membership(_sampled(hidden))
+        uniform, worst, errors = known_rows_success(members, self.weights)
+        known = tuple((float(u), float(w)) for u, w in zip(uniform, worst, strict=True))
+        return known, tuple(errors.tolist())
+
     def stated(self) -> SecretRows:
         prior, n_unprotected = self.membership_prior()
-        known, errors = _known_rows(self)
+        known, errors = self._known
         return SecretRows(
             n_candidates=self.n_candidates,
             entropy=self.entropy,
@@ -225,28 +239,6 @@ class RowSpace(Space):
             is_listed=self.is_listed,
             dealt=self.dealt,
         )
-
-
-_Known = tuple[tuple[tuple[float, float], ...], tuple[float, ...]]
-
-# A session states its guarantee after every answer; its space stays the same.
-_KNOWN: WeakKeyDictionary[RowSpace, _Known] = WeakKeyDictionary()
-
-
-def _known_rows(space: RowSpace) -> _Known:
-    """Return the blind success of those who know memberships, and its errors."""
-    if space not in _KNOWN:
-        inclusion = space.inclusion()
-        # Units without a secret are known to everybody: they are no knowledge and no targets.
-        hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
-        if hidden.size < 2:
-            return (), ()
-        uniform, worst, errors = known_rows_success(
-            space.membership(_sampled(hidden)), space.weights
-        )
-        known = tuple((float(u), float(w)) for u, w in zip(uniform, worst, strict=True))
-        _KNOWN[space] = known, tuple(errors.tolist())
-    return _KNOWN[space]
 
 
 def _sampled(units: NDArray[np.int64]) -> NDArray[np.int64]:

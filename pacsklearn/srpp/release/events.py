@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, ClassVar, final
 
-from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.event import Event, ledger_number
 
 
 @final
@@ -33,6 +34,17 @@ class SlicedNoise(Event):
     joint: float
     worst_slice: float
     full: float
+
+
+def _numbers(name: str, value: Any) -> tuple[float, ...]:
+    return tuple(ledger_number(name, each) for each in value)
+
+
+def _logarithms(name: str, value: Any) -> tuple[float | None, ...] | None:
+    """Return numbers, and None for the logarithm of zero, which JSON does not have."""
+    if value is None:
+        return None
+    return tuple(None if each is None else ledger_number(name, each) for each in value)
 
 
 @final
@@ -69,6 +81,10 @@ class GradientSteps(Event):
 
     name = "gradient-steps"
     tuples = ("log_law", "norms", "sizes")
+    checks: ClassVar[Mapping[str, Callable[[str, Any], Any]]] = {
+        "tuple[float, ...]": _numbers,
+        "tuple[float | None, ...] | None": _logarithms,
+    }
 
     n_steps: int
     noise_multiplier: float

@@ -15,7 +15,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.kernel.answers.engine import StepAnswers, Stop
+from pacsklearn.kernel.answers.engine import StepAnswers
 from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
@@ -186,12 +186,11 @@ def answer_labels(
     answers: list[int] = []
     charges: list[float] = []
     margins: list[float] = []
-    used, stop = 0, Stop.FINISHED
+    used = 0
     for row in table.tolist():
         law = label_law(row, belief, step_budget, scale)
         count = len(law.centres)
         if used + count > len(draws):
-            stop = Stop.NOISE
             break
         answer, margin = row[secret], INF
         if count:
@@ -217,7 +216,6 @@ def answer_labels(
         margins=np.array(margins),
         log_belief=np.array(belief),
         noise_used=used,
-        stop=stop,
         deviations=np.zeros(len(answers)),
     )
 

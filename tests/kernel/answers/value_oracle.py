@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.kernel.answers.engine import StepAnswers, Stop
+from pacsklearn.kernel.answers.engine import StepAnswers
 from pacsklearn.kernel.answers.value_engine import LARGEST_OFFSET, TINIEST_STEP
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
@@ -175,12 +175,11 @@ def answer_values(
     answers: list[list[float]] = []
     deviations: list[list[float]] = []
     charges: list[float] = []
-    used, stop = 0, Stop.FINISHED
+    used = 0
     for rows in table.tolist():
         law = value_law(rows, belief, step_budget, scale)
         count = len(law.noisy)
         if used + count > len(draws):
-            stop = Stop.NOISE
             break
         # The first candidate with this answer speaks for all: -0.0 must not tell them apart.
         answer = [x + 0.0 for x in rows[law.groups.index(law.groups[secret])]]
@@ -207,7 +206,6 @@ def answer_values(
         margins=np.full(len(charges), np.nan),
         log_belief=np.array(belief),
         noise_used=used,
-        stop=stop,
     )
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import integrate, linalg, stats
 
+from pacsklearn.capping.estimated_success import estimated_success
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.kernel.bounds.criterion_success import (
     Looks,
     _looked_at,
     certified_success,
-    estimated_success,
     screened_success,
 )
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds

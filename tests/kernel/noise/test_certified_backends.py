@@ -15,9 +15,9 @@ from pacsklearn_papers.residual import ResidualBackend
 
 from pacsklearn.capping import criterion
 from pacsklearn.capping.criterion import CriterionBackend
+from pacsklearn.capping.estimated_success import estimated_success
 from pacsklearn.kernel.bounds.criterion_success import (
     certified_success,
-    estimated_success,
     second_look,
     success_sums,
 )
