@@ -12,7 +12,7 @@ from pacsklearn.kernel.ledger.founding import append_founding
 from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.row import Founding, Position
-from pacsklearn.kernel.ledger.sqlite_file import address_of
+from pacsklearn.kernel.ledger.sqlite_file import SQLITE
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
 from pacsklearn.upkeep.log_contents import answers_of, datasets_of
@@ -170,3 +170,8 @@ def mark(address: str, dataset: str) -> Position:
 
     position: Position = run(address, write)
     return position
+
+
+def address_of(place: Path | str) -> str:
+    """Return the address of a database; a path is an SQLite file's."""
+    return SQLITE + str(place.resolve()) if isinstance(place, Path) else place

@@ -22,9 +22,10 @@ from pacsklearn.kernel.ledger.high_water import HighWater
 from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.ledger.row import Row
-from pacsklearn.kernel.ledger.sqlite_file import address_of, check_free
+from pacsklearn.kernel.ledger.sqlite_file import check_free
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
+from pacsklearn.upkeep.backup import address_of
 from pacsklearn.upkeep.log_contents import answers_of, datasets_of
 from pacsklearn.upkeep.verification import check_answers
 

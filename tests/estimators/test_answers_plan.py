@@ -20,6 +20,7 @@ from pacsklearn import Answers, Nats, PACPrivate, Student, Subsets
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.priors import Range
+from pacsklearn.tabular.choosing.answers_plan import first_subsets
 from pacsklearn.universe.balanced_space import balanced_space
 
 POOR = "Answers of {}, .* nats each, are expected to be no better than a constant answer"
@@ -155,12 +156,12 @@ def test_thirty_two_candidates_and_few_rows_stand_for_all(
 
 def test_the_first_candidates_are_a_space_of_their_own() -> None:
     space = balanced_space(50, n_subsets=64, seed=3)
-    few = space.first(16)
+    few = first_subsets(space, 16)
     assert few.n_subsets == 16
     assert few.weights.sum() == pytest.approx(1.0)
     for index in range(16):
         np.testing.assert_array_equal(few.rows(index), space.rows(index))
-    assert space.first(64) is space
+    assert first_subsets(space, 64) is space
 
 
 def test_a_student_of_coin_flips_warns(uneven: Any) -> None:

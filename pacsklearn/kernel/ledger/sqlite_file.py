@@ -137,11 +137,6 @@ def file_state(path: str) -> tuple[object, ...]:
     return status.st_ino, status.st_mtime_ns, status.st_size, log.exists() and log.stat().st_size
 
 
-def address_of(place: Path | str) -> str:
-    """Return the address of a database; a path is an SQLite file's."""
-    return SQLITE + str(place.resolve()) if isinstance(place, Path) else place
-
-
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
     """Draft beside ``target``, which it becomes when the block ends well and is on disk.

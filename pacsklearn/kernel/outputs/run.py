@@ -212,9 +212,8 @@ class SubsetRun(Run):
         return f"in {count} of {total} subset fits"
 
     def hint(self, failure: Failure, index: int) -> str:
-        if _WRONG_WIDTH.fullmatch(failure.message):
-            return failure.message
-        if _quotes_parameters_only(failure, self._estimator):
+        wrong_width = _WRONG_WIDTH.fullmatch(failure.message)
+        if wrong_width or _quotes_parameters_only(failure, self._estimator):
             return failure.message
         if failure.message.endswith("are not in class_weight"):
             # The message lists a subset's classes; keys are the caller's own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -110,18 +110,6 @@ class SecretSpace(RowSpace):
         return self
 
     row_subsets = listed
-
-    def first(self, n_subsets: int) -> SecretSpace:
-        """Take the first candidates, eight or a multiple of eight, as a space of their own."""
-        if n_subsets >= self.n_subsets:
-            return self
-        weights = self.weights[:n_subsets]
-        return replace(
-            self,
-            packed=self.packed[:, : n_subsets // 8],
-            n_subsets=n_subsets,
-            weights=weights / weights.sum(),
-        )
 
     def rows(self, index: int) -> NDArray[np.int64]:
         """Return the row indices of candidate ``index``, increasing."""

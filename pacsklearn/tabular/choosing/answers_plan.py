@@ -21,6 +21,7 @@ from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.choosing.fit_plan import FitPlan
 from pacsklearn.tabular.choosing.planning import NULL_BUDGET, promise_of_nats
 from pacsklearn.tabular.choosing.simulated_releases import (
@@ -57,7 +58,7 @@ class AnswersAdvice(Advice):
             return plan.predictions(plan.models.checked(queries), _QUICK_CANDIDATES)
 
         # Every fit of answers comes through here: some candidates and rows stand for all.
-        few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
+        few = replace(candidates, space=first_subsets(candidates.space, _QUICK_CANDIDATES))
         try:
             simulated, held_out = _simulated(
                 few,
@@ -149,6 +150,19 @@ def _verdict(
     scoring = "R²" if kind.answers == "values" else "accuracy"
     utility = Utility(name, tuple(simulated.at(step_budget).tolist()))
     return Verdict(scoring, (utility,), reference)
+
+
+def first_subsets(space: SecretSpace, most: int) -> SecretSpace:
+    """Return the first candidates, eight or a multiple of eight, as a space of their own."""
+    if most >= space.n_subsets:
+        return space
+    weights = space.weights[:most]
+    return replace(
+        space,
+        packed=space.packed[:, : most // 8],
+        n_subsets=most,
+        weights=weights / weights.sum(),
+    )
 
 
 def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
