@@ -256,7 +256,5 @@ def _is_private(value: Any) -> bool:
 
 def _still_answers(search: Any) -> bool:
     best = getattr(search, "best_estimator_", None)
-    return any(
-        hasattr(step, "answers_given_") and step.remaining_budget_ > 0
-        for _, step in _private_steps(best)
-    )
+    # What answers has a budget left; a released model has none.
+    return any(getattr(step, "remaining_budget_", 0) > 0 for _, step in _private_steps(best))
