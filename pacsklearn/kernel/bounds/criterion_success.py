@@ -55,7 +55,7 @@ class Looks(NamedTuple):
         second = max(n_draws, min(4 * n_draws, _FIRST // m))
         wide = max(products // (m * second), narrow)
         if wide >= n_sets:
-            third = second_look(m, n_draws, narrow, products // 4)
+            third = second_look(m, n_draws, narrow, products // 8)
             return cls(second, second, third, n_sets, narrow)
         if wide >= _REACHED * n_sets:
             # The closed form leaves fewer sets to look at.
@@ -96,9 +96,11 @@ def screened_success(
     Notes
     -----
     How many looks there are, of how many draws and at how many sets at most, follows from the
-    numbers of sets, candidates and draws alone (:class:`Looks`), and ``gamma`` is split beforehand:
-    evenly over the looks, and in each look evenly over *all* sets. So which sets get the next look
-    may depend on the last, and the same draws may serve two looks. Every set has a bound.
+    numbers of sets, candidates and draws alone (:class:`Looks`), and ``gamma`` is split beforehand,
+    evenly over the looks. The first two are of the same draws, so each spends its part on *all*
+    sets, evenly: which sets get the second may depend on the first. The draws of the third are
+    fresh, and its sets chosen before them: it spends its part on as many sets as it may look at.
+    Every set has a bound.
 
     1. All sets by their spread, one product of a table of second moments with each set instead of
        one with each draw. With prior ``r`` and variance ``v`` of the posterior probability the
@@ -120,7 +122,7 @@ def screened_success(
     looks = Looks.of(t, m, n_draws, products)
     if not looks.second:
         return float(one_look(mixture, t, looks.spread, gamma, generator)(sets).max())
-    # Union bound over all sets and looks, whichever sets later looks reach.
+    # Union bound over all looks, and over all sets where draws have served before.
     share = gamma / 3 / t
     kept: list[Singles] = []
     spread = Spread(mixture, mixture.draws(looks.spread, generator), t, kept)
@@ -132,7 +134,7 @@ def screened_success(
     worst = max(worst, _looked_at(sets, chosen, kept, looks.second, share, bounds))
     chosen = _highest(bounds, looks.narrow, worst)
     tables = (single_posteriors(mixture, each) for each in mixture.draws(looks.third, generator))
-    _looked_at(sets, chosen, tables, looks.third, share, bounds)
+    _looked_at(sets, chosen, tables, looks.third, gamma / 3 / looks.narrow, bounds)
     return float(bounds.max())
 
 
