@@ -43,7 +43,11 @@ FOLDER = Path(os.environ.get("PACSKLEARN_DATA", Path(__file__).parents[2] / "sha
 NATS = 1 / 64
 CAP = posterior_success(NATS, 0.5)
 ROWS, RELEASES = 1000, 30
-LISTS = {"unblocked": {}, "blocks of 8": {"blocks": 8, "balance": None}, "walk": {"blocks": 8}}
+LISTS = {
+    "unblocked": {"blocks": None},
+    "blocks of 8": {"blocks": 8, "balance": None},
+    "walk": {"blocks": 8},
+}
 CLASSIFIERS = {
     "logistic .01": make_pipeline(StandardScaler(), LogisticRegression(C=0.01)),
     "logistic 1": make_pipeline(StandardScaler(), LogisticRegression()),
