@@ -22,9 +22,9 @@ import numpy as np
 from report import print_table
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import Answers, PACPrivate, PrivacySession, Subsets
@@ -37,7 +37,7 @@ Size = tuple[int, Work, Work]
 def table(n: int, p: int, n_classes: int = 2) -> tuple[Any, Any]:
     """Rows around one centre a class, which overlap; targets that are classes."""
     generator = np.random.default_rng(0)
-    y = np.arange(n) % n_classes
+    y = generator.permutation(np.arange(n) % n_classes)
     centres = generator.normal(scale=2 / p**0.5, size=(n_classes, p))
     return generator.normal(size=(n, p)) + centres[y], y
 
@@ -112,7 +112,7 @@ LINES = {
     candidates: (Ridge(), GaussianNB(), LogisticRegression()),
     classes: (GaussianNB(), LogisticRegression()),
     releases: (Ridge(),),
-    answers: (LogisticRegression(), KNeighborsClassifier()),
+    answers: (LogisticRegression(), HistGradientBoostingClassifier(max_iter=15)),
 }
 
 

@@ -36,6 +36,9 @@ _REACHED = 1 / 4
 _SUMMED = 256
 # Sets, of the widest spread, whose mean tells about how high the worst is.
 _PROBED = 64
+# Success up to which draws have shown no set closer than the bound in closed form, which is loose
+# by what it is above a half, squared.
+_CLOSE = 5 / 8
 
 
 class Looks(NamedTuple):
@@ -96,11 +99,11 @@ def screened_success(
     Notes
     -----
     How many looks there are, of how many draws and at how many sets at most, follows from the
-    numbers of sets, candidates and draws alone (:class:`Looks`), and ``gamma`` is split beforehand,
-    evenly over the looks. The first two are of the same draws, so each spends its part on *all*
-    sets, evenly: which sets get the second may depend on the first. The draws of the third are
-    fresh, and its sets chosen before them: it spends its part on as many sets as it may look at.
-    Every set has a bound.
+    numbers of sets, candidates and draws alone (:class:`Looks`), before the first draw, and
+    ``gamma`` is split beforehand, evenly over the looks. The first two are of the same draws, so
+    each spends its part on *all* sets, evenly: which sets get the second may depend on the first.
+    The draws of the third are fresh, and its sets chosen before them: it spends its part on as many
+    sets as it may look at. Every set has a bound.
 
     1. All sets by their spread, one product of a table of second moments with each set instead of
        one with each draw. With prior ``r`` and variance ``v`` of the posterior probability the
@@ -108,7 +111,7 @@ def screened_success(
        ``[0, max(r, 1 - r)^2]``, has a Chernoff bound. Where the second look may not reach all sets,
        each has a bound in closed form besides, which is certain
        (:func:`~pacsklearn.kernel.bounds.overlap.overlap_success`); where it would not reach a
-       quarter of them, this look has more draws and is the only one.
+       quarter of them, this look has more draws and is the only one (:func:`one_look`).
     2. Sets that this leaves above the worst by the same draws' means, those of the largest bounds,
        by a betting bound on their success.
     3. Sets that are still above it, again those of the largest bounds, by many more draws.
@@ -121,14 +124,14 @@ def screened_success(
     t, m = sets.shape
     looks = Looks.of(t, m, n_draws, products)
     if not looks.second:
-        return float(one_look(mixture, t, looks.spread, gamma, generator)(sets).max())
+        return float(one_look(mixture, sets, t, looks.spread, gamma, generator)(sets).max())
     # Union bound over all looks, and over all sets where draws have served before.
     share = gamma / 3 / t
     kept: list[Singles] = []
     spread = Spread(mixture, mixture.draws(looks.spread, generator), t, kept)
     bounds = _by_spread(spread, looks.spread, share, sets)
     if looks.wide < t:
-        bounds = np.minimum(bounds, overlap_success(mixture, sets))
+        bounds = np.minimum(bounds, overlap_success(mixture, t)(sets))
     worst = _looked_at(sets, _highest(bounds, _PROBED), kept, looks.second, share, bounds)
     chosen = _highest(bounds, looks.wide, worst)
     worst = max(worst, _looked_at(sets, chosen, kept, looks.second, share, bounds))
@@ -140,23 +143,32 @@ def screened_success(
 
 def one_look(
     mixture: GaussianMixture,
+    sets: NDArray[np.bool_],
     n_sets: int,
     n_draws: int,
     gamma: float,
     generator: np.random.Generator,
 ) -> Callable[[NDArray[np.bool_]], Floats]:
-    """Return the bounds of :func:`screened_success` on each of some sets, by one look at all.
+    """Return the bounds of :func:`screened_success` on each of many sets, by one look at all.
 
-    The sets may come a few at a time, and need not be held: ``gamma`` is split over ``n_sets``.
+    They may come a few at a time, and need not be held: ``gamma`` is split over ``n_sets``. Where
+    the bound in closed form is close, as it shows at some of them, ``sets``, nothing is drawn.
     """
+    certain = overlap_success(mixture, n_sets)
+    if certain(sets[:: max(1, len(sets) // _PROBED)]).max() <= _CLOSE:
+        return certain
     spread = Spread(mixture, mixture.draws(n_draws, generator), n_sets)
-    return partial(_at_once, mixture, spread, n_draws, gamma / n_sets)
+    return partial(_at_once, certain, spread, n_draws, gamma / n_sets)
 
 
 def _at_once(
-    mixture: GaussianMixture, spread: Spread, n: int, share: float, sets: NDArray[np.bool_]
+    certain: Callable[[NDArray[np.bool_]], Floats],
+    spread: Spread,
+    n: int,
+    share: float,
+    sets: NDArray[np.bool_],
 ) -> Floats:
-    return np.minimum(_by_spread(spread, n, share, sets), overlap_success(mixture, sets))
+    return np.minimum(_by_spread(spread, n, share, sets), certain(sets))
 
 
 def _by_spread(spread: Spread, n: int, share: float, sets: NDArray[np.bool_]) -> Floats:
@@ -273,7 +285,7 @@ def certified_success(
     everything, sets, n = criterion.distinct, criterion.sets, criterion.n_targets
     if sets is not None and len(sets) < n:  # the others are not held, and pass once
         looks = second_look(mixture.weights.size, n_draws, min(n, _NARROW), products // 2)
-        return criterion.worst(one_look(mixture, n, looks, gamma, generator))
+        return criterion.worst(one_look(mixture, sets, n, looks, gamma, generator))
     if sets is not None:
         sets = sets if everything.size == len(sets) else sets[everything]
         return screened_success(mixture, sets, n_draws, gamma, generator, products)

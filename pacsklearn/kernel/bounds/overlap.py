@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,27 +17,28 @@ _CELLS = 2**18
 # How much wider than the mixture the reference is, in its own directions; the least bound at one
 # nat, and below it hardly matters.
 _WIDER = 2.0
-# Sets for each candidate from which on eigenvectors are cheaper than the form itself.
+# Sets for each candidate from which on single precision pays.
 _FEW = 8
-# Eigenvectors with less of the trace but for the largest, for each candidate, are bounded together.
-_LEAST_SHARE = 2.0**-9
+# Candidates that are multiplied at once.
+_BLOCK = 128
 # exp() of more overflows.
 _LARGEST_LOG = 700.0
 
 
-def overlap_success(mixture: GaussianMixture, sets: NDArray[np.bool_]) -> Floats:
-    """Return upper bounds on ``1/2 + E|P(set | y) - 1/2|``, with certainty.
+def overlap_success(mixture: GaussianMixture, n_sets: int) -> Callable[[NDArray[np.bool_]], Floats]:
+    """Return what bounds ``1/2 + E|P(set | y) - 1/2|`` from above, with certainty.
 
     Parameters
     ----------
     mixture : GaussianMixture
-    sets : ndarray of bool, shape (t, m)
-        Candidates of each set.
+    n_sets : int
+        How many will be asked for, at once or a few at a time.
 
     Returns
     -------
-    ndarray of shape (t,)
-        At most 1; rounded outward.
+    callable
+        From the candidates of each set, of shape (t, m), to bounds of shape (t,): at most 1,
+        rounded outward.
 
     Notes
     -----
@@ -55,37 +56,39 @@ def overlap_success(mixture: GaussianMixture, sets: NDArray[np.bool_]) -> Floats
 
     A logarithm of ``K_ij`` is off by less than ``(k + 8) 2^-50`` times the largest sum of absolute
     values that enter one; to the quadratic form is added what that may make of it, and
-    ``m^2 2^-50`` of the sum of its absolute values for the products. Of many sets each is
-    multiplied with the wide eigenvectors of the form alone, in single precision
-    (:func:`wide_factors`).
+    ``m^2 2^-50`` of the sum of its absolute values for the products. One is subtracted from
+    ``K_ij``, which is near it, and ``(e p)' (e p)`` added again in doubles: the rest is small,
+    and so is what single precision makes of it (:func:`form_bounds`).
     """
+    return partial(_success_at, list(_overlaps(mixture)), n_sets)
+
+
+def _success_at(overlaps: list[_Overlap], n_sets: int, sets: NDArray[np.bool_]) -> Floats:
     whole = np.zeros(len(sets))
-    for here, table, error in _overlaps(mixture):
-        weights = mixture.weights[here]
-        if not np.all(np.isfinite(table)):
-            whole += weights.sum()  # the integral of |g| is at most that of its parts
+    for here, weights, form, outward in overlaps:
+        mass, some = weights.sum(), sets if here.size == sets.shape[1] else sets[:, here]
+        if not np.all(np.isfinite(form)):
+            whole += mass  # the integral of |g| is at most that of its parts
             continue
-        own = weights[:, None] * table * weights
-        # p' |K| p times the error bounds that of any signs.
-        outward = (error + here.size**2 * 2.0**-50) * float(own.sum())
-        factors, rest, wrong = wide_factors(own, len(sets))
-        step = max(1, _CELLS // here.size)
-        for start in range(0, len(sets), step):
-            some = sets[start : start + step]
-            signs = (some if here.size == some.shape[1] else some[:, here]).astype(factors.dtype)
-            signs -= 0.5
-            with np.errstate(over="ignore", invalid="ignore"):
-                part = signs @ factors
-                squares = np.einsum("ij,ij->i", part, signs if factors is own else part)
-                squares = 4 * squares.astype(np.float64)
-                roots = np.sqrt(np.maximum(squares * (1 + wrong) + (rest + outward), 0.0))
-            # What overflows bounds nothing, and is left out.
-            whole[start : start + step] += np.fmin(roots * (1 + 1e-12), weights.sum())
+        squares = (2 * probabilities(some, weights) - mass) ** 2 + outward
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares += form_bounds(form, some, signed=True, n_sets=n_sets)
+            roots = np.sqrt(np.maximum(squares, 0.0))
+        # What overflows bounds nothing, and is left out.
+        whole += np.fmin(roots * (1 + 1e-12), mass)
     return np.minimum(0.5 + whole / 2 * (1 + 1e-12), 1.0)
 
 
-def _overlaps(mixture: GaussianMixture) -> Iterator[tuple[NDArray[np.intp], Floats, float]]:
-    """Yield each neighbourhood's candidates, integrals, and largest error of a logarithm."""
+class _Overlap(NamedTuple):
+    """A neighbourhood's candidates, weights, ``p_i (K_ij - 1) p_j``, and error of the form."""
+
+    here: NDArray[np.intp]
+    weights: Floats
+    form: Floats
+    outward: float
+
+
+def _overlaps(mixture: GaussianMixture) -> Iterator[_Overlap]:
     leaders, home, _ = mixture.neighbourhoods
     for place, leader in enumerate(leaders):
         here = np.flatnonzero(home == place)
@@ -103,48 +106,60 @@ def _overlaps(mixture: GaussianMixture) -> Iterator[tuple[NDArray[np.intp], Floa
         # Of |a b| s / (2 s - 1) at most a^2 and b^2 in the mean, and of both halves no more.
         reach = 2 * float(np.max(np.einsum("ij,ij->i", signals, signals))) + constant
         error = float(np.expm1(min((signals.shape[1] + 8) * 2.0**-50 * reach, 1.0)))
-        with np.errstate(over="ignore"):
-            yield here, np.where(logs < _LARGEST_LOG, np.exp(logs), np.inf), error
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = np.where(logs < _LARGEST_LOG, np.expm1(logs), np.inf)
+            form = weights[:, None] * beyond * weights
+            # p' |K| p times the error bounds that of any signs.
+            whole = float(form.sum()) + float(weights.sum()) ** 2
+            yield _Overlap(here, weights, form, (error + here.size**2 * 2.0**-50) * whole)
 
 
-def wide_factors(own: Floats, n_sets: int) -> tuple[Any, float, float]:
-    """Return what is multiplied with the signs of each set, and what this leaves out of a form.
+def probabilities(sets: NDArray[np.bool_], weights: Floats) -> Floats:
+    """Return what the members of each set weigh."""
+    step = max(1, _CELLS // weights.size)  # turned into doubles a few at a time
+    return np.concatenate([sets[i : i + step] @ weights for i in range(0, len(sets), step)])
+
+
+def form_bounds(form: Floats, sets: NDArray[np.bool_], *, signed: bool, n_sets: int) -> Floats:
+    """Return ``v' form v`` for the vector of each set, or a little more, never less.
 
     Parameters
     ----------
-    own : ndarray of shape (m, m)
-        Positive semidefinite.
+    form : ndarray of shape (m, m)
+        Symmetric.
+    sets : ndarray of bool, shape (t, m)
+    signed : bool
+        Whether ``v`` is 1 inside of a set and -1 outside, instead of 1 and 0.
     n_sets : int
-        How many sets the form is taken at, by signs or by ones and zeros.
+        How many there are in all: many are multiplied in single precision.
 
     Returns
     -------
-    factors : ndarray of shape (m, r)
-        The form itself where sets are few, of which eigenvectors would cost more.
-    rest : float
-        At most so much is left out: ``m`` times the largest eigenvalue that is not multiplied, and
-        what rounding may take away beside what is relative to the rest.
-    wrong : float
-        Relative error of the squares.
+    ndarray of shape (t,)
 
     Notes
     -----
-    With ``u = 2^-24``, factors ``F`` and their rounding, a product of ``m`` signs with a column is
-    off by ``(m + 2) u`` times the column's sum of absolute values, and these errors have a length
-    of ``d = (m + 2) u sqrt(m) |F|`` at most. A length ``l`` is seen as at least ``l - d``, so its
-    square is at most ``(1 + c)`` of what is seen and ``(1 + 1 / c) d^2`` more, here for ``c`` a
-    thousandth; sums of ``r`` squares are off by ``(r + 2) u``. What is too small for single
-    precision adds less than ``m sqrt(r) 2^-125`` to ``d``, and ``r 2^-125`` to the squares.
+    A triangle of blocks is multiplied, twice those beside the diagonal. With ``u`` half the
+    precision, numbers are off by ``u`` when rounded, and two sums of ``b`` each, the size of a
+    block, by ``b u`` of the sum of absolute values, in whatever order they are added: products
+    with -1, 0 and 1 are exact, and the blocks' own sums are added in doubles. ``4 u`` more cover
+    products of errors, and ``m^2`` times the smallest number what is too small.
     """
-    m, unit = len(own), 2.0**-24
-    if n_sets <= _FEW * m:
-        return own, 0.0, 0.0
-    values, vectors = np.linalg.eigh(own)
-    wide = values > values[:-1].sum() * _LEAST_SHARE / m
-    factors = vectors[:, wide] * np.sqrt(values[wide])
-    missed = (m + 2) * unit * math.sqrt(m) * float(np.linalg.norm(factors)) + m**1.5 * 2.0**-125
-    rest = m * float(np.max(values[~wide], initial=0.0)) + (1 + 2.0**10) * missed**2
-    rest += m * 2.0**-125
-    with np.errstate(over="ignore"):
-        single = factors.astype(np.float32)
-    return single, rest, (1 + 2.0**-10) * (1 + 2 * (m + 2) * unit) - 1
+    m = len(form)
+    kind: Any = np.float64 if n_sets <= _FEW * m else np.float32
+    precision, parts = np.finfo(kind), [slice(i, i + _BLOCK) for i in range(0, m, _BLOCK)]
+    rounded = form.astype(kind)
+    error = (_BLOCK + 2) * float(precision.eps) * float(np.abs(form).sum())
+    error += m**2 * float(precision.smallest_subnormal)
+    bounds = np.full(len(sets), error)
+    step = max(_BLOCK, _CELLS // m)
+    for start in range(0, len(sets), step):
+        vectors: NDArray[Any] = sets[start : start + step].astype(kind)
+        if signed:
+            vectors += vectors - 1
+        for i, rows in enumerate(parts):
+            for columns in parts[: i + 1]:
+                times = 1.0 if rows == columns else 2.0
+                product = vectors[:, rows] @ (times * rounded[rows, columns])
+                bounds[start : start + step] += np.einsum("ij,ij->i", product, vectors[:, columns])
+    return bounds

@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, single_posteriors
-from pacsklearn.kernel.bounds.overlap import wide_factors
+from pacsklearn.kernel.bounds.overlap import form_bounds, probabilities
 
 Singles = tuple[NDArray[np.float32], float]
 """Posteriors in single precision, and their error."""
-
-# Entries of a table that stays in the cache.
-_CELLS = 2**18
 
 
 @final
@@ -40,8 +37,7 @@ class Spread:
     Notes
     -----
     A set ``a`` has the variance ``a' S a``, with ``S`` the second moments of the candidates'
-    posteriors. Of many sets each is multiplied with the wide eigenvectors of ``S`` alone, in single
-    precision, and what this may leave out is added (:func:`wide_factors`).
+    posteriors (:func:`~pacsklearn.kernel.bounds.overlap.form_bounds`).
     """
 
     def __init__(
@@ -62,10 +58,7 @@ class Spread:
             change -= mixture.weights
             second += change.T @ change
             n += len(change)
-        second /= n
-        self._weights = mixture.weights
-        self._factors, self._rest, self._wrong = wide_factors(second, n_sets)
-        self._is_whole = self._factors is second
+        self._weights, self._second, self._n_sets = mixture.weights, second / n, n_sets
 
     def of(self, sets: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Return the mean squared change of the probability of each set, and its prior.
@@ -81,14 +74,5 @@ class Spread:
         rates : ndarray of shape (t,)
             ``P(set)``.
         """
-        variances, rates = np.empty(len(sets)), np.empty(len(sets))
-        step = max(1, _CELLS // self._weights.size)
-        for start in range(0, len(sets), step):
-            some = sets[start : start + step]
-            inside = some.astype(self._factors.dtype)
-            part = inside @ self._factors
-            squares = np.einsum("ij,ij->i", part, inside if self._is_whole else part)
-            squares = squares.astype(np.float64) * (1 + self._wrong)
-            variances[start : start + step] = squares + self._rest
-            rates[start : start + step] = some @ self._weights
-        return variances, np.clip(rates, 0.0, 1.0)
+        variances = form_bounds(self._second, sets, signed=False, n_sets=self._n_sets)
+        return variances, np.clip(probabilities(sets, self._weights), 0.0, 1.0)

@@ -12,6 +12,7 @@ from pacsklearn.kernel.bounds.criterion_success import (
     Looks,
     _looked_at,
     certified_success,
+    one_look,
     screened_success,
 )
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
@@ -263,7 +264,7 @@ def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) 
     above = widest * chernoff_bounds(np.minimum(level * (1 + 1 / 128), 1.0), looks.spread, share)
     bounds, worst = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above), 1.0), 0.0
     if looks.wide < len(sets):
-        bounds = np.minimum(bounds, overlap_success(mixture, sets))
+        bounds = np.minimum(bounds, overlap_success(mixture, len(sets))(sets))
     if looks.second:
         worst = look(values[: looks.second], highest(64))
         worst = max(worst, look(values[: looks.second], highest(looks.wide)))
@@ -304,7 +305,21 @@ def test_a_mean_above_every_certain_bound_leaves_these() -> None:
     signals = 0.01 * np.random.default_rng(1).standard_normal((16, 3))
     mixture = GaussianMixture(signals, np.full(16, 1 / 16))
     assert 75 <= Looks.of(300, 16, 2, 12_000).wide < 300
-    certain = overlap_success(mixture, sets).max()
+    certain = overlap_success(mixture, len(sets))(sets).max()
     for seed in range(5):
         generator = np.random.default_rng(seed)
         assert screened_success(mixture, sets, 2, 0.9, generator, 12_000) <= certain
+
+
+@pytest.mark.parametrize("size", [0.01, 3.0])
+def test_nothing_is_drawn_where_the_closed_form_is_close(size: float) -> None:
+    places = np.tile(np.arange(16), (300, 1))
+    sets = np.random.default_rng(0).permuted(places, axis=1) < 8
+    signals = size * np.random.default_rng(1).standard_normal((16, 3))
+    mixture, generator = GaussianMixture(signals, np.full(16, 1 / 16)), np.random.default_rng(2)
+    before = generator.bit_generator.state
+    bounds = one_look(mixture, sets[:10], 300, 256, 1e-6, generator)(sets)
+    certain = overlap_success(mixture, 300)(sets)
+    assert (generator.bit_generator.state == before) == (size == 0.01)
+    assert np.all(bounds <= certain)
+    assert np.array_equal(bounds, certain) == (size == 0.01)

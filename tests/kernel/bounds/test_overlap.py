@@ -9,7 +9,11 @@ import pytest
 from scipy import integrate, stats
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors
-from pacsklearn.kernel.bounds.overlap import overlap_success
+from pacsklearn.kernel.bounds.overlap import form_bounds, overlap_success
+
+
+def bounded(mixture: GaussianMixture, sets: np.ndarray) -> np.ndarray:
+    return overlap_success(mixture, len(sets))(sets)
 
 
 def every_set(m: int) -> np.ndarray:
@@ -34,7 +38,7 @@ def test_it_is_never_below_the_truth(size: float, even: bool) -> None:
     signals = size * generator.standard_normal(5)
     weights = np.full(5, 0.2) if even else np.array([0.05, 0.1, 0.2, 0.25, 0.4])
     sets = every_set(5)[::7]
-    found = overlap_success(GaussianMixture(signals[:, None], weights), sets)
+    found = bounded(GaussianMixture(signals[:, None], weights), sets)
     truth = np.array([exact(signals, weights, unit) for unit in sets])
     assert np.all(truth - 1e-8 <= found)
     assert np.all(found <= 1.0)
@@ -53,7 +57,7 @@ def test_the_integral_is_that_of_the_notes() -> None:
         return float(apart**2 / stats.norm.pdf(y - 0.2, scale=width))
 
     root = np.sqrt(integrate.quad(integrand, -12, 12, limit=200, epsabs=1e-12)[0])
-    found = overlap_success(GaussianMixture(signals[:, None], weights), np.array([[True, False]]))
+    found = bounded(GaussianMixture(signals[:, None], weights), np.array([[True, False]]))
     assert found[0] == pytest.approx(0.5 + root / 2, abs=1e-9)
 
 
@@ -64,7 +68,7 @@ def test_many_directions_are_close_to_the_mean_square() -> None:
     blocks = mixture.draws(20_000, generator)
     inside = np.concatenate([posteriors(mixture, draws) for draws in blocks]) @ sets.T
     square = 0.5 + np.sqrt(np.mean((inside - 0.5) ** 2, axis=0))
-    found = overlap_success(mixture, sets)
+    found = bounded(mixture, sets)
     assert np.all(found >= 0.5 + np.mean(np.abs(inside - 0.5), axis=0))
     np.testing.assert_allclose(found, square, atol=5e-4)
 
@@ -76,32 +80,47 @@ def test_far_candidates_and_those_of_no_weight(far: float, order: int) -> None:
     signals = np.array([0.0, 0.1, -0.1, 0.05, far])[::order]
     weights = np.array([0.22, 0.22, 0.22, 0.22, 0.12])[::order]
     sets = every_set(5)
-    found = overlap_success(GaussianMixture(signals[:, None], weights), sets)
+    found = bounded(GaussianMixture(signals[:, None], weights), sets)
     if far <= 30:
         truth = np.array([exact(signals, weights, unit) for unit in sets[::5]])
         assert np.all(truth - 1e-8 <= found[::5])
     if far >= 600:
         # What is told apart without noise, and the near ones by themselves.
         near = signals != far
-        alone = overlap_success(
-            GaussianMixture(signals[near][:, None], np.full(4, 0.25)), sets[:, near]
-        )
+        alone = bounded(GaussianMixture(signals[near][:, None], np.full(4, 0.25)), sets[:, near])
         np.testing.assert_allclose(found, 0.12 + 0.88 * alone, atol=1e-9)
     none = GaussianMixture(
         np.append(signals, np.nan)[:, None], np.append(weights, 0.0)
     )  # impossible: no matter where
     wider = np.column_stack([sets, ~sets[:, 0]])
-    np.testing.assert_allclose(overlap_success(none, wider), found, atol=1e-12)
+    np.testing.assert_allclose(bounded(none, wider), found, atol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1e-3, 0.04, 0.3, 5.0])
 def test_many_sets_are_bounded_a_little_farther_out(size: float) -> None:
-    """In single precision, by the wide eigenvectors: never closer than in doubles."""
+    """In single precision: never closer than in doubles."""
     generator = np.random.default_rng(1)
     signals = size * generator.standard_normal((32, 5)) * [1, 1, 0.1, 0.01, 1e-3]
     mixture, sets = GaussianMixture(signals, np.full(32, 1 / 32)), generator.random((600, 32)) < 0.5
     sets[:300] = [generator.permutation(32) < 16 for _ in range(300)]
-    few = np.concatenate([overlap_success(mixture, part) for part in np.split(sets, 3)])
-    many = overlap_success(mixture, sets)
+    few = np.concatenate([bounded(mixture, part) for part in np.split(sets, 3)])
+    many = bounded(mixture, sets)
     assert np.all(many >= few - 1e-9)
     np.testing.assert_allclose(many - 0.5, few - 0.5, rtol=3e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize("m", [1, 128, 300])
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("n_sets", [1, 10**6])
+def test_a_form_is_never_seen_as_less(m: int, signed: bool, n_sets: int) -> None:
+    """Also one whose sums cancel, which single precision sees worst; against whole numbers."""
+    generator = np.random.default_rng(2)
+    whole = generator.integers(-(2**20), 2**20, size=(m, m))
+    whole += whole.T  # 22 bits, so that sums of them are rounded in single precision alone
+    sets = generator.random((1200, m)) < 0.5
+    vectors = np.where(sets, 1, -1 if signed else 0)
+    exact = np.einsum("ti,ij,tj->t", vectors, whole, vectors, optimize=True)
+    found = form_bounds(whole.astype(float), sets, signed=signed, n_sets=n_sets)
+    sizes = np.abs(whole).sum()
+    assert np.all(found >= exact)
+    assert np.all(found <= exact + (1e-12 if n_sets == 1 else 4e-5) * sizes)
