@@ -163,7 +163,7 @@ def measured(model: Any, name: str, train: Table, test: Table, space: SecretSpac
     sampler, scores = SeededSampler(np.random.default_rng(1)), []
     for release in range(RELEASES):
         index = release * 4 % space.n_candidates
-        released = outputs.decode(outputs.read(law, law.draw(index, sampler)))
+        released = outputs.decode(law.decode(law.draw(index, sampler)))
         scores.append(max(released.score(test.X, test.y), -1.0))
     certified = certified_membership(law, space, space.weights)
     capped, agreed = np.nan, np.nan
