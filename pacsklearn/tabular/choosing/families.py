@@ -22,6 +22,8 @@ from pacsklearn.tabular.stepwise.stepwise_model import StepwiseModel
 
 # Ridge and smoothness, in rows: the more, the fewer directions count, and the less noise they need.
 _PENALTIES = ((20.0, 1e3), (100.0, 1e4), (400.0, 4e4))
+# Bins of numbers where some are narrow near zero.
+_AMOUNT_BINS = 8
 # Columns with free weights, and the penalty of the others: small budgets pay for the first ones.
 _BOUNDS = ((1, None), (2, None), (4, None), (4, 0.1))
 _COLUMNS = ((1, None), (2, None), (4, None), (8, None))
@@ -127,14 +129,12 @@ def teacher(schema: Schema | None, *, n_classes: int | None) -> Any:
 def _additive(schema: Schema | None, kind: Any) -> list[Any]:
     if schema is None:
         return []
-    listed = [("even", each) for each in _PENALTIES]
+    models = [kind(schema, ridge=ridge, smoothness=smoothness) for ridge, smoothness in _PENALTIES]
     if any(map(starts_at_zero, schema)):
-        # The lightest stays: columns that fill their ranges evenly need no narrow bins.
-        listed = [listed[0], *(("amounts", each) for each in _PENALTIES)]
-    return [
-        kind(schema, bins=bins, ridge=ridge, smoothness=smoothness)
-        for bins, (ridge, smoothness) in listed
-    ]
+        ridge, smoothness = _PENALTIES[1]
+        amounts = {"bins": "amounts", "n_bins": _AMOUNT_BINS}
+        models.append(kind(schema, ridge=ridge, smoothness=smoothness, **amounts))
+    return models
 
 
 def _few(schema: Schema | None, kind: Any, n_features: int) -> list[Any]:
