@@ -113,13 +113,7 @@ class Channel:
     def _once(
         self, method: str, where: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        connection: http.client.HTTPConnection
-        if self._tls is None:
-            connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-        else:
-            connection = http.client.HTTPSConnection(
-                self._host, self._port, timeout=self._timeout, context=self._tls
-            )
+        connection = connection_to(self._host, self._port, self._timeout, self._tls)
         try:
             own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
             connection.request(method, where, body or None, {**own, **headers})
@@ -138,6 +132,15 @@ def _read(status: int, content: bytes) -> Any:
         return json.loads(content)
     except ValueError:
         raise refusal(status, b"") from None
+
+
+def connection_to(
+    host: str, port: int | None, timeout: float, tls: ssl.SSLContext | None
+) -> http.client.HTTPConnection:
+    """Return a connection that is opened when it is asked: with TLS, where a context is given."""
+    if tls is None:
+        return http.client.HTTPConnection(host, port, timeout=timeout)
+    return http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)
 
 
 def is_loopback(host: str | None) -> bool:

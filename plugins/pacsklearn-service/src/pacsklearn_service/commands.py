@@ -86,7 +86,7 @@ def run(
             key = register_demo(coordinator)
             typer.echo(f"try it:\n{_example(settings.port, key)}")
 
-    coordinator.on_lead(begin)
+    coordinator.on_lead.append(begin)
     asyncio.run(Server(coordinator).run())
 
 

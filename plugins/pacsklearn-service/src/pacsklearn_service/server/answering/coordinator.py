@@ -45,6 +45,14 @@ class Coordinator:
     estimator_of : callable
         Gives an estimator for a name and its parameters.
 
+    Attributes
+    ----------
+    on_lead, on_take, on_forget : list of callable
+        What is done when this process begins to share in the service, with each data set that it
+        has taken over, and each time that what is old is deleted.
+    busy : list of callable
+        Whether a data set, which another process could lead, is kept as it is busy here.
+
     Notes
     -----
     Coordinators of one database share its data sets. When one has not held its lease longer for
@@ -67,10 +75,10 @@ class Coordinator:
         self._desks: dict[str, Desk] = {}
         # Published models that could not be loaded, with their data sets; they are tried again.
         self._missing: dict[str, str] = {}
-        self._on_lead: list[Callable[[], None]] = []
-        self._on_take: list[Callable[[str], None]] = []
-        self._on_leave: list[Callable[[str], bool]] = []
-        self._on_forget: list[Callable[[], None]] = []
+        self.on_lead: list[Callable[[], None]] = []
+        self.on_take: list[Callable[[str], None]] = []
+        self.on_forget: list[Callable[[], None]] = []
+        self.busy: list[Callable[[str], bool]] = []
         self._lock, self._loading = threading.Lock(), threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
         self._keeper = LeaseKeeper(self.database, vault, settings.lease, self._keep_house)
@@ -90,22 +98,6 @@ class Coordinator:
         A model that it could not load is refused by its own name until it is there.
         """
         return self._ready.is_set() and self.database.is_held
-
-    def on_lead(self, work: Callable[[], None]) -> None:
-        """Do something each time this process begins to share in the service."""
-        self._on_lead.append(work)
-
-    def on_take(self, work: Callable[[str], None]) -> None:
-        """Do something with each data set that this process has taken over."""
-        self._on_take.append(work)
-
-    def on_leave(self, is_busy: Callable[[str], bool]) -> None:
-        """Keep a data set that another process could lead, as long as it is busy here."""
-        self._on_leave.append(is_busy)
-
-    def on_forget(self, work: Callable[[], None]) -> None:
-        """Do something each time what is old is deleted."""
-        self._on_forget.append(work)
 
     def start(self) -> None:
         """Keep others' leases in sight; :meth:`open` begins to share in the service.
@@ -291,7 +283,7 @@ class Coordinator:
         """Delete replies and jobs whose time is over."""
         with self.database.writing() as connection:
             forget_replies(connection, self.settings.keep_replies)
-        for work in self._on_forget:
+        for work in self.on_forget:
             work()
 
     def _keep_house(self) -> None:
@@ -308,7 +300,7 @@ class Coordinator:
 
     def _give_back(self, dataset: str) -> None:
         """Let another coordinator lead a data set, once what waits for it is answered."""
-        if any(is_busy(dataset) for is_busy in self._on_leave):
+        if any(is_busy(dataset) for is_busy in self.busy):
             return
         with self._loading:  # nothing is loaded in between
             self._leave([dataset])
@@ -321,9 +313,9 @@ class Coordinator:
             is_first = not (self._ready.is_set() or self._is_stopping)
             if is_first:
                 self._ready.set()
-        for begin in self._on_lead if is_first else ():
+        for begin in self.on_lead if is_first else ():
             begin()
-        for go_on in self._on_take:
+        for go_on in self.on_take:
             for name in new:
                 go_on(name)
         # Whatever it was may be over soon; if not, somebody may mend it.

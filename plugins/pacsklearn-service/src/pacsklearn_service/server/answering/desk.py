@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Any, Final, final
 
 from pacsklearn_service.server.answering.hosted_model import HostedModel
@@ -28,9 +28,7 @@ class Desk:
 
     def __init__(self, model: HostedModel | ReleasedModel) -> None:
         self.model = model
-        self._waiting: queue.Queue[tuple[Ask, Future[dict[str, Any]]] | None] = queue.Queue(
-            _MOST_WAITING
-        )
+        self._waiting: SimpleQueue[tuple[Ask, Future[dict[str, Any]]] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._under_way: set[tuple[str, str]] = set()
         self._is_closed = False
@@ -58,12 +56,11 @@ class Desk:
                     "A request with this Idempotency-Key is being answered; try again later.",
                     retry_after=1,
                 )
-            try:
-                self._waiting.put_nowait((ask, future))
-            except queue.Full:
+            if self._waiting.qsize() >= _MOST_WAITING:
                 raise Problem(
                     "too-many-requests", "Too many requests wait for this model.", retry_after=5
-                ) from None
+                )
+            self._waiting.put((ask, future))
             if ask.key is not None:
                 self._under_way.add(own)
         return future

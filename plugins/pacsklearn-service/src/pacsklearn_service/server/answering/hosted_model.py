@@ -242,14 +242,7 @@ class HostedModel:
                 return first | self._answer_new(asks, dict(all_[half:]), known)
             LOG.warning("rows could not be evaluated", error=type(error).__name__)
             return dict.fromkeys(shares, Problem("invalid", NOT_READ))
-        return self._debited(
-            {
-                i: replace(each, price=evaluated.contested(each.new) * self.step_budget)
-                for i, each in shares.items()
-            },
-            evaluated,
-            known,
-        )
+        return self._debited(shares, evaluated, known)
 
     def _debited(
         self, shares: dict[int, Share], evaluated: Evaluated, known: Known
@@ -260,9 +253,10 @@ class HostedModel:
         with self._writing() as connection:
             quotas = Quotas(connection, self.dataset)
             for i, share in shares.items():
+                price = evaluated.contested(share.new) * self.step_budget
                 try:
-                    left = quotas.debit(share.user, share.project, share.price, share.reservation)
-                    paid[i] = replace(share, remaining=left)
+                    left = quotas.debit(share.user, share.project, price, share.reservation)
+                    paid[i] = replace(share, price=price, remaining=left)
                 except Problem as problem:
                     replies[i] = problem
             quotas.flush()

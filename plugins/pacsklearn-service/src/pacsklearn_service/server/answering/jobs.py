@@ -51,9 +51,11 @@ class Jobs:
         self._batches = ThreadPoolExecutor(4, "job")
         self.fitting: dict[str, str] = {}
         self._running: dict[str, str] = {}
-        coordinator.on_leave(lambda each: each in [*self.fitting.values(), *self._running.values()])
-        coordinator.on_take(self._resume)
-        coordinator.on_forget(self.forget_old)
+        coordinator.busy.append(
+            lambda dataset: dataset in [*self.fitting.values(), *self._running.values()]
+        )
+        coordinator.on_take.append(self._resume)
+        coordinator.on_forget.append(self.forget_old)
 
     def fit(self, curator: Caller, recipe: dict[str, Any]) -> dict[str, Any]:
         """Begin to fit a model."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -67,7 +66,6 @@ class ServiceDatabase:
         self.lost: list[str] = []
         self.surplus: list[str] = []
         self.new: dict[str, int] = {}
-        self._is_file = self.address.startswith(SQLITE)
         self._make_ledgers()
         self._connection = _connection(self.address, _PATIENCE)
         # Asked again before long: a lock that stands still is taken from who has it only then.
@@ -310,9 +308,6 @@ class ServiceDatabase:
                     if statement:
                         connection.change(statement)
                 connection.insert("service_version", number=number)
-
-    def __repr__(self) -> str:
-        return f"ServiceDatabase({'file' if self._is_file else 'server'}, pid={os.getpid()})"
 
 
 def _next(connection: Connection) -> int:

@@ -7,11 +7,12 @@ import http.client
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
+from pacsklearn_service.channel import connection_to
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Settings
 
@@ -52,14 +53,8 @@ def _trusted(ca_file: str | None) -> ssl.SSLContext:
 
 def _sent(request: Request, url: str, body: bytes, settings: Settings) -> Response:
     parts = urlsplit(url)
-    host, limit = str(parts.hostname), settings.seconds
-    connection: Any = (
-        http.client.HTTPConnection(host, parts.port, timeout=limit)
-        if parts.scheme == "http"
-        else http.client.HTTPSConnection(
-            host, parts.port, timeout=limit, context=_trusted(settings.ca_file)
-        )
-    )
+    tls = None if parts.scheme == "http" else _trusted(settings.ca_file)
+    connection = connection_to(str(parts.hostname), parts.port, settings.seconds, tls)
     headers = {name: request.headers[name] for name in _PASSED if name in request.headers}
     path = request.scope["raw_path"].decode("latin-1")
     query = request.scope["query_string"].decode("latin-1")
