@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from service_house.house import House, contested_rows, table, v2
 from service_house.live import Live, patience
@@ -168,11 +169,15 @@ def audit(new_house: Any, address: str, callers: list[Caller]) -> None:
         told = len(each.told)
         assert told > 5
         assert Counter(charged for _, charged in each.told) == {STEP: told}
-        # Charged once for each row that was told, and at most for the one that was waited for.
-        spent = heir.coordinator.catalog.ledger(each.name).spent
-        assert told * STEP <= spent <= (told + 1) * STEP
+        # Charged once for each row that was told, and at most for the one that was waited for; not
+        # for rows on which all candidates agree that the answers before have left possible.
+        responder = heir.coordinator.hosted(each.name).responder
+        assert told <= responder.n_answered <= told + 1
+        assert heir.coordinator.catalog.ledger(each.name).spent == responder.n_contested * STEP
+        if np.isfinite(responder.log_belief).all():
+            assert responder.n_contested == responder.n_answered
         quota = heir.call("GET", f"/v1/models/{each.name}/budget", user="ann").json()
-        assert quota["spent"] == spent
+        assert quota["spent"] == responder.n_answered * STEP
         again = heir.call("POST", f"/v2/models/{each.name}/infer", user="ann", json=v2(rows[:told]))
         assert again.json()["outputs"][0]["data"] == [label for label, _ in each.told]
         assert again.json()["parameters"]["charged"] == 0.0
