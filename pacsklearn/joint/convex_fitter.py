@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
@@ -75,9 +76,12 @@ class ConvexFitter(TableFitter):
         Whether ``y`` holds class labels, of which every candidate has to see each.
     rows_a_parameter : int
         Curvatures that are not cheap pay where rows are so many times as many as parameters.
+    most_cells : float
+        Numbers of a table up to which cheap ones pay.
     """
 
     rows_a_parameter: int = 4
+    most_cells: float = math.inf
 
     @abstractmethod
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
@@ -142,7 +146,8 @@ class ConvexFitter(TableFitter):
         are_many = self.rows_a_parameter * outputs * problems * (p + 1) <= n
         if problems > 1:
             return are_many and _ROWS_A_PROBLEM * problems**2 <= n
-        return are_many or outputs * min(p + 1, n // 2) <= _CHEAP_CURVATURE
+        are_cheap = outputs * min(p + 1, n // 2) <= _CHEAP_CURVATURE
+        return are_many or (are_cheap and n * p <= self.most_cells)
 
     def fit_scaled(
         self, estimator: Any, X: Any, y: Any, space: SecretSpace, scaling: Scaling | None

@@ -76,6 +76,7 @@ class LinearSVMFitter(ConvexFitter):
         "sklearn.svm.LinearSVC",
         "sklearn.svm.LinearSVR",
     )
+    most_cells = 100_000  # liblinear is sooner done where columns are very many
 
     def __init__(self, *, wants_classes: bool) -> None:
         self.wants_classes = wants_classes

@@ -65,6 +65,14 @@ def data(estimator: Any, n: int = 400) -> tuple[Floats, Any]:
     return X, generator.gamma(2.0, np.exp(0.3 * decision) / 2)
 
 
+@pytest.mark.parametrize(("p", "is_joint"), [(1000, True), (1001, False)])
+def test_ordinary_fits_of_very_many_columns_are_sooner_done(p: int, is_joint: bool) -> None:
+    X = np.random.default_rng(0).normal(size=(100, p))
+    estimator = LinearSVR(loss="squared_epsilon_insensitive")
+    models = together(estimator, X, X[:, 0], balanced_space(100, n_subsets=M))
+    assert [model is not None for model in models] == [is_joint] * M
+
+
 def test_the_order_of_rows_does_not_matter() -> None:
     # A case, its control, and again: every fourth row, of which a start is made, is a case.
     generator, n = np.random.default_rng(1), 4 * 4096
