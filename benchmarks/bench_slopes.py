@@ -91,7 +91,7 @@ def releases(estimator: Any) -> Iterator[Size]:
         for _ in range(k):
             plain.fit(X, y)
 
-    for k in (10, 100, 1000):
+    for k in (10, 100, 1_000):
         yield k, partial(session, k), partial(floor, k)
 
 
