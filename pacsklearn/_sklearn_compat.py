@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from copy import copy
 from functools import cache, lru_cache
 from numbers import Integral
@@ -23,6 +24,7 @@ from sklearn.utils._param_validation import Interval as Interval  # noqa: PLC041
 from sklearn.utils._param_validation import InvalidParameterError, Options, make_constraint
 from sklearn.utils._param_validation import StrOptions as StrOptions  # noqa: PLC0414 - passed on
 from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
 
 
@@ -321,3 +323,11 @@ def initial_raw_prediction(booster: Any) -> Any:
     Shape (1, outputs).
     """
     return booster._raw_predict_init(np.zeros((1, booster.n_features_in_), dtype=np.float32))
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return the block in which BLAS has one thread: products of small blocks lose by more."""
+    limited: AbstractContextManager[Any] = _get_threadpool_controller().limit(
+        limits=1, user_api="blas"
+    )
+    return limited

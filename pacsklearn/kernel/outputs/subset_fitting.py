@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._sklearn_compat import one_blas_thread, safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import (
     NonDeterministicError,
@@ -222,7 +222,8 @@ def joint_models(
         host().fitted(0, m, reason)
         return JointModels([None] * m)
     run = SubsetRun(template)
-    models = list(run.value(attempt(partial(fitter.fit_all, template, X, y, space), fits=True)))
+    with one_blas_thread():
+        models = list(run.value(attempt(partial(fitter.fit_all, template, X, y, space), fits=True)))
     alone = sum(model is None for model in models)
     host().fitted(
         m - alone, alone, "their numbers, or how many there are, do not suit the joint fit"
