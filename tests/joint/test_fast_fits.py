@@ -25,7 +25,9 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace, balanced_space
 from tests.joint.together import together
@@ -377,3 +379,22 @@ def test_arrays_that_the_fit_would_not_turn_into_doubles() -> None:
         assert fitter.fit_all(Ridge(), rows, target, space) == [None] * 4
     whole = fitter.fit_all(Ridge(), (X * 10).astype(int), y, space)
     assert_same(whole[0], Ridge().fit((X * 10).astype(int)[space.rows(0)], y[space.rows(0)]))
+
+
+def test_candidates_are_fitted_together_in_one_blas_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def threads() -> set[int]:
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    fitter = type(registry().subset_fitter_for(Ridge()))
+    fit_all, seen = fitter.fit_all, []
+
+    def noted(*given: Any) -> Any:
+        seen.append(threads())
+        return fit_all(*given)
+
+    monkeypatch.setattr(fitter, "fit_all", noted)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with threadpool_limits(2, user_api="blas"):
+        PACPrivate(Ridge(), secret=Subsets(8)).fit(X, X[:, 0])
+        assert threads() == {2}
+    assert seen == [{1}]
