@@ -180,7 +180,8 @@ def _moments(rows, j, weights, belief):
         if math.isfinite(belief[i]):
             share = (rows[i, j] - mean) / reach
             square += weights[i] * share * share
-    return mean, reach * math.sqrt(square), reach
+    # Of a spread that is lost below the doubles no noise would ever be wide enough.
+    return mean, max(reach * math.sqrt(square), TINIEST_STEP), reach
 
 
 @_moments.in_numpy
@@ -191,7 +192,8 @@ def _moments_in_numpy(rows, j, weights, belief):
     gaps = column[alive] - mean
     reach = np.max(np.abs(gaps))
     share = gaps / reach
-    return mean, reach * math.sqrt(summed(weights[alive] * share * share)), reach
+    spread = reach * math.sqrt(summed(weights[alive] * share * share))
+    return mean, max(spread, TINIEST_STEP), reach
 
 
 @compiled()

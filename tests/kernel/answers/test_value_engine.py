@@ -210,3 +210,12 @@ def test_candidates_that_are_impossible_move_nothing() -> None:
     )
     for name in ("answers", "deviations", "charges", "log_belief"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(far, name))
+
+
+def test_a_spread_below_the_doubles_is_hidden_too() -> None:
+    """Unlikely candidates, and a number that is tiny beside another: noise wide enough is found."""
+    values = np.array([[[0.0, 1e150], [1e-140, 1e150], [0.0, 1e150]]])
+    belief = np.array([0.0, -301.4, -301.4])
+    told = ValueEngine().answer(values, 0, belief, 2.0**-648, np.array([0, 5]))
+    assert np.all(np.isfinite(told.answers))
+    assert np.all(told.charges <= 2.0**-648)
