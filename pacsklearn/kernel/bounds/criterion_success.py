@@ -34,7 +34,8 @@ _NARROW = 256
 _REACHED = 1 / 4
 # Successes that are added in single precision.
 _SUMMED = 256
-# Sets, of the widest spread, whose mean tells about how high the worst is.
+# Sets that tell about how high the worst is: those of the widest spread by their means; where one
+# look is all, some of all sets by the bound in closed form.
 _PROBED = 64
 # Success up to which draws have shown no set closer than the bound in closed form, which is loose
 # by what it is above a half, squared.
