@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn._sklearn_compat import neighbors_table, safe_indexing
+from pacsklearn.joint.distinct_rows import distinct_rows
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
@@ -60,16 +61,12 @@ class StackedNeighbors(BatchPredictor):
     def of(cls, models: tuple[Any, ...]) -> StackedNeighbors | None:
         if not all(_is_plain(model, models[0].classes_) for model in models):
             return None
-        places: dict[bytes, int] = {}
-        held_by = []
-        for model in models:
-            labelled = np.column_stack(neighbors_table(model))
-            held_by.append([places.setdefault(row.tobytes(), len(places)) for row in labelled])
-        table = np.frombuffer(b"".join(places)).reshape(len(places), -1)
+        labelled = (np.column_stack(neighbors_table(model)) for model in models)
+        table, held_by = distinct_rows(labelled)
         rows = np.ascontiguousarray(table[:, :-1])
-        held = np.zeros((len(places), len(models)), dtype=np.uint16)
+        held = np.zeros((len(rows), len(models)), dtype=np.uint16)
         for index, own in enumerate(held_by):
-            held[:, index] = np.bincount(own, minlength=len(places))
+            held[:, index] = np.bincount(own, minlength=len(rows))
         squares = np.einsum("ij,ij->i", rows, rows)
         return cls(models, rows, squares, table[:, -1].astype(np.intp), held)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
+from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
 from pacsklearn._sklearn_compat import kernel_width
+from pacsklearn.joint.distinct_rows import distinct_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 
@@ -26,16 +26,21 @@ _BINARY = 2
 @final
 @dataclass(frozen=True, eq=False)
 class _Machine:
-    """One fitted machine; decisions are ``weights @ kernel(vectors, rows) + intercept``.
+    """One fitted machine.
+
+    Its decision between two classes is a sum over the support vectors of one, a sum over those of
+    the other, and an intercept: with ten classes a fifth of the numbers of sums over all vectors.
 
     Parameters
     ----------
     steps : tuple of transformers
         What its rows go through first.
     vectors : ndarray of shape (n_vectors, p)
-    squares : ndarray of shape (n_vectors, 1)
-        Of the vectors' lengths.
-    weights : ndarray of shape (decisions, n_vectors)
+        One class after the other; values, and two classes, are one group.
+    edges : ndarray of int, shape (groups + 1,)
+        Where the groups begin, and the last one ends.
+    weights : ndarray of shape (others, n_vectors)
+        Of the vectors in the decisions between their class and each of the others.
     intercept : ndarray of shape (decisions, 1)
     kernel : tuple
         Name, width, origin and degree.
@@ -43,7 +48,7 @@ class _Machine:
 
     steps: tuple[Any, ...]
     vectors: Floats
-    squares: Floats
+    edges: NDArray[np.intp]
     weights: Floats
     intercept: Floats
     kernel: tuple[str, float, float, int]
@@ -51,66 +56,145 @@ class _Machine:
     @classmethod
     def of(cls, model: Any) -> _Machine:
         *steps, last = [part for _, part in model.steps] if hasattr(model, "steps") else [model]
-        vectors = np.ascontiguousarray(last.support_vectors_)
-        kernel = (last.kernel, kernel_width(last), last.coef0, last.degree)
         passed = tuple(step for step in steps if step not in (None, "passthrough"))
-        squares = np.einsum("np,np->n", vectors, vectors)[:, None]
-        return cls(passed, vectors, squares, _weights(last), last.intercept_[:, None], kernel)
+        vectors = np.ascontiguousarray(last.support_vectors_)
+        whole = type(last) is SVR or len(last.classes_) == _BINARY
+        edges = np.cumsum([0, len(vectors)] if whole else [0, *last.n_support_])
+        kernel = (last.kernel, kernel_width(last), last.coef0, last.degree)
+        weights = np.asarray(last.dual_coef_)
+        return cls(passed, vectors, edges, weights, last.intercept_[:, None], kernel)
 
-    def decide(self, X: Any) -> Floats:
-        """Return the decisions of shape (decisions, n)."""
-        for step in self.steps:
-            X = step.transform(X)
-        rows = np.asarray(X, dtype=np.float64)
-        decisions = np.empty((len(self.weights), len(rows)))
-        for start in range(0, len(rows), _ROWS):
-            part = rows[start : start + _ROWS]
-            kernel = _kernel(self.vectors @ part.T, self.squares, part, self.kernel)
-            decisions[:, start : start + _ROWS] = self.weights @ kernel
-        decisions += self.intercept
-        return decisions
+    def sums(self, kernel: Floats) -> Floats:
+        """Return the sums over each group's vectors, of shape (groups, others, n).
+
+        ``kernel`` is what :func:`_kernel` says of the vectors.
+        """
+        sums = np.empty((len(self.edges) - 1, len(self.weights), kernel.shape[1]))
+        for own, start, stop in zip(sums, self.edges[:-1], self.edges[1:], strict=True):
+            np.matmul(self.weights[:, start:stop], kernel[start:stop], out=own)
+        return sums
 
 
 @final
 class _Together:
     """All machines, one after the other, for so few rows that calls cost more than numbers."""
 
-    def __init__(self, machines: tuple[_Machine, ...]) -> None:
+    def __init__(self, machines: tuple[_Machine, ...], places: NDArray[np.intp]) -> None:
         sizes = [len(one.vectors) for one in machines]
-        self._starts = np.cumsum([0, *sizes[:-1]])
-        # Candidates share most of their support vectors: products are taken once for each row.
-        every = np.concatenate([one.vectors for one in machines])
-        self._vectors, self._place = np.unique(every, axis=0, return_inverse=True)
-        self._squares = np.concatenate([one.squares for one in machines])
+        firsts = np.cumsum([0, *sizes[:-1]])
+        edges = [first + one.edges[:-1] for first, one in zip(firsts, machines, strict=True)]
+        self._starts, self._places = np.concatenate(edges), places
         self._weights = np.concatenate([one.weights for one in machines], axis=1)
         self._intercepts = np.stack([one.intercept for one in machines])
-        self._widths = np.repeat([one.kernel[1] for one in machines], sizes)[:, None]
-        self._kernel = machines[0].kernel
+        name, _, *others = machines[0].kernel
+        self._kernel = name, np.repeat([one.kernel[1] for one in machines], sizes), *others
+        self._shape = len(machines), -1, len(self._weights), 1
 
-    def decide(self, rows: Floats) -> Floats:
-        """Return the decisions of shape (m, decisions, n)."""
-        name, _, origin, degree = self._kernel
-        products = (self._vectors @ rows.T)[self._place.ravel()]
-        kernel = _kernel(products, self._squares, rows, (name, self._widths, origin, degree))
-        # Each machine's sum ends where the next one's vectors begin.
-        parts = [np.add.reduceat(row[:, None] * kernel, self._starts) for row in self._weights]
-        return np.stack(parts, axis=1) + self._intercepts
+    def predict(self, inner: Floats, n_classes: int) -> NDArray[Any]:
+        """Return the class codes of shape (m, n)."""
+        codes = []
+        for row in inner.T:
+            kernel = _kernel(row[self._places], self._kernel)
+            sums = np.add.reduceat(self._weights * kernel, self._starts, axis=1)
+            codes.append(_decided(sums.T.reshape(self._shape), self._intercepts, n_classes))
+        return np.concatenate(codes, axis=1, dtype=np.int32)
 
 
-def _kernel(products: Floats, squares: Floats, rows: Floats, kernel: Any) -> Floats:
-    """Return kernel of support vectors with rows, from their products, which it may overwrite."""
+@final
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Machines whose rows go through the same steps, and which share most support vectors.
+
+    Parameters
+    ----------
+    machines : tuple
+    vectors : ndarray of shape (n_vectors, p)
+        Of all of them, each once: products with rows are taken once.
+    places : list of ndarray of int
+        Where each machine's own stand among them.
+    """
+
+    machines: tuple[_Machine, ...]
+    vectors: Floats
+    places: list[NDArray[np.intp]]
+
+    @classmethod
+    def of(cls, *machines: _Machine) -> _Group:
+        return cls(machines, *distinct_rows(machine.vectors for machine in machines))
+
+    @cached_property
+    def _together(self) -> _Together | None:
+        # Sums over a group end where the next one begins: none may be empty.
+        whole = all(np.diff(machine.edges).all() for machine in self.machines)
+        return _Together(self.machines, np.concatenate(self.places)) if whole else None
+
+    def predict(self, X: Any, n_classes: int) -> NDArray[Any]:
+        """Return the class codes or values of shape (m, n)."""
+        for step in self.machines[0].steps:
+            X = step.transform(X)
+        rows = np.asarray(X, dtype=np.float64)
+        # A vote needs no last digit, which sums in another order have otherwise.
+        if n_classes and len(rows) <= _FEW and self._together is not None:
+            return self._together.predict(self._inner(rows), n_classes)
+        predictions = np.empty((len(self.machines), len(rows)), np.int32 if n_classes else float)
+        for start in range(0, len(rows), _ROWS):
+            part = slice(start, start + _ROWS)
+            inner = self._inner(rows[part])
+            # Instead of fresh memory for each machine.
+            work = np.empty((max(map(len, self.places)), inner.shape[1]))
+            for own, machine, place in zip(predictions, self.machines, self.places, strict=True):
+                taken = inner.take(place, axis=0, out=work[: len(place)], mode="clip")
+                sums = machine.sums(_kernel(taken, machine.kernel))
+                own[part] = _decided(sums, machine.intercept, n_classes)
+        return predictions
+
+    def _inner(self, rows: Floats) -> Floats:
+        """Return the products of vectors and rows; for "rbf" minus their squared distances."""
+        products = self.vectors @ rows.T
+        if self.machines[0].kernel[0] == "rbf":
+            products *= 2.0
+            products -= np.einsum("np,np->n", self.vectors, self.vectors)[:, None]
+            products -= np.einsum("np,np->n", rows, rows)
+        return products
+
+
+def _kernel(inner: Floats, kernel: Any) -> Floats:
+    """Return the kernel from products or distances, which it may overwrite."""
     name, width, origin, degree = kernel
     if name == "linear":
-        return products
+        return inner
+    inner *= width
     if name == "rbf":
-        products *= 2.0
-        products -= squares
-        products -= np.einsum("np,np->n", rows, rows)
-        products *= width
-        return np.exp(products, out=products)
-    products *= width
-    products += origin
-    return np.tanh(products) if name == "sigmoid" else _power(products, degree)
+        return np.exp(inner, out=inner)
+    inner += origin
+    return np.tanh(inner) if name == "sigmoid" else _power(inner, degree)
+
+
+def _decided(sums: Floats, intercept: Floats, n_classes: int) -> NDArray[Any]:
+    """Return codes, or values, of shape (..., n) from sums of shape (..., groups, others, n)."""
+    if n_classes <= _BINARY:
+        decisions = sums[..., 0, 0, :] + intercept[..., 0, :]
+        return decisions > 0 if n_classes else decisions
+    first, second, votes = _pairs(n_classes)
+    decisions = sums[..., first, second - 1, :]
+    decisions += sums[..., second, first, :]
+    decisions += intercept
+    # One class against one: the first of those with most votes.
+    won = votes @ (decisions > 0).astype(np.float32)
+    won += np.arange(n_classes, dtype=np.float32)[:, None]
+    return won.argmax(axis=-2)
+
+
+@cache
+def _pairs(n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
+    """Return the classes of each decision, and the votes that one for the first of them moves.
+
+    Where all are for the second one, a class has a vote from each class before it.
+    """
+    first, second = np.triu_indices(n_classes, 1)
+    votes = np.zeros((n_classes, len(first)), dtype=np.float32)
+    votes[first, np.arange(len(first))], votes[second, np.arange(len(first))] = 1.0, -1.0
+    return first, second, votes
 
 
 @final
@@ -120,7 +204,8 @@ class StackedSVM(BatchPredictor):
 
     Parameters
     ----------
-    machines : tuple
+    groups : tuple
+        Machines without steps are one; others have steps of their own.
     n_classes : int
         Zero for regressors.
     """
@@ -132,7 +217,7 @@ class StackedSVM(BatchPredictor):
         "sklearn.svm.SVR",
         "sklearn.pipeline.Pipeline",
     )
-    machines: tuple[_Machine, ...] = field(repr=False)
+    groups: tuple[_Group, ...] = field(repr=False)
     n_classes: int
 
     @classmethod
@@ -142,36 +227,19 @@ class StackedSVM(BatchPredictor):
             return None
         if any(one.kernel not in _KERNELS or sparse.issparse(one.support_vectors_) for one in last):
             return None
-        if type(last[0]) is SVR:
-            return cls(tuple(map(_Machine.of, models)), 0)
-        classes = last[0].classes_
-        if any(one.break_ties or not np.array_equal(one.classes_, classes) for one in last):
+        classes = np.array([]) if type(last[0]) is SVR else last[0].classes_
+        if classes.size and any(
+            one.break_ties or not np.array_equal(one.classes_, classes) for one in last
+        ):
             return None
-        return cls(tuple(map(_Machine.of, models)), len(classes))
-
-    @cached_property
-    def _together(self) -> _Together:
-        return _Together(self.machines)
+        machines = [_Machine.of(model) for model in models]
+        if any(machine.steps for machine in machines):
+            return cls(tuple(map(_Group.of, machines)), classes.size)
+        return cls((_Group.of(*machines),), classes.size)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class codes or values of shape (m, n)."""
-        # A vote needs no last digit, which sums in another order have otherwise.
-        few = self.n_classes and X.shape[0] <= _FEW
-        if few and all(len(one.vectors) and not one.steps for one in self.machines):
-            decisions = self._together.decide(np.asarray(X, dtype=np.float64))
-        else:
-            decisions = np.stack([machine.decide(X) for machine in self.machines])
-        if not self.n_classes:
-            return decisions[:, 0]
-        if self.n_classes == _BINARY:
-            return (decisions[:, 0] > 0).astype(np.int32)
-        # One class against one: the first of those with most votes.
-        votes = np.zeros((len(decisions), self.n_classes, decisions.shape[2]), dtype=np.int32)
-        for pair, (first, second) in enumerate(combinations(range(self.n_classes), 2)):
-            won = decisions[:, pair] > 0
-            votes[:, first] += won
-            votes[:, second] += ~won
-        return votes.argmax(axis=1).astype(np.int32)
+        return np.concatenate([group.predict(X, self.n_classes) for group in self.groups])
 
 
 def _power(base: Floats, degree: int) -> Floats:
@@ -180,17 +248,3 @@ def _power(base: Floats, degree: int) -> Floats:
     for _ in range(degree):
         power *= base
     return power
-
-
-def _weights(model: Any) -> Floats:
-    """Return the coefficients of the support vectors in each decision."""
-    dual = np.asarray(model.dual_coef_)
-    if type(model) is SVR or len(model.classes_) == _BINARY:
-        return dual
-    edges = np.concatenate([[0], np.cumsum(model.n_support_)])
-    pairs = list(combinations(range(len(model.classes_)), 2))
-    weights = np.zeros((len(pairs), dual.shape[1]))
-    for row, (first, second) in zip(weights, pairs, strict=True):
-        one, other = slice(*edges[first : first + 2]), slice(*edges[second : second + 2])
-        row[one], row[other] = dual[second - 1, one], dual[first, other]
-    return weights

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -53,6 +53,18 @@ def test_labels(estimator: Any, load: Any) -> None:
         assert codes.dtype == np.int32
         for model, own in zip(models, codes, strict=True):
             assert np.array_equal(model.classes_[own], model.predict(rows))
+
+
+def test_ten_classes_of_rows_that_repeat() -> None:
+    X, y = load_digits(return_X_y=True)
+    few = np.repeat(np.arange(100), 6)
+    models = fitted(SVC(C=0.1), X[few], y[few])
+    stacked = stack(models)
+    assert isinstance(stacked, StackedSVM)
+    assert max(map(len, stacked.groups[0].places)) > len(stacked.groups[0].vectors)
+    for rows in (X, X[300:304]):
+        for model, own in zip(models, stacked.predict(rows), strict=True):
+            assert np.array_equal(own, model.predict(rows))
 
 
 @pytest.mark.parametrize(
