@@ -8,7 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.estimators.answer_kinds import LabelKind
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.statement import of_agreed_answers
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
@@ -31,17 +31,18 @@ class JointLabels:
 
     Parameters
     ----------
-    kind : LabelKind
+    kind : AnswerKind
+        Labels.
     given : ndarray of bool, shape (n, n_classes, m)
     noised : ndarray of bool, shape (n, n_classes)
     """
 
-    kind: LabelKind
+    kind: AnswerKind
     given: NDArray[np.bool_]
     noised: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, kind: LabelKind, codes: NDArray[Any]) -> Self:
+    def of(cls, kind: AnswerKind, codes: NDArray[Any]) -> Self:
         """Make the plan from what every candidate says of every query, (n, m) codes of labels."""
         given = codes[:, None, :] == np.arange(kind.width)[None, :, None]
         noised = given.any(axis=2) & ~given.all(axis=2)
@@ -68,7 +69,7 @@ class JointLabels:
 
 
 def answer_together(
-    procedure: ReleaseProcedure, models: AnsweringModels, kind: LabelKind, X: Any, target: Target
+    procedure: ReleaseProcedure, models: AnsweringModels, kind: AnswerKind, X: Any, target: Target
 ) -> tuple[Release, int]:
     """Release the labels of all queries at once, and count how many of those are contested."""
     joint = JointLabels.of(kind, kind.predictions(models, models.checked(X)))

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.estimators.answer_kinds import LabelKind, answer_kind
+from pacsklearn.estimators.answer_kinds import answer_kind
 from pacsklearn.estimators.joint_labels import answer_together
 from pacsklearn.estimators.open_fit import Opening
 from pacsklearn.estimators.released_answers import kind_of_answers
@@ -277,5 +277,4 @@ class PrivacySession(SessionReleases, StoredSession):
         target = self._procedure.check(None)
         candidates = self._fits(estimator, fit_params).of_rows(space)
         kind = answer_kind(estimator, candidates.y, "labels", None)
-        assert isinstance(kind, LabelKind)
         return answer_together(self._procedure, candidate_models(candidates), kind, X, target)

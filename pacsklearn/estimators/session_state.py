@@ -14,7 +14,6 @@ from pacsklearn.estimators.stored_answers import ResponderState
 from pacsklearn.exceptions import LedgerError, SessionRolledBackError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
-from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
@@ -157,12 +156,11 @@ def session_state(
     account, terms = procedure.account, procedure.terms
     shared = shared_ledger(account.shared, account.own, account.session)
     models, remembered = responders.export()
-    sampler = procedure.secret.sampler
     return SessionState(
         X=X,
         y=y,
         space=terms.space.listed(),
-        generator=sampler.generator if isinstance(sampler, SeededSampler) else None,
+        generator=procedure.secret.sampler.generator,
         drawn=procedure.secret.export(),
         ceiling=account.own.ceiling,
         events=account.own.events,

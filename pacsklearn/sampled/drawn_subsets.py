@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_rate
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.joint_law import JointLaw
-from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
+from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.function_values import FunctionValues
 from pacsklearn.kernel.secret.packed_subsets import distinct_subsets
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -235,7 +235,7 @@ class DrawnSubsets(Space):
 
     def draw(self, sampler: Sampler) -> Members:
         """Return a fresh subset from the secret stream; secret material."""
-        if isinstance(sampler, SeededSampler):
+        if sampler.generator is not None:
             return self._drawn(sampler.generator)
         # 64 bits a unit: equal keys, which would favour some subset, are as good as impossible.
         keys = np.frombuffer(secrets.token_bytes(8 * self.n_units), dtype=np.uint64)

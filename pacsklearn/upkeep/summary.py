@@ -34,4 +34,4 @@ def ledger_summary(ledger: SharedLedger) -> dict[str, Any]:
             "events": [event.to_dict() for event in book.events("")],
         }
 
-    return ledger.look(look)
+    return ledger.store.read(look)

@@ -58,11 +58,11 @@ def test_rows_outside_are_no_rows_of_the_candidate(cancer: Any) -> None:
     few, every = outside_rows(candidates, SEED, 50), outside_rows(candidates, SEED)
     numbered = replace(candidates, X=np.arange(len(cancer[1]))[:, None])
     for index in range(16):
-        rows = outside_rows(numbered, SEED, 50)(index)[0].ravel()
+        rows = outside_rows(numbered, SEED, 50).rows_of(index)[0].ravel()
         assert rows.size == 50
         assert not np.isin(rows, candidates.space.rows(index)).any()
-        assert np.array_equal(few(index)[0], cancer[0][rows])
-        assert len(every(index)[1]) == len(cancer[1]) - candidates.space.rows(index).size
+        assert np.array_equal(few.rows_of(index)[0], cancer[0][rows])
+        assert len(every.rows_of(index)[1]) == len(cancer[1]) - candidates.space.rows(index).size
 
 
 def test_a_simulated_release_is_the_noised_candidate_by_hand(cancer: Any) -> None:
@@ -76,7 +76,7 @@ def test_a_simulated_release_is_the_noised_candidate_by_hand(cancer: Any) -> Non
     for index, found in zip(simulated.candidates, simulated.at(law), strict=True):
         drawn = np.rint(noise.normal(0, LATTICE_SCALE, law.dimension))
         vector = law.origin + ((law.centres[index] + drawn) * law.step) @ law.axes
-        assert found == accuracy(plan.outputs.decode(vector), *held_out(index))
+        assert found == accuracy(plan.outputs.decode(vector), *held_out.rows_of(index))
 
 
 @pytest.mark.statistical
@@ -256,14 +256,14 @@ def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch
     ]
     assert len(calls) == len(set(simulated.candidates))
     by_hand = [
-        accuracy(plan.outputs.decode(plan.outputs.vectors[i]), *held_out(i))
+        accuracy(plan.outputs.decode(plan.outputs.vectors[i]), *held_out.rows_of(i))
         for i in simulated.candidates
     ]
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(found, [by_hand, by_hand])
     # Another encoder's rows are its own.
     other = SchemaEncoder(schema.with_column("a", high=2)).fit(frame)
-    rows = held_out(0)[0]
+    rows = held_out.rows_of(0)[0]
     held_out.encoded.look_up(make_pipeline(other), plan.outputs.form.canonicalizer, rows)
     np.testing.assert_array_equal(other.transform(rows), transform(other, rows))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Self, TypeVar, final
+from typing import Self, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import LedgerMismatchError
@@ -14,9 +13,7 @@ from pacsklearn.kernel.ledger.event import ledger_text
 from pacsklearn.kernel.ledger.founding import stored_founding, write_founding
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
-from pacsklearn.kernel.ledger.store import LogBook, LogStore
-
-T = TypeVar("T")
+from pacsklearn.kernel.ledger.store import LogStore
 
 
 @final
@@ -177,8 +174,4 @@ class SharedLedger(Ledger):
         Keep it outside the database: ``verify_ledger`` finds rows that were changed, only a
         position finds a database that was put back to an earlier state.
         """
-        return self.look(lambda book: book.fold.position)
-
-    def look(self, question: Callable[[LogBook], T]) -> T:
-        """Return the answer of a question to the rows, verified, as of one moment."""
-        return self._store.read(question)
+        return self._store.read(lambda book: book.fold.position)

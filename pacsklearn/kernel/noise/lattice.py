@@ -189,6 +189,8 @@ class ClosedFormBackend(NoiseBackend):
 
     Attributes
     ----------
+    bound : callable
+        Nats that integers reveal at most: ``bound(centres, weights, scale)``.
     proof : str
         Why the bound holds.
     """
@@ -199,12 +201,8 @@ class ClosedFormBackend(NoiseBackend):
     def variances(self, signal: Floats, budget: float) -> Floats:
         """Return noise variances for outputs of variances ``signal``; both of shape (k,)."""
 
-    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
-        """Return the nats that integers around these centres reveal at most, at a scale of noise.
-
-        The linear bound, which holds under any noise, where a backend has no tighter one.
-        """
-        return linear_bound(centres, weights, scale)
+    # It holds under any noise: for backends that have no tighter one.
+    bound = staticmethod(linear_bound)
 
     @final
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
@@ -249,9 +247,8 @@ class LogdetBackend(ClosedFormBackend):
     description = "least noise under the log-determinant bound; the default"
     proof = "Gaussian bound: log-determinant of signal plus noise over noise"
 
+    bound = staticmethod(logdet_bound)
+
     def variances(self, signal: Floats, budget: float) -> Floats:
         # residual-pac, Proposition 2: least trace under the log-determinant bound.
         return logdet_allocation(signal, budget)
-
-    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
-        return logdet_bound(centres, weights, scale)

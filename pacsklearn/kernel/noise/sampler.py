@@ -24,6 +24,7 @@ class Sampler(ABC):
     """Source of the secret stream: the candidate drawn, and integer noise. Coordinator only."""
 
     is_secure: bool
+    generator: np.random.Generator | None = None
 
     @abstractmethod
     def index(self, weights: NDArray[np.float64]) -> int:
@@ -69,6 +70,7 @@ class SeededSampler(Sampler):
     """Reproducible noise for tests and the curator's own curves. Never for a release."""
 
     is_secure = False
+    generator: np.random.Generator
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator

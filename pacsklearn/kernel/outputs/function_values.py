@@ -39,10 +39,6 @@ class FunctionValues(NamedTuple):
     shape: tuple[int, ...]
     supported: Callable[[Floats, Floats], Any] = Support
 
-    def support(self, belief: Floats) -> Any:
-        """Return the vectors under a belief."""
-        return self.supported(self.vectors, belief)
-
     def restore(self, vector: Floats) -> Any:
         """Return the vector of length d in the shape of the function's values."""
         return float(vector[0]) if self.shape == () else vector.reshape(self.shape)

@@ -103,7 +103,8 @@ class FunctionPlan(Plan):
     def calibrate(self, belief: Floats) -> NoiseLaw:
         """Return the law under a belief."""
         with stage("calibration"):
-            return self.backend.calibrate(self.values.support(belief), self.target, self.cost)
+            support = self.values.supported(self.values.vectors, belief)
+            return self.backend.calibrate(support, self.target, self.cost)
 
     @property
     def n_outputs(self) -> int:

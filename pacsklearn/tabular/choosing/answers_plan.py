@@ -144,7 +144,7 @@ def _verdict(
     reference = reference_of(
         constant,
         lambda model, X, y: answers_score(kind, y, model.predict(X)),
-        held_out,
+        held_out.rows_of,
         simulated.candidates,
     )
     scoring = "R²" if kind.answers == "values" else "accuracy"

@@ -324,8 +324,7 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     True
     """
 
-    def _listed(self, schema: Schema | None, n_features: int) -> list[Any]:
-        return classifier_families(schema, n_features)
+    _listed = staticmethod(classifier_families)
 
     def _check_prior(self) -> None:
         if not isinstance(self.prior, Constant | None):
@@ -370,8 +369,7 @@ class AutoPrivateRegressor(JudgedByBudget, RegressorMixin, _AutoPrivate):
         As for :class:`AutoPrivateClassifier`.
     """
 
-    def _listed(self, schema: Schema | None, n_features: int) -> list[Any]:
-        return regressor_families(schema, n_features)
+    _listed = staticmethod(regressor_families)
 
     def _check_prior(self) -> None:
         if not isinstance(self.prior, Prior):

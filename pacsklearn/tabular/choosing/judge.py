@@ -115,7 +115,7 @@ class Judge:
         """Return the score of the constant in the draws of an option's utility."""
         scorer = self._scorer(plan, 1.0)
         draws = self.simulated(plan, len(utility.scores), seed, scorer).candidates
-        return reference_of(self.constant(plan), scorer, self._held_out, draws)
+        return reference_of(self.constant(plan), scorer, self._held_out.rows_of, draws)
 
     def constant(self, plan: ParameterPlan) -> Any:
         """Return the public constant in the place of a plan's release; None where there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from numbers import Real
 from typing import Any, final
@@ -38,6 +38,7 @@ SEED = 0
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
     """Rows and targets that a release of some candidate is scored on, by the candidate's number.
 
@@ -45,18 +46,11 @@ class HeldOut:
     ----------
     rows_of : callable
         The same objects whenever it is asked for the same candidate.
-
-    Attributes
-    ----------
     encoded : EncodedRows
     """
 
-    def __init__(self, rows_of: Callable[[int], tuple[Any, Any]]) -> None:
-        self._rows_of = rows_of
-        self.encoded = EncodedRows()
-
-    def __call__(self, index: int) -> tuple[Any, Any]:
-        return self._rows_of(index)
+    rows_of: Callable[[int], tuple[Any, Any]]
+    encoded: EncodedRows = field(default_factory=EncodedRows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +145,7 @@ class SimulatedReleases(Simulation):
         return self._scored_model(model, model, index)
 
     def _scored_model(self, model: Any, plain: Any, index: int) -> Any:
-        X, y = self.held_out(index)
+        X, y = self.held_out.rows_of(index)
         self.held_out.encoded.look_up(plain, self.outputs.form.canonicalizer, X)
         return self.scorer(model, X, y)
 

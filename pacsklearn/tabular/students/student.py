@@ -150,7 +150,6 @@ class Student(AnsweringKind):
             target = procedure.check(None)
             teacher = fit.candidates(self.answering(fit.estimator))
             kind = answer_kind(teacher.estimator, teacher.y, "labels", None)
-            assert isinstance(kind, LabelKind)
             release, contested = answer_together(
                 procedure, candidate_models(teacher), kind, rows, target
             )

@@ -13,7 +13,6 @@ from sklearn.metrics import check_scoring
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
-from pacsklearn.estimators.answer_kinds import LabelKind
 from pacsklearn.estimators.joint_labels import JointLabels
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.kernel.answers.responder import Answers
@@ -136,7 +135,7 @@ class StudentAdvice(Advice):
 
         def score(answers: Answers, index: int) -> float:
             fitted, _ = learned(choose, rows, answers, labels, kind.alpha)
-            return scored(fitted, *held_out(index))
+            return scored(fitted, *held_out.rows_of(index))
 
         answers = attempt(lambda: labels.predictions(models, models.checked(rows)), "predict")
         predictions = SubsetRun(candidates.estimator).value(answers)
@@ -155,7 +154,6 @@ class StudentAdvice(Advice):
             ]
             promise = promise_of_nats(budget, space)
         else:
-            assert isinstance(labels, LabelKind)
             joint = JointLabels.of(labels, predictions)
             simulated = SimulatedJointLabels(teacher, space, joint, score, **how)
             n_contested, belief = joint.n_contested, opening_belief(space.weights)
@@ -169,7 +167,7 @@ class StudentAdvice(Advice):
         verdict = Verdict(
             LOG_SCORE if by_log else scoring_name(scoring, student),
             (Utility(title, tuple(scores.tolist())),),
-            reference_of(constant, scored, held_out, simulated.candidates),
+            reference_of(constant, scored, held_out.rows_of, simulated.candidates),
         )
         poor = f"It is not sure to beat the public constant. {_HELP}"
         return FitPlan(

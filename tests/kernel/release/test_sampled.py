@@ -174,7 +174,7 @@ def test_the_vector_is_that_of_the_secret_s_own_value(shape: tuple[int, ...]) ->
     space = SamplerSpace(sample, SampledSubsets(4, 4), 0)
     values = space.outputs(Evaluations(function, None, None))
     later = iter(range(3))
-    support = values.support(np.ones(1))
+    support = values.supported(values.vectors, np.ones(1))
     assert values.vectors.shape == (4, value.size)
     assert support.certificate.shape == (4, value.size)
     found = [support.vector(number) for number in range(3)]
