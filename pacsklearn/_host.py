@@ -42,10 +42,10 @@ class Surroundings(Host):
     def rehearse(self, value: Any, guarantee: Callable[[], Guarantee]) -> None:
         rehearse(value, lambda: self.marked(value, guarantee()))
 
-    def laid_out(self, *words: Any, html: bool = False) -> str:
-        from pacsklearn._statement_layout import as_html, as_text
+    def laid_out(self, guarantee: Guarantee, form: str) -> str:
+        from pacsklearn._statement_layout import laid_out
 
-        return (as_html if html else as_text)(*words)
+        return laid_out(guarantee, form)
 
     def plugins(self, find_entry_points: Any = None) -> Plugins:
         from pacsklearn._discovery import Plugins

@@ -1,12 +1,30 @@
-"""How the words of a guarantee are laid out, as text and as HTML."""
+"""The words of a guarantee beside its promise, laid out as text and as HTML."""
 
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 from collections.abc import Iterable
+from functools import singledispatch
 
-from pacsklearn.kernel.guarantee.statement_rendering import Rows
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
+from pacsklearn.kernel.secret.stated_secret import PACSecret
+
+_KNOWLEDGE = (("knowing k of them", "others'"), ("k against the worst", "that unit's"))
+
+
+def laid_out(guarantee: Guarantee, form: str) -> str:
+    """Return a guarantee as ``"text"`` or ``"html"``, or the ``"summary"`` of its figures."""
+    title, promise = guarantee.title, guarantee.promise
+    if form == "summary":
+        return as_text(title, promise, _figure_rows(guarantee), ())
+    layout = as_html if form == "html" else as_text
+    return layout(title, promise, statement_rows(guarantee), guarantee.not_covered)
 
 
 def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
@@ -44,3 +62,108 @@ def as_html(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) ->
         f"<table>{shown}</table>"
         f"<details><summary>What is not covered</summary><ul>{limits}</ul></details></div>"
     )
+
+
+def statement_rows(guarantee: Guarantee) -> Rows:
+    """Return names of facts that a guarantee states, and what it states of them."""
+    about, why = rows_of_kind(guarantee)
+    software = (f"{p.name} ({p.distribution} {p.version})" for p in guarantee.provenance)
+    return [
+        *about,
+        ("noise", guarantee.noise),
+        ("bound", guarantee.bound),
+        *why,
+        ("released with noise", ", ".join(guarantee.released) or "nothing"),
+        ("public as it is", ", ".join(guarantee.public) or "nothing"),
+        ("sources", "; ".join(guarantee.sources)),
+        ("software", ", ".join(software)),
+    ]
+
+
+@singledispatch
+def rows_of_kind(guarantee: Guarantee) -> tuple[Rows, Rows]:
+    """Return the rows on what was spent and on the secret, and those that explain the bound.
+
+    A kind of guarantee that registers none has those of its figures.
+    """
+    return [*_figure_rows(guarantee), *guarantee.details], ()
+
+
+def _figure_rows(guarantee: Guarantee) -> Rows:
+    return [(figure.name, str(figure)) for figure in guarantee.figures]
+
+
+@rows_of_kind.register
+def _pac_rows(guarantee: PACGuarantee) -> tuple[Rows, Rows]:
+    secret, epsilon = guarantee.secret, dp_epsilon(guarantee.posterior_membership)
+    same = "no finite epsilon" if epsilon == math.inf else f"{rounded_up(epsilon)}-DP"
+    about = [
+        *_spending(guarantee),
+        *guarantee.details,
+        (secret.even, f"{same} (a comparison, not a claim of DP)"),
+        *secret.rows(guarantee.bounds),
+        *knowledge_rows(secret, guarantee.information),
+        *_certificate(guarantee),
+        ("unit of privacy", secret.unit),
+    ]
+    return about, ()
+
+
+def knowledge_rows(secret: PACSecret, information: float) -> Rows:
+    """Return the rows on adversaries who know some memberships."""
+    cells = [secret.knowing(k, information) for k in range(1, len(secret.known))]
+    lines = []
+    for which, (name, whose) in enumerate(_KNOWLEDGE):
+        shown = "; ".join(
+            f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
+            for k, cell in enumerate(cells, start=1)
+        )
+        if shown:
+            lines.append((name, f"{whose} membership, guessed blindly and at most: {shown}"))
+    worst = max(secret.known_errors, default=0.0)
+    if lines and worst:
+        name, shown = lines[0]
+        estimated = f"(standard errors of at most {percent_up(worst)} %; the bounds allow three)"
+        lines[0] = (name, f"{shown} {estimated}")
+    return lines
+
+
+def _spending(guarantee: PACGuarantee) -> Rows:
+    remaining = guarantee.remaining_entropy
+    left = (
+        []
+        if remaining is None
+        else [("remains unknown", f"at least {remaining:.6g} nats of the secret")]
+    )
+    if guarantee.criterion is None:
+        unit = guarantee.unit
+        spent = f"{guarantee.spent:.6g} of {guarantee.budget:.6g} {unit} of mutual information"
+        if guarantee.metered is not None:
+            left.append(("charged so far", f"{guarantee.metered:.6g} {unit}"))
+        return [("spent", spent), *left]
+    spent = (
+        f"at most {percent_up(guarantee.spent)} %, the cap being {percent_up(guarantee.budget)} %; "
+        f"criterion {guarantee.criterion}"
+    )
+    return [
+        ("success", spent),
+        ("mutual information", f"at most {guarantee.information:.6g} nats"),
+        *left,
+    ]
+
+
+def _certificate(guarantee: PACGuarantee) -> Rows:
+    if guarantee.certified_membership is None:
+        return []
+    certified, implied = guarantee.certified_membership, guarantee.posterior_membership
+    by = "the cap" if guarantee.capped == MEMBERSHIP_AIM else "the information"
+    sure = f"at confidence {guarantee.certified_confidence:.8g}"
+    if certified < implied:
+        figure = f"certified at most {percent_up(certified)} % {sure}"
+        return [("membership", f"{figure}; implied by {by} {percent_up(implied)} %")]
+    if guarantee.capped == MEMBERSHIP_AIM:
+        # The cap was certified when the noise was made; a second look has a larger margin.
+        return []
+    # Both hold: the smaller is promised, the other has a margin that the smaller has not.
+    second = f"computed again from draws, with their margin, at most {percent_up(certified)} %"
+    return [("membership", f"at most {percent_up(implied)} %, by {by}; {second} {sure}")]

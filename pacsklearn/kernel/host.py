@@ -6,7 +6,7 @@ Bars, clocks, configuration, lines and tables, and what is installed in which ve
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -53,16 +53,8 @@ class Host(ABC):
         """Rehearse what will leave on public numbers, before it is charged; an error refuses it."""
 
     @abstractmethod
-    def laid_out(
-        self,
-        title: str,
-        promise: str,
-        rows: Iterable[tuple[str, str]],
-        not_covered: Iterable[str],
-        *,
-        html: bool = False,
-    ) -> str:
-        """Lay out the words of a guarantee, for a terminal or for a notebook."""
+    def laid_out(self, guarantee: Guarantee, form: str) -> str:
+        """Lay out the words of a guarantee: "text" or "html", or a "summary" on one screen."""
 
     @abstractmethod
     def plugins(self, find_entry_points: Any = None) -> Source:

@@ -112,5 +112,4 @@ class DrawnRows(RowsSecret):
                 ),
             ),
             ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
-            *self._knowledge(bounds.information),
         ]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pacsklearn import Guarantee, PrivacySession
+from pacsklearn._statement_layout import knowledge_rows
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.secret.secret_rows import SecretRows
-from pacsklearn.kernel.secret.stated_secret import Bounds
 from pacsklearn.sampled.sampled_secret import SampledSecret
 
 
@@ -61,5 +61,5 @@ def test_bounds_from_estimates_allow_for_their_standard_errors() -> None:
     assert known.error == 0.002
     assert known.bound == posterior_success(0.25, 0.546)
     assert known.worst_bound == posterior_success(0.25, 0.55)
-    text = dict(secret.rows(Bounds(0.25, 0.84, 0.13)))["knowing k of them"]
+    text = dict(knowledge_rows(secret, 0.25))["knowing k of them"]
     assert "standard errors of at most 0.20 %; the bounds allow three" in text

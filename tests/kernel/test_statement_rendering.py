@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pacsklearn._statement_layout import as_html, as_text
+from pacsklearn import Guarantee, PrivacySession
+from pacsklearn._statement_layout import as_html, as_text, rows_of_kind
 from pacsklearn.audit.html_table import html_table
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up, rounded_up
 
@@ -97,3 +98,12 @@ def test_tables_hold_texts_and_no_markup_of_theirs() -> None:
         "<td style='color:red'>x</td></tr>",
         "<td style='color:red'>y</td></tr></table>",
     ]
+
+
+def test_a_kind_without_rows_of_its_own_states_its_figures() -> None:
+    with PrivacySession.over(range(4), budget=1 / 2) as session:
+        guarantee = session.guarantee_
+    about, why = rows_of_kind.dispatch(Guarantee)(guarantee)
+    assert about == [(figure.name, str(figure)) for figure in guarantee.figures]
+    assert all(name in guarantee.summary for name, _ in about)
+    assert why == ()

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.figure import Figure
-from pacsklearn.kernel.guarantee.statement_rendering import Rows
 from pacsklearn.kernel.guarantee.status import Reliance, Status
 from pacsklearn.kernel.host import host
 from pacsklearn.kernel.ledger.event import Provenance
@@ -128,8 +127,7 @@ class Guarantee(ABC):
     @property
     def summary(self) -> str:
         """Promise and figures on one screen; ``str()`` has all that is stated."""
-        rows = [(figure.name, str(figure)) for figure in self.figures]
-        return host().laid_out(self._title, self.promise, rows, ())
+        return host().laid_out(self, "summary")
 
     @abstractmethod
     def _sentences(self) -> str:
@@ -139,39 +137,17 @@ class Guarantee(ABC):
     def _reliance(self) -> Status:
         """Return the status of what nothing but its figures speaks against."""
 
-    @abstractmethod
-    def _figures(self) -> Rows:
-        """Return the rows of the text on what was spent, and on the secret."""
-
-    def _accounts(self) -> Rows:
-        """Return the rows of the text that explain the bound."""
-        return ()
-
-    def _rows(self) -> Rows:
-        return [
-            *self._figures(),
-            ("noise", self.noise),
-            ("bound", self.bound),
-            *self._accounts(),
-            ("released with noise", ", ".join(self.released) or "nothing"),
-            ("public as it is", ", ".join(self.public) or "nothing"),
-            ("sources", "; ".join(self.sources)),
-            (
-                "software",
-                ", ".join(f"{p.name} ({p.distribution} {p.version})" for p in self.provenance),
-            ),
-        ]
-
     @property
-    def _title(self) -> str:
+    def title(self) -> str:
+        """Kind of the promise, its status, and what must be read before it."""
         caveat = f"; {self.headline}" if self.headline else ""
         return f"{self.name} guarantee: {self.status}{caveat}"
 
     def __str__(self) -> str:
-        return host().laid_out(self._title, self.promise, self._rows(), self.not_covered)
+        return host().laid_out(self, "text")
 
     def _repr_html_(self) -> str:
-        return host().laid_out(self._title, self.promise, self._rows(), self.not_covered, html=True)
+        return host().laid_out(self, "html")
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary with the derived bounds added, for JSON."""

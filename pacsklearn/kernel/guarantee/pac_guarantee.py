@@ -12,7 +12,7 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.kernel.guarantee.figure import Figure, confidence_figure
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
 from pacsklearn.kernel.secret.stated_secret import Bounds, KnownRows, PACSecret
 
@@ -231,7 +231,7 @@ class PACGuarantee(Guarantee):
         """Stated attacks against which every bound there is, implied or certified, is empty."""
         return tuple(
             attack.aim
-            for attack in self.secret.attacks(self._bounds)
+            for attack in self.secret.attacks(self.bounds)
             if attack.blind < EMPTY_SUCCESS <= min(attack.bound, self._certified(attack.aim) or 1.0)
         )
 
@@ -245,7 +245,7 @@ class PACGuarantee(Guarantee):
         """
         # An implied figure is empty from .69 nats on at even odds, long before everything is told:
         # only where no attack at all has a bound, or one is computed to succeed, is it refused.
-        attacks = [aim for aim, _, _ in self.secret.attacks(self._bounds)]
+        attacks = [aim for aim, _, _ in self.secret.attacks(self.bounds)]
         hopeless = self.uncovered
         return hopeless == tuple(attacks) or any(self._certified(aim) for aim in hopeless)
 
@@ -285,62 +285,13 @@ class PACGuarantee(Guarantee):
         if self.success < self.posterior_membership:
             these = "this very release" if self.n_releases == 1 else "these very releases together"
             certified = f"Certified for {these}: at most {percent_up(self.success)} %."
-        sentences = (self.secret.promise(seen, self._bounds), certified, self.secret.exceptions)
+        sentences = (self.secret.promise(seen, self.bounds), certified, self.secret.exceptions)
         return " ".join(filter(None, sentences))
 
     @property
-    def _bounds(self) -> Bounds:
+    def bounds(self) -> Bounds:
+        """Most that any adversary reaches after the release, as the secret's words state it."""
         return Bounds(self.information, self.posterior_membership, self.posterior_identification)
-
-    def _figures(self) -> Rows:
-        epsilon = dp_epsilon(self.posterior_membership)
-        same = "no finite epsilon" if epsilon == math.inf else f"{rounded_up(epsilon)}-DP"
-        return [
-            *self._spending(),
-            *self.details,
-            (self.secret.even, f"{same} (a comparison, not a claim of DP)"),
-            *self.secret.rows(self._bounds),
-            *self._certificate(),
-            ("unit of privacy", self.secret.unit),
-        ]
-
-    def _spending(self) -> Rows:
-        remaining = self.remaining_entropy
-        left = (
-            []
-            if remaining is None
-            else [("remains unknown", f"at least {remaining:.6g} nats of the secret")]
-        )
-        if self.criterion is None:
-            spent = f"{self.spent:.6g} of {self.budget:.6g} {self.unit} of mutual information"
-            if self.metered is not None:
-                left.append(("charged so far", f"{self.metered:.6g} {self.unit}"))
-            return [("spent", spent), *left]
-        spent = (
-            f"at most {percent_up(self.spent)} %, the cap being {percent_up(self.budget)} %; "
-            f"criterion {self.criterion}"
-        )
-        return [
-            ("success", spent),
-            ("mutual information", f"at most {self.information:.6g} nats"),
-            *left,
-        ]
-
-    def _certificate(self) -> Rows:
-        if self.certified_membership is None:
-            return []
-        certified, implied = self.certified_membership, self.posterior_membership
-        by = "the cap" if self.capped == MEMBERSHIP_AIM else "the information"
-        sure = f"at confidence {self.certified_confidence:.8g}"
-        if certified < implied:
-            figure = f"certified at most {percent_up(certified)} % {sure}"
-            return [("membership", f"{figure}; implied by {by} {percent_up(implied)} %")]
-        if self.capped == MEMBERSHIP_AIM:
-            # The cap was certified when the noise was made; a second look has a larger margin.
-            return []
-        # Both hold: the smaller is promised, the other has a margin that the smaller has not.
-        second = f"computed again from draws, with their margin, at most {percent_up(certified)} %"
-        return [("membership", f"at most {percent_up(implied)} %, by {by}; {second} {sure}")]
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary with the derived bounds added, for JSON."""

@@ -15,9 +15,6 @@ from pacsklearn.kernel.secret.stated_secret import (
     StatedAttack,
 )
 
-_KNOWLEDGE = (("knowing k of them", "others'"), ("k against the worst", "that unit's"))
-
-
 SINGLE_ROWS: Final = (
     "Single outcomes: success is averaged over the secret and the noise; one particular "
     "release may tell more about one particular row than the average does."
@@ -73,26 +70,6 @@ class RowsSecret(PACSecret):
             StatedAttack(MEMBERSHIP_AIM, self.prior_membership, bounds.membership),
             StatedAttack(NAMING_AIM, self.prior_identification, bounds.naming),
         )
-
-    def _knowledge(self, information: float) -> Rows:
-        """Return rows of the text on adversaries who know some memberships."""
-        cells = [self.knowing(k, information) for k in range(1, len(self.known))]
-        lines = []
-        for which, (name, whose) in enumerate(_KNOWLEDGE):
-            shown = "; ".join(
-                f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
-                for k, cell in enumerate(cells, start=1)
-            )
-            if shown:
-                lines.append((name, f"{whose} membership, guessed blindly and at most: {shown}"))
-        worst = max(self.known_errors, default=0.0)
-        if lines and worst:
-            name, shown = lines[0]
-            estimated = (
-                f"(standard errors of at most {percent_up(worst)} %; the bounds allow three)"
-            )
-            lines[0] = (name, f"{shown} {estimated}")
-        return lines
 
     @property
     def _unit(self) -> str:
@@ -196,9 +173,8 @@ class SecretRows(RowsSecret):
             if self.is_listed
             else "drawn in secret; every figure is that of an adversary who knows it"
         )
-        lines = [
+        return [
             ("secret", f"1 of {self.n_candidates} subsets ({self.entropy:.4g} nats); {inclusion}"),
             ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
             ("list of subsets", f"{self.dealt}; {listed}" if self.dealt else listed),
         ]
-        return [*lines, *self._knowledge(bounds.information)]

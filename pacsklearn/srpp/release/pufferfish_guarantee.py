@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from pacsklearn._statement_layout import rows_of_kind
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.figure import Figure, confidence_figure
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -212,66 +213,6 @@ class PufferfishGuarantee(Guarantee):
             f"{percent_up(success.secret)} % ({percent_up(success.secret_blind)} % blindly){limit}."
         )
 
-    def _attacks(self) -> Rows:
-        """Return the rows of the text on the success of the best attack."""
-        success = self.success
-        if success is None:
-            return []
-        sure = "" if success.confidence == 1 else f", at confidence {success.confidence:.8g}"
-        limit = f" ({_OF_THESE})" if self.secret.holds_for else ""
-
-        def line(whole: float, one_slice: float, blind: float) -> str:
-            return (
-                f"at most {percent_up(whole)} % from the whole release, {percent_up(one_slice)} % "
-                f"from one random slice and its direction, {percent_up(blind)} % blindly; over the "
-                f"listed worlds{limit}{sure}"
-            )
-
-        return [
-            ("telling a pair apart", line(success.pair, success.pair_slice, 0.5)),
-            (
-                "naming the secret",
-                line(success.secret, success.secret_slice, success.secret_blind),
-            ),
-        ]
-
-    def _figures(self) -> Rows:
-        costs, drawn = self.costs, self.secret.holds_for
-        exact = costs.full_is_exact or drawn
-        upper = "" if exact else " (distance bounded from above)"
-
-        def both(view: str) -> str:
-            cost, epsilon = costs.of(view), float(getattr(costs, f"{view}_epsilon"))
-            best = "" if drawn else " at the best order"
-            return (
-                f"({costs.order:g}, {rounded_up(cost, 4)}); "
-                f"({rounded_up(epsilon, 3)}, {costs.delta:g}){best}"
-            )
-
-        return [
-            (
-                "spent",
-                (
-                    f"{rounded_up(self.spent, 6)} of {self.budget:.6g} nats of Renyi divergence "
-                    f"of order {costs.order:g}, {_SENSES[self.aggregation]}"
-                ),
-            ),
-            *self._attacks(),
-            ("average over slices", both("average")),
-            ("joint over slices", both("joint")),
-            ("full view", both("full") + upper),
-            ("worst slice", f"({costs.order:g}, {rounded_up(costs.worst_slice, 4)})"),
-            ("slices", self.slices),
-            *self.facts,
-        ]
-
-    def _accounts(self) -> Rows:
-        return [
-            *(("assumed", text) for text in self.assumptions),
-            *self.details,
-            ("ledger", f"{self.charged:.6g} in {self.n_releases} release(s), unit {self.unit}"),
-        ]
-
     @classmethod
     def _read(cls, facts: dict[str, Any]) -> dict[str, Any]:
         success = facts.get("success")
@@ -279,3 +220,65 @@ class PufferfishGuarantee(Guarantee):
             "costs": RenyiCosts(**facts["costs"]),
             "success": None if success is None else BayesSuccess(**success),
         }
+
+
+def _attacks(guarantee: PufferfishGuarantee) -> Rows:
+    """Return the rows of the text on the success of the best attack."""
+    success = guarantee.success
+    if success is None:
+        return []
+    sure = "" if success.confidence == 1 else f", at confidence {success.confidence:.8g}"
+    limit = f" ({_OF_THESE})" if guarantee.secret.holds_for else ""
+
+    def line(whole: float, one_slice: float, blind: float) -> str:
+        return (
+            f"at most {percent_up(whole)} % from the whole release, {percent_up(one_slice)} % "
+            f"from one random slice and its direction, {percent_up(blind)} % blindly; over the "
+            f"listed worlds{limit}{sure}"
+        )
+
+    return [
+        ("telling a pair apart", line(success.pair, success.pair_slice, 0.5)),
+        (
+            "naming the secret",
+            line(success.secret, success.secret_slice, success.secret_blind),
+        ),
+    ]
+
+
+@rows_of_kind.register
+def _pufferfish_rows(guarantee: PufferfishGuarantee) -> tuple[Rows, Rows]:
+    costs, drawn = guarantee.costs, guarantee.secret.holds_for
+    exact = costs.full_is_exact or drawn
+    upper = "" if exact else " (distance bounded from above)"
+
+    def both(view: str) -> str:
+        cost, epsilon = costs.of(view), float(getattr(costs, f"{view}_epsilon"))
+        best = "" if drawn else " at the best order"
+        return (
+            f"({costs.order:g}, {rounded_up(cost, 4)}); "
+            f"({rounded_up(epsilon, 3)}, {costs.delta:g}){best}"
+        )
+
+    spent = (
+        f"{rounded_up(guarantee.spent, 6)} of {guarantee.budget:.6g} nats of Renyi divergence of "
+        f"order {costs.order:g}, {_SENSES[guarantee.aggregation]}"
+    )
+    charged = f"{guarantee.charged:.6g} in {guarantee.n_releases} release(s)"
+    about = [
+        ("spent", spent),
+        *_attacks(guarantee),
+        ("average over slices", both("average")),
+        ("joint over slices", both("joint")),
+        ("full view", both("full") + upper),
+        ("worst slice", f"({costs.order:g}, {rounded_up(costs.worst_slice, 4)})"),
+        ("slices", guarantee.slices),
+        *guarantee.facts,
+    ]
+
+    why = [
+        *(("assumed", text) for text in guarantee.assumptions),
+        *guarantee.details,
+        ("ledger", f"{charged}, unit {guarantee.unit}"),
+    ]
+    return about, why
