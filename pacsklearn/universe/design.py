@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._fit_report import stage
+from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
@@ -209,15 +210,16 @@ class Design:
         n_rows = X.shape[0]
         strata = self.strata(n_rows, y, classifies=classifies)
         hidden = isinstance(self.seed, SubsetSeed)
-        space = balanced_space(
-            n_rows,
-            n_subsets=self.n_subsets,
-            rate=self.rate,
-            strata=strata,
-            groups=self.groups,
-            deal=self._deal(X, y if strata is None else None),
-            seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
-        )
+        with one_blas_thread():
+            space = balanced_space(
+                n_rows,
+                n_subsets=self.n_subsets,
+                rate=self.rate,
+                strata=strata,
+                groups=self.groups,
+                deal=self._deal(X, y if strata is None else None),
+                seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
+            )
         dealt = ""
         if self.blocks is not None:
             dealt = f"dealt in blocks of at least {self.blocks} similar {space.unit}s"

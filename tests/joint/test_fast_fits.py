@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pacsklearn import PACPrivate, Subsets
+from pacsklearn import Answers, PACPrivate, Subsets
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import SecretSpace, balanced_space
 from tests.joint.together import together
@@ -381,20 +382,32 @@ def test_arrays_that_the_fit_would_not_turn_into_doubles() -> None:
     assert_same(whole[0], Ridge().fit((X * 10).astype(int)[space.rows(0)], y[space.rows(0)]))
 
 
-def test_candidates_are_fitted_together_in_one_blas_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "work",
+    [
+        "universe.design.blocked_design",
+        "joint.moment_fitter.MomentFitter.fit_all",
+        "kernel.release.procedure.certified_membership",
+        "tabular.choosing.planning.Judge.verdict",
+        "joint.stacked_linear.StackedLinear.predict",
+    ],
+)
+def test_small_products_take_one_blas_thread(work: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def threads() -> set[int]:
         return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
 
-    fitter = type(registry().subset_fitter_for(Ridge()))
-    fit_all, seen = fitter.fit_all, []
+    done, seen = resolve_name(f"pacsklearn.{work}"), []
 
-    def noted(*given: Any) -> Any:
+    def noted(*given: Any, **options: Any) -> Any:
         seen.append(threads())
-        return fit_all(*given)
+        return done(*given, **options)
 
-    monkeypatch.setattr(fitter, "fit_all", noted)
-    X = np.random.default_rng(0).normal(size=(60, 3))
+    monkeypatch.setattr(f"pacsklearn.{work}", noted)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    release = Answers(2) if work.startswith("joint.stacked") else "auto"
+    estimator, y = (LinearSVC(), X[:, 0] > 0) if release != "auto" else (Ridge(), X[:, 0])
     with threadpool_limits(2, user_api="blas"):
-        PACPrivate(Ridge(), secret=Subsets(8)).fit(X, X[:, 0])
+        model = PACPrivate(estimator, secret=Subsets(8), release=release, budget=1 / 2)
+        model.fit(X, y).predict(X[:2])
         assert threads() == {2}
-    assert seen == [{1}]
+    assert set.union(*seen) == {1}

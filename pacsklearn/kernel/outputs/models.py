@@ -13,7 +13,7 @@ from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from pacsklearn._sklearn_compat import check_width, safe_indexing
+from pacsklearn._sklearn_compat import check_width, one_blas_thread, safe_indexing
 from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.candidates import Candidates, Rules
@@ -148,7 +148,8 @@ class CandidateModels(AnsweringModels):
             part = safe_indexing(X, rows)
             with unprinted():
                 if stacked is not None:
-                    outcomes = [_attempted(stacked, method, part)]
+                    with one_blas_thread():
+                        outcomes = [_attempted(stacked, method, part)]
                 else:
                     # Wrapped: joblib would write large models to files, and with max_nbytes=None,
                     # which keeps them in memory, would begin the workers of the fits anew.

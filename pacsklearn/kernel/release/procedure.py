@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
+from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -202,10 +203,11 @@ class ReleaseProcedure(Procedure):
             One for each part of the plan, with the same guarantee and the same event.
         """
         self.terms.warn_of_few(plan.n_outputs)
-        step = self.take(plan, certify=certify)
-        law, event, observed, _ = step
-        beside, individual = ((), None) if individually is None else individually(step)
-        guarantee = self.guarantee_of(plan, law, beside)
+        with one_blas_thread():
+            step = self.take(plan, certify=certify)
+            law, event, observed, _ = step
+            beside, individual = ((), None) if individually is None else individually(step)
+            guarantee = self.guarantee_of(plan, law, beside)
         return tuple(
             Release(
                 host().marked(part.value, guarantee),
