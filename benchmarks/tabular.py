@@ -81,7 +81,7 @@ class OutOfTime(KeyboardInterrupt):
 def main() -> None:
     """Print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tables", nargs="*", default=list(TABLES), choices=[[], *TABLES])
+    parser.add_argument("tables", nargs="*", choices=list(TABLES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rows", type=int, help="Use so many rows at most.")
     parser.add_argument("--ebm-python")
@@ -95,7 +95,7 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, out_of_time)
-    for name in given.tables:
+    for name in given.tables or TABLES:
         table, kept = TABLES[name](), Kept(given.results, name, given.rows)
         for seed in range(0 if given.show else given.seeds):
             one_split(table, seed, given, kept)
