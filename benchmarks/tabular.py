@@ -81,7 +81,7 @@ class OutOfTime(KeyboardInterrupt):
 def main() -> None:
     """Print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tables", nargs="*", choices=list(TABLES))
+    parser.add_argument("tables", nargs="*", choices=[[], *TABLES])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rows", type=int, help="Use so many rows at most.")
     parser.add_argument("--ebm-python")
