@@ -18,7 +18,7 @@ from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.spread import Spread
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.noise.cap_backend import CapBackend
-from pacsklearn.kernel.noise.certified import GAMMA, Certificate, certified_law
+from pacsklearn.kernel.noise.certified import Certificate, certified_law
 from pacsklearn.kernel.noise.lattice import generator_for
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
@@ -53,11 +53,6 @@ class CriterionBackend(CapBackend):
 
     name = "criterion"
     description = "least noise under a cap on the optimal adversary's success"
-
-    def __init__(
-        self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**13
-    ) -> None:
-        super().__init__(gamma=gamma, n_draws=n_draws, n_certificate=n_certificate)
 
     def shape(
         self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float

@@ -80,9 +80,7 @@ class SpanCoordinates(NamedTuple):
     mixing: Floats
 
 
-def span_coordinates(
-    rows: Floats, weights: Floats, *, relative_tolerance: float | None = None
-) -> SpanCoordinates:
+def span_coordinates(rows: Floats, weights: Floats) -> SpanCoordinates:
     """Return the principal coordinates of centred ``rows`` without a d x d matrix.
 
     Parameters
@@ -91,9 +89,6 @@ def span_coordinates(
         Points with weighted mean zero.
     weights : ndarray of shape (m,)
         Non-negative, summing to one.
-    relative_tolerance : float, optional
-        Axes whose standard deviation is at most this fraction of the largest are dropped;
-        ``max(m, d)`` machine epsilons when not given.
 
     Returns
     -------
@@ -112,8 +107,6 @@ def span_coordinates(
     array([2.])
     """
     m, d = rows.shape
-    if relative_tolerance is None:
-        relative_tolerance = max(m, d) * float(np.finfo(np.float64).eps)
     # Rows times the roots of their weights: the Gram matrix is the weighted covariance.
     root_weights = np.sqrt(weights)
     scaled = root_weights[:, None] * rows
@@ -121,7 +114,8 @@ def span_coordinates(
     square = np.asarray(np.linalg.qr(scaled.T, mode="r")).T if d > m else scaled
     left, singular, _ = np.linalg.svd(square, full_matrices=False)
     largest = singular[0] if singular.size else 0.0
-    keep = singular > relative_tolerance * largest
+    # What is this small beside the largest is rounding of it.
+    keep = singular > max(m, d) * float(np.finfo(np.float64).eps) * largest
     # Centred rows span at most m - 1 directions; what is beyond is rounding.
     keep[min(m - 1, d) :] = False
     left, singular = left[:, keep], singular[keep]

@@ -29,15 +29,17 @@ class CertifiedBackend(NoiseBackend):
 
     Parameters
     ----------
-    gamma : float
+    gamma : float, default=1e-6
         Probability that the certified bound does not hold.
-    n_draws : int
+    n_draws : int, default=2**12
         Draws behind the choice of the noise.
-    n_certificate : int
+    n_certificate : int, default=2**13
         Fresh draws behind the certificate.
     """
 
-    def __init__(self, *, gamma: float, n_draws: int, n_certificate: int) -> None:
+    def __init__(
+        self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**13
+    ) -> None:
         if not 0 < gamma < 1:
             raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")
         self.gamma = float(gamma)

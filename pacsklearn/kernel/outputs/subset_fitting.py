@@ -74,8 +74,8 @@ def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     return safe_indexing(value, rows) if length == n_rows else value
 
 
-def seeded_clone(estimator: Any, seed: int = 0) -> Any:
-    """Return a clone that prints and caches nothing, with integers as ``random_state``.
+def seeded_clone(estimator: Any) -> Any:
+    """Return a clone that prints and caches nothing, with 0 as ``random_state``.
 
     The same public seed serves every subset: given the seeds, the model is a function of the
     subset alone.
@@ -83,7 +83,7 @@ def seeded_clone(estimator: Any, seed: int = 0) -> Any:
     fresh = clone(estimator)
     params = sorted(fresh.get_params(deep=True).items())
     states: dict[str, Any] = {
-        name: seed
+        name: 0
         for name, value in params
         if name.split("__")[-1] == "random_state"
         and (isinstance(value, bool) or not isinstance(value, Integral))

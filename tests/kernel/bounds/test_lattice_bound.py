@@ -190,11 +190,10 @@ def test_rounding_is_no_axis(scale: float) -> None:
     assert span_coordinates(0.0 * rows, weights).variances.shape == (0,)
 
 
-def test_axes_of_at_most_the_tolerance_are_dropped() -> None:
-    rows = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    weights = np.full(4, 0.25)
-    kept = [
-        span_coordinates(rows, weights, relative_tolerance=tolerance).variances.tolist()
-        for tolerance in (0.499, 0.501)
-    ]
-    assert [np.round(each, 12).tolist() for each in kept] == [[2.0, 0.5], [2.0]]
+def test_axes_as_small_as_rounding_of_the_largest_are_dropped() -> None:
+    """Of four points in the plane: at most four machine epsilons of it."""
+    epsilon, weights = np.finfo(np.float64).eps, np.full(4, 0.25)
+    for share, kept in ((3.9, 1), (4.1, 2)):
+        small = share * epsilon
+        rows = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, small], [0.0, -small]])
+        assert span_coordinates(rows, weights).variances.size == kept
