@@ -264,11 +264,13 @@ def _normalised(name: str) -> str:
 def target_name(made: Any) -> str:
     """Return ``"package:Object"`` of a class, by the name that users import."""
     module, name = public_path(made)
-    # What comes with the package and has no shorter name is imported from pacsklearn.plugins.
-    if module.startswith("pacsklearn."):
-        room = import_module("pacsklearn.plugins")
-        if getattr(room, name, None) is made:
-            module = room.__name__
+    # What comes with the package and has no shorter name is imported from pacsklearn.plugins,
+    # which is asked last: it loads rings that a fit has no use for.
+    if module.startswith("pacsklearn.") and (
+        built_ins().get(name) == f"{made.__module__}:{name}"
+        or getattr(import_module("pacsklearn.plugins"), name, None) is made
+    ):
+        module = "pacsklearn.plugins"
     return f"{module}:{name}"
 
 

@@ -114,6 +114,21 @@ def test_opendp_waits_for_the_first_noise() -> None:
     )
 
 
+def test_a_fit_loads_no_ring_that_it_has_no_use_for() -> None:
+    run(
+        "import os, sys\n"
+        "os.environ['PACSKLEARN_PLUGINS'] = ''\n"
+        "import numpy as np\n"
+        "from sklearn.linear_model import Ridge\n"
+        "from pacsklearn import PACPrivate, Subsets\n"
+        "X = np.arange(20.0).reshape(10, 2) % 7\n"
+        "PACPrivate(Ridge(), secret=Subsets(4), budget=0.5).fit(X, X[:, 0])\n"
+        "rooms = ('pacsklearn.audit.', 'pacsklearn.srpp.')\n"
+        "loaded = {name for name in sys.modules if name.startswith(rooms)}\n"
+        "assert loaded == {'pacsklearn.audit.hooks', 'pacsklearn.srpp.hooks'}, loaded\n"
+    )
+
+
 def test_its_own_modules_load_fast(imported: dict[str, Any]) -> None:
     # Processor time above scikit-learn's: about 0.1 s, so a limit of 1 s does not flake.
     assert imported["seconds"] < 1.0
