@@ -101,6 +101,7 @@ def _exact_gaussian() -> Any:
 
 
 _BLOCKS_AHEAD: Final = 4
+_SHARE_AHEAD: Final = 4
 _FIRST_BLOCK: Final = 256
 _OWN_BLOCK: Final = 512
 
@@ -112,8 +113,8 @@ class NoisePool:
     A vector call costs some 20 microseconds a value, a call for one value some 500, and OpenDP
     works outside the interpreter lock: a session that answers on one core has its noise drawn on
     another. The thread starts with the first :meth:`take` and never holds more than four blocks,
-    nor much more than has been used so far, so a short session does not pay for a long one. Whoever
-    finds the pool empty draws too instead of waiting.
+    nor much more than a quarter of what has been used so far, so a short session does not pay for a
+    long one. Whoever finds the pool empty draws too instead of waiting.
 
     A sampler that is not secure is asked directly, in order, without a thread: reproducible noise
     must not depend on timing.
@@ -298,11 +299,13 @@ class _Buffer:
         """Wait until more is needed; 0 when the pool is closed."""
         with self._lock:
             self._changed.wait_for(lambda: self._closed or self._ready < self._ahead())
-            # Small blocks first: whoever needs little need not pay for much.
-            return 0 if self._closed else min(self._block, max(_FIRST_BLOCK, self._taken))
+            missing = max(_FIRST_BLOCK, self._ahead() - self._ready)
+            return 0 if self._closed else min(self._block, missing)
 
     def _ahead(self) -> int:
-        return min(_BLOCKS_AHEAD * self._block, max(_FIRST_BLOCK, self._taken))
+        # Little first: whoever needs little need not pay for much.
+        most = _BLOCKS_AHEAD * self._block
+        return min(most, max(_FIRST_BLOCK, self._taken // _SHARE_AHEAD))
 
     def _move(self, room: Integers) -> int:
         if not self._blocks:

@@ -23,7 +23,6 @@ _SERVER: Final = (
     "fastapi",
     "jinja2",
     "joserfc",
-    "limits",
     "prometheus_client",
     "pyarrow",
     "pydantic_settings",
