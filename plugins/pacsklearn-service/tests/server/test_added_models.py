@@ -63,6 +63,8 @@ def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path)
     again = add(tmp_path, own, tmp_path / "risk.session", key, *words, code=2)
     assert "already" in again
     rows = contested_rows(5)
+    first = infer(own, rows).json()
+    assert (first["model_version"], first["parameters"]["charged"]) == ("1", 5 * STEP)
     assert infer(own, rows, "/versions/2").status_code == 404  # until it is published
     assert own.call("POST", "/v1/models/risk@2/publish", user="curator").status_code == 409
     publish = "/v1/models/risk@2/publish?overcommit=true"
@@ -72,13 +74,16 @@ def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path)
     assert newest["parameters"]["charged"] == 5 * STEP
     assert infer(own, rows, "/versions/2").json()["parameters"]["charged"] == 0.0
     first = infer(own, rows, "/versions/1").json()
-    assert (first["model_version"], first["parameters"]["charged"]) == ("1", 5 * STEP)
+    assert (first["model_version"], first["parameters"]["charged"]) == ("1", 0.0)
     told = own.call("GET", "/v2/models/risk", user="ann").json()
     assert told["versions"] == ["1", "2"]
     assert own.call("GET", "/v1/models", user="ann").json() == {"models": ["risk"]}
     lines = own.call("GET", "/v1/audit", user="curator").json()["lines"]
     assert ("add model", "risk@2") in [(each["action"], each["object"]) for each in lines]
     assert np.isclose(own.spent, 10 * STEP)
+    assert infer(own, rows).json()["model_version"] == "2"
+    assert own.call("POST", "/v1/models/risk@2/withdraw", user="curator").status_code == 200
+    assert infer(own, rows).json()["model_version"] == "1"
 
 
 def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:

@@ -85,6 +85,15 @@ def test_the_rate_is_counted_before_a_body_is_decoded(new_house: Any) -> None:
     assert replies == [400, 400, 429, 429]
 
 
+def test_each_row_after_another_is_counted(new_house: Any) -> None:
+    house: House = new_house(requests_per_minute=4)
+    row, path = v2(contested_rows(1)), "/v2/models/risk/infer"
+    replies = [house.call("POST", path, user="ann", json=row).status_code for _ in range(5)]
+    assert replies == [200, 200, 200, 200, 429]
+    # Refused before it is read.
+    assert house.call("POST", path, user="ann", content=NOTHING).status_code == 429
+
+
 def test_guesses_cost_the_coordinator_no_more_than_their_ration(
     new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.model_card import model_card
+from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.store.quotas import Quotas
@@ -76,11 +77,27 @@ class Asking:
         Its rate is counted before a row is read.
         """
         self._requests.take(caller.user)
-        return self.asker_model(caller, model)
+        return self.asker_model(caller, model) | {
+            "asked": model,
+            "loaded": self._coordinator.loaded(model),
+            "is_counted": True,
+        }
 
     def asker_infer(
-        self, caller: Caller, model: str, content: bytes, **facts: Any
+        self,
+        caller: Caller,
+        model: str,
+        content: bytes,
+        loaded: int,
+        is_counted: bool,
+        **facts: Any,
     ) -> Future[dict[str, Any]]:
+        if not is_counted:
+            self._requests.take(caller.user)
+        if loaded != self._coordinator.loaded(model):
+            raise Problem(
+                "unavailable", "The model was just loaded; try again.", retry_after=1, loaded=True
+            )
         ask = self._coordinator.ask(caller, model, content, **facts)
         if ask.dry_run:  # free: they would be asked for without end
             self._previews.take(caller.user)

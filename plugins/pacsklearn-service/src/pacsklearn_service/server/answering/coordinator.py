@@ -233,6 +233,10 @@ class Coordinator:
         """Return the model that is answering: the version that is named, or else the newest."""
         return self._desk(name).model
 
+    def loaded(self, name: str) -> int:
+        """Return a number that is another one once the model of the name is."""
+        return self._desk(name).number
+
     def _count(self, model: Hosted, ask: Ask, done: Future[dict[str, Any]], began: float) -> None:
         name = model.name
         self.metrics.seconds.labels(name).observe(time.monotonic() - began)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
+from itertools import count
 from queue import SimpleQueue
 from typing import Any, Final, final
 
@@ -15,6 +16,7 @@ from pacsklearn_service.server.problem import Problem
 _MOST_TOGETHER: Final = 256
 _MOST_ROWS: Final = 2**14
 _MOST_WAITING: Final = 20_000
+_NUMBERS: Final = count(1)
 
 
 @final
@@ -24,10 +26,15 @@ class Desk:
     Parameters
     ----------
     model : HostedModel or ReleasedModel
+
+    Attributes
+    ----------
+    number : int
+        Its own, of all desks of this process.
     """
 
     def __init__(self, model: HostedModel | ReleasedModel) -> None:
-        self.model = model
+        self.model, self.number = model, next(_NUMBERS)
         self._waiting: SimpleQueue[tuple[Ask, Future[dict[str, Any]]] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._under_way: set[tuple[str, str]] = set()

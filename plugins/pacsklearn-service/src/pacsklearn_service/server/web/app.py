@@ -106,10 +106,15 @@ async def ask(request: Request, what: str, **facts: Any) -> Any:
 
 async def decoded(request: Request, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what a body holds; a long one is read beside the event loop, one after the other."""
-    if int(request.headers.get("content-length", _LONG)) < _LONG:
+    if is_short(request):
         return read(*args, **kwargs)
     async with request.app.state.decoding:
         return await asyncio.to_thread(read, *args, **kwargs)
+
+
+def is_short(request: Request) -> bool:
+    """Return whether reading the body keeps no other request waiting."""
+    return int(request.headers.get("content-length", _LONG)) < _LONG
 
 
 def content_kind(request: Request) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final
+import time
+from typing import Any, Final, final
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.app import ask, content_kind, decoded
+from pacsklearn_service.server.web.app import ask, content_kind, decoded, is_short
 from pacsklearn_service.server.web.schemas import INVOCATION_BODY, V2_BODY, Parameters, query
 from pacsklearn_service.server.web.table_body import (
     ARROW,
@@ -26,6 +28,46 @@ router = APIRouter(tags=["data plane"])
 
 _LONGEST_KEY: Final = 200
 _BINARY: Final = "application/octet-stream"
+_KEPT_SECONDS: Final = 1.0
+_MOST_KEPT: Final = 10_000
+
+
+@final
+class Admissions:
+    """Facts of models that callers may ask, kept for a second: many ask row after row.
+
+    Parameters
+    ----------
+    per_minute : int
+        Requests that one worker reads for a key or token.
+
+    Notes
+    -----
+    The coordinator still counts each request, and checks its caller and quota, but with its rows
+    and not before they are read. So an admission is good for short bodies, ends with the first
+    refusal, and is counted here too.
+    """
+
+    def __init__(self, per_minute: int) -> None:
+        self._requests = RateLimit(per_minute)
+        self._kept: dict[tuple[str, str], tuple[dict[str, Any], float]] = {}
+
+    async def facts(self, request: Request, model: str) -> dict[str, Any]:
+        """Return the facts of a model for who may ask it now."""
+        now, own = time.monotonic(), (request.state.shown, model)
+        facts, until = self._kept.get(own, ({}, 0.0))
+        if now < until and is_short(request):
+            self._requests.take(request.state.shown)
+            return facts
+        facts = await ask(request, "admit", model=model)
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        self._kept[own] = facts | {"is_counted": False}, now + _KEPT_SECONDS
+        return facts
+
+    def forget(self, request: Request, model: str) -> None:
+        """Admit anew: something was refused."""
+        self._kept.pop((request.state.shown, model), None)
 
 
 # First, because routes are looked through in order, and this one is asked row after row.
@@ -33,9 +75,17 @@ _BINARY: Final = "application/octet-stream"
 @router.post("/v2/models/{model}/versions/{version}/infer", include_in_schema=False)
 async def infer_v2(request: Request, model: str, version: str = "") -> Response:
     """Return the private answers to the rows of a batch."""
-    facts = await ask(request, "admit", model=_key(model, version))
-    rows = await read_rows(request, facts, ARROW)
-    reply = await infer(request, facts, rows.columns, rows.parameters)
+    admissions: Admissions = request.app.state.admissions
+    reply = None
+    while reply is None:
+        facts = await admissions.facts(request, _key(model, version))
+        try:
+            rows = await read_rows(request, facts, ARROW)
+            reply = await infer(request, facts, rows.columns, rows.parameters)
+        except Problem as problem:
+            admissions.forget(request, _key(model, version))
+            if "loaded" not in problem.more:
+                raise
     if rows.body is None:
         return _written(request, reply)
     content, header = written_v2(facts, rows.body, reply)
@@ -132,7 +182,9 @@ async def infer(
         request,
         "infer",
         content=Signature.from_facts(facts["signature"]).packed(columns),
-        model=_key(facts["name"], str(facts["version"])),
+        model=facts["asked"],
+        loaded=facts["loaded"],
+        is_counted=facts["is_counted"],
         key=key,
         body=digest.hexdigest(),
         **parameters.model_dump(exclude={"binary_data_output"}),

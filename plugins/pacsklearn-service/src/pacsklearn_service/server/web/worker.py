@@ -93,6 +93,7 @@ def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
     """Return the data plane and private plane."""
     app = new_app("pacsklearn", link, settings, lifespan)
     app.state.plane = "url"
+    app.state.admissions = data_plane.Admissions(settings.requests_per_minute)
     app.include_router(data_plane.router)
     app.include_router(private_plane.router)
     if settings.slot is not None:
