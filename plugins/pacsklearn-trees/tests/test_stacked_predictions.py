@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,12 @@ def test_the_same_sums_without_numba(estimator: Any) -> None:
     def predicted() -> bytes:
         stacked = stack(models)
         assert isinstance(stacked, StackedForest)
-        return stacked.predict(rows).tobytes() + stacked.threshold.tobytes()
+        ways = [
+            replace(stacked, passing_from=least, ranks=kind).predict(rows).tobytes()
+            for least, kind in ((0, np.uint16), (np.inf, np.uint16), (0, np.uint32))
+        ]
+        assert len(set(ways)) == 1
+        return ways[0] + b"".join(part.tobytes() for part in stacked.layout)
 
     assert by_loops(predicted) == by_reference(predicted)
 

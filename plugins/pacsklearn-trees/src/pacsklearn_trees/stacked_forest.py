@@ -31,7 +31,7 @@ from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
 from pacsklearn.tabular.forests.fixed_structure_forest import FixedStructureForest
 from pacsklearn.tabular.forests.regressor import FixedStructureForestRegressor
-from pacsklearn_trees.tree_kernel import lay_out, tree_sums
+from pacsklearn_trees.tree_kernel import APART, BLOCK, lay_out, tree_sums
 
 _FORESTS = (
     RandomForestClassifier,
@@ -44,6 +44,12 @@ _HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 _FIXED = (FixedStructureForestClassifier, FixedStructureForestRegressor)
 # Nodes of all trees, beyond which a second copy of them takes too much memory.
 _MOST_NODES = 2**25
+# What one level of a row's way down a tree costs, in nodes that a row is moved past; each of these
+# costs as much as that many rows by itself.
+_LOOKING, _BEGINNING = 65, 450
+# Nodes of a tree in which a place takes two bytes.
+_MOST_PASSED = 2**16
+_LEAST_RANKS = 2**16 - 1  # of one type, for which a loop is compiled once
 
 
 class _Tree(NamedTuple):
@@ -70,11 +76,12 @@ class StackedForest(BatchPredictor):
         What each model's sum begins with.
     precision : dtype
         What rows are converted to before they are compared with thresholds.
-    trees : ndarray of int, shape (n_trees, 4)
-    feature, child : ndarray of unsigned int, shape (n_nodes,)
-    threshold : ndarray of shape (n_nodes,)
-    values : ndarray of shape (n_nodes, width)
-        See :func:`pacsklearn_trees.tree_kernel.tree_sums`.
+    layout : tuple of ndarray
+        What :func:`pacsklearn_trees.tree_kernel.tree_sums` takes between rows and ``passing``.
+    ranks : dtype
+        Counts the cuts of any feature.
+    passing_from : float
+        Number of rows from which on it costs less to move all of them past each node.
     """
 
     name = "stacked_forest"
@@ -94,11 +101,9 @@ class StackedForest(BatchPredictor):
     models: tuple[Any, ...] = field(repr=False)
     start: Floats = field(repr=False)
     precision: Any
-    trees: NDArray[np.int64] = field(repr=False)
-    feature: NDArray[np.uint32] = field(repr=False)
-    threshold: NDArray[Any] = field(repr=False)
-    child: NDArray[np.uint32] = field(repr=False)
-    values: Floats = field(repr=False)
+    layout: tuple[NDArray[Any], ...] = field(repr=False)
+    ranks: Any
+    passing_from: float
 
     @classmethod
     def of(cls, models: tuple[Any, ...]) -> StackedForest | None:
@@ -130,35 +135,38 @@ class StackedForest(BatchPredictor):
         if sparse.issparse(X):
             return self._one_by_one(X)
         with np.errstate(over="ignore"):  # too large for single precision
-            rows = np.ascontiguousarray(X, dtype=self.precision)
+            rows = np.asarray(X, dtype=self.precision).astype(np.float64)
         if not np.isfinite(rows).all():
             return self._one_by_one(X)
-        return self._decided(self._sums(rows))
+        parts = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
+        return np.concatenate([self._decided(self._sums(part)) for part in parts], axis=1)
+
+    def _sums(self, rows: Floats) -> Floats:
+        passing = self.passing_from <= len(rows)
+        ranks = np.empty(rows.shape[1] * APART, self.ranks)
+        sums = np.repeat(self.start[:, :, None], len(rows), axis=2)
+        tree_sums(rows, *self.layout, passing, ranks, sums)
+        return sums
 
     def _decided(self, sums: Floats) -> NDArray[Any]:
         model = self.models[0]
         if type(model) in _BOOSTERS:
             if not is_classifier(model):
-                return sums[:, :, 0]
-            if sums.shape[2] == 1:
-                return (sums[:, :, 0] >= 0).astype(np.int32)
+                return sums[:, 0]
+            if sums.shape[1] == 1:
+                return (sums[:, 0] >= 0).astype(np.int32)
         elif type(model) in _HISTOGRAMS:
             if not is_classifier(model):
-                return np.stack([histogram_values(model, own[:, 0]) for own in sums])
-            if sums.shape[2] == 1:
-                return (sums[:, :, 0] > 0).astype(np.int32)
+                return np.stack([histogram_values(model, own[0]) for own in sums])
+            if sums.shape[1] == 1:
+                return (sums[:, 0] > 0).astype(np.int32)
         elif type(model) in _FORESTS:
             sums /= len(model.estimators_)
         else:
             sums /= model.leaf_values_.shape[0]
         if is_classifier(model):
-            return sums.argmax(axis=2).astype(np.int32)
-        return model.clipped(sums[:, :, 0]) if type(model) in _FIXED else sums[:, :, 0]
-
-    def _sums(self, rows: NDArray[Any]) -> Floats:
-        sums = np.repeat(self.start[:, None, :], len(rows), axis=1)
-        tree_sums(rows, self.feature, self.threshold, self.child, self.values, self.trees, sums)
-        return sums
+            return sums.argmax(axis=1).astype(np.int32)
+        return model.clipped(sums[:, 0]) if type(model) in _FIXED else sums[:, 0]
 
     def _one_by_one(self, X: Any) -> NDArray[Any]:
         """Return the sparse rows; gaps, which every tree sends where it learned.
@@ -230,7 +238,7 @@ def _laid_out(
     models: tuple[Any, ...],
     trees_of: Callable[[Any, int], Iterable[_Tree]],
     precision: type,
-    columns: int,
+    n_columns: int,
     start: Floats | None = None,
 ) -> StackedForest | None:
     """Return the trees of all models, node after node; None where these are too many."""
@@ -241,6 +249,7 @@ def _laid_out(
     feature, child = np.empty(size, dtype=np.uint32), np.empty(size, dtype=np.uint32)
     threshold, source = np.empty(size), np.empty(size, dtype=np.int64)
     values = np.empty((size, trees[0].values.shape[1]))
+    columns = np.empty(size, dtype=np.uint32)
     table, at = np.empty((len(trees), 4), dtype=np.int64), 0
     for row, tree in zip(table, trees, strict=True):
         depth = lay_out(
@@ -255,20 +264,58 @@ def _laid_out(
             source,
         )
         end = at + len(tree.left)
-        values[at:end] = tree.values[source[at:end]]
-        row[:] = at, depth, tree.model, tree.column
+        values[at:end], columns[at:end] = tree.values[source[at:end]], tree.column
+        row[:] = at, end, depth, tree.model
         at = end
-    start = np.zeros((len(models), columns)) if start is None else start
-    limits = _largest_singles(threshold) if precision is np.float32 else threshold
-    return StackedForest(models, start, precision, table, feature, limits, child, values)
+    splits = child != np.arange(size)
+    start = np.zeros((len(models), n_columns)) if start is None else start
+    cuts, edges, split = _ranked(feature, threshold, splits, models[0].n_features_in_)
+    layout = cuts, edges, split, child, table, *_entries(values, columns, ~splits)
+    ranks = np.min_scalar_type(max(np.diff(edges).max(), _LEAST_RANKS))
+    return StackedForest(models, start, precision, layout, ranks, _passing_from(table))
 
 
-def _largest_singles(threshold: Floats) -> NDArray[np.float32]:
-    """Return the largest number in single precision that is no larger.
+def _passing_from(trees: NDArray[np.int64]) -> float:
+    sizes, depths = trees[:, 1] - trees[:, 0], trees[:, 2]
+    # Passing costs nodes * (rows + _BEGINNING), looking up _LOOKING * depths * rows.
+    gain = _LOOKING * depths.sum() - sizes.sum()
+    if sizes.max() > _MOST_PASSED or gain <= 0:
+        return np.inf
+    return float(_BEGINNING * sizes.sum() / gain)
 
-    No single lies between the two.
+
+def _ranked(
+    feature: NDArray[np.uint32], threshold: Floats, splits: NDArray[np.bool_], n_features: int
+) -> tuple[Floats, NDArray[np.int64], NDArray[np.uint64]]:
+    """Return each feature's thresholds, where they begin, and each node's feature and rank."""
+    order = np.flatnonzero(splits)
+    order = order[np.lexsort((threshold[order], feature[order]))]
+    features, thresholds = feature[order], threshold[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (features[1:] != features[:-1]) | (thresholds[1:] != thresholds[:-1])
+    edges = np.searchsorted(features[new], np.arange(n_features + 1))
+    # A leaf has a rank that nothing is above.
+    split = np.full(len(feature), 2**32 - 1, dtype=np.uint64)
+    split[order] = (features.astype(np.int64) * APART << 32) + np.cumsum(new) - 1 - edges[features]
+    return thresholds[new], edges, split
+
+
+def _entries(
+    values: Floats, columns: NDArray[np.uint32], leaves: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the numbers that leaves add, their columns, and where a leaf's next one stands.
+
+    A leaf's first number stands at its own place. Zeros among several are left out: sums of these
+    begin with zero, which adding zeros does not change.
     """
-    with np.errstate(over="ignore"):
-        single = threshold.astype(np.float32)
-    below = np.nextafter(single, np.float32(-np.inf))
-    return np.where(single > threshold, below, single)
+    size, width = values.shape
+    counts = (values != 0) & leaves[:, None] if width > 1 else leaves[:, None]
+    node, own = np.nonzero(counts)
+    again = np.zeros(len(node), dtype=np.bool_)
+    again[1:] = node[1:] == node[:-1]
+    place = np.where(again, size - 1 + np.cumsum(again), node)
+    value = np.zeros(size + np.count_nonzero(again))
+    column, following = np.zeros((2, len(value)), dtype=np.uint32)
+    value[place], column[place] = values[node, own], columns[node] + own
+    following[place[:-1][again[1:]]] = place[1:][again[1:]]
+    return value, column, following
