@@ -23,6 +23,9 @@ from pacsklearn.kernel.ledger.sqlite_file import (
 
 T = TypeVar("T")
 _APPLICATION: Final = 0x50414332  # "PAC2", in the header of the file
+_VERSION: Final = (
+    "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id"
+)
 _BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _NO_WRITING: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -85,9 +88,9 @@ class SQLiteLog(Log):
             )
 
     def version(self) -> int:
-        version = int(self.ask("PRAGMA user_version")[0][0])
-        if version and self.ask("PRAGMA application_id")[0][0] == _APPLICATION:
-            return version
+        ((version, application),) = self.ask(_VERSION)
+        if version and application == _APPLICATION:
+            return int(version)
         if self.ask("SELECT count(*) FROM sqlite_master")[0][0]:
             raise LedgerMismatchError(
                 f"The database {self.path} holds something else than ledgers of this version; give "

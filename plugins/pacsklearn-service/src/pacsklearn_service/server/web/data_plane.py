@@ -70,20 +70,22 @@ class Admissions:
         self._kept.pop((request.state.shown, model), None)
 
 
-# First, because routes are looked through in order, and this one is asked row after row.
-@router.post("/v2/models/{model}/infer", openapi_extra=V2_BODY)
+# Asked row after row: first, because routes are looked through in order, and the lower of the two
+# before the other; without parameters, which FastAPI takes a tenth of a request's time to read.
 @router.post("/v2/models/{model}/versions/{version}/infer", include_in_schema=False)
-async def infer_v2(request: Request, model: str, version: str = "") -> Response:
+@router.post("/v2/models/{model}/infer", openapi_extra=V2_BODY)
+async def infer_v2(request: Request) -> Response:
     """Return the private answers to the rows of a batch."""
     admissions: Admissions = request.app.state.admissions
+    asked = _key(**request.path_params)
     reply = None
     while reply is None:
-        facts = await admissions.facts(request, _key(model, version))
+        facts = await admissions.facts(request, asked)
         try:
             rows = await read_rows(request, facts, ARROW)
             reply = await infer(request, facts, rows.columns, rows.parameters)
         except Problem as problem:
-            admissions.forget(request, _key(model, version))
+            admissions.forget(request, asked)
             if "loaded" not in problem.more:
                 raise
     if rows.body is None:
@@ -236,6 +238,6 @@ async def _need_ready(request: Request) -> None:
         raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
 
 
-def _key(model: str, version: str) -> str:
+def _key(model: str, version: str = "") -> str:
     """Return the name by which the coordinator finds a version; without one, the newest."""
     return f"{model}@{version}" if version else model

@@ -186,6 +186,9 @@ def _body(schema: dict[str, Any], *tables: str, key: bool = False) -> dict[str, 
 
 
 V2_BODY: Final = _body(_described(V2Body), ARROW, key=True)
+V2_BODY["parameters"].append(
+    {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
+)
 ROWS_BODY: Final = _body(_described(V2Body), ARROW, CSV)
 INVOCATION_BODY: Final = _body(_described(Invocation), ARROW, CSV, key=True)
 TABLE_BODY: Final = _body(_described(Columns), ARROW, CSV, PARQUET)
