@@ -117,11 +117,14 @@ class CandidateModels(AnsweringModels):
     def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
         # By the public classes, not a candidate's own, which differ where a subset lacks one.
         codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
-        # A class that no candidate has seen has no place in the stack.
-        seen = np.searchsorted(classes, self.models[0].classes_) if self.stacked else None
         for rows, predictions in self._evaluated(X, "predict", classes.size):
+            if self.stacked is not None:
+                # A class that no candidate has seen has no place in the stack.
+                seen = np.searchsorted(classes, self.models[0].classes_)
+                codes[rows] = seen[predictions].T
+                continue
             for i, labels in enumerate(predictions):
-                codes[rows, i] = np.searchsorted(classes, labels) if seen is None else seen[labels]
+                codes[rows, i] = np.searchsorted(classes, labels)
         return codes
 
     def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
