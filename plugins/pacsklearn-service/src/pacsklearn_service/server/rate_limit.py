@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Hashable
 from itertools import takewhile
 from typing import Final, final
 
@@ -30,10 +31,10 @@ class RateLimit:
     def __init__(self, per_minute: int) -> None:
         self._most = per_minute
         # When each caller's minute ends, and its requests; what ends first stands first.
-        self._minutes: dict[str, tuple[float, int]] = {}
+        self._minutes: dict[Hashable, tuple[float, int]] = {}
         self._lock = threading.Lock()
 
-    def take(self, caller: str, cost: int = 1) -> None:
+    def take(self, caller: Hashable, cost: int = 1) -> None:
         """Count one request, or see whether one is allowed where ``cost`` is 0.
 
         Raises

@@ -52,7 +52,7 @@ class Authenticator:
         self._form: bytes | None = None
 
     async def caller(self, request: Request) -> Caller:
-        """Return the caller of a request, whose state keeps what was shown.
+        """Return the caller of a request, whose state keeps what was shown, and its digest.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Authenticator:
                 del self._known[next(iter(self._known))]
         if caller is None:
             raise Problem("unauthenticated", "The key or token is not valid, or has expired.")
-        request.state.shown = shown
+        request.state.shown, request.state.digest = shown, digest
         return caller
 
     async def _rationed(self, shown: str, address: str) -> Caller | None:

@@ -50,14 +50,14 @@ class Admissions:
 
     def __init__(self, per_minute: int) -> None:
         self._requests = RateLimit(per_minute)
-        self._kept: dict[tuple[str, str], tuple[dict[str, Any], float]] = {}
+        self._kept: dict[tuple[bytes, str], tuple[dict[str, Any], float]] = {}
 
     async def facts(self, request: Request, model: str) -> dict[str, Any]:
         """Return the facts of a model for who may ask it now."""
-        now, own = time.monotonic(), (request.state.shown, model)
+        now, own = time.monotonic(), (request.state.digest, model)
         facts, until = self._kept.get(own, ({}, 0.0))
         if now < until and is_short(request):
-            self._requests.take(request.state.shown)
+            self._requests.take(request.state.digest)
             return facts
         facts = await ask(request, "admit", model=model)
         if len(self._kept) >= _MOST_KEPT:
@@ -67,7 +67,7 @@ class Admissions:
 
     def forget(self, request: Request, model: str) -> None:
         """Admit anew: something was refused."""
-        self._kept.pop((request.state.shown, model), None)
+        self._kept.pop((request.state.digest, model), None)
 
 
 # Asked row after row: first, because routes are looked through in order, and the lower of the two
