@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 from pacsklearn._fit_report import FitReport
-from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.kernel.noise.noise_law import Target
@@ -77,11 +76,9 @@ def advised(kind: ReleaseKind, fit: OpenFit) -> dict[str, Any]:
     """Plan a release and take it, with advice before and after; the attributes of the model."""
     advice, candidates = advice_on(kind), fit.rows.candidates
     plan = kind.prepare(fit)
-    with one_blas_thread():
-        advice.before(plan, candidates)
+    advice.before(plan, candidates)
     learned = kind.take(fit, plan)
-    with one_blas_thread():
-        advice.after(learned, candidates)
+    advice.after(learned, candidates)
     return learned
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.utils import Tags
 
 from pacsklearn._fit_report import recorded
+from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn._validation import check_integer
 from pacsklearn.estimators.advice import PlanRequest, advice_on, advised
 from pacsklearn.estimators.alternatives import options_of
@@ -96,7 +97,8 @@ class PACPrivate(PrivateEstimator):
         None draws the secret and the noise from the operating system's generator. Anything else
         makes them reproducible for tests: it warns, and the guarantee says "not for release".
     n_jobs : int, optional
-        Workers fitting the candidates; any joblib backend.
+        Workers fitting the candidates; any joblib backend. Without them a fit takes one BLAS
+        thread: many small products are what it is made of.
     verbose : int, default=0
         1 shows joblib's progress, 2 also ``fit_report_``.
 
@@ -241,7 +243,7 @@ SubsetFitError, NonDeterministicError
             Fitted.
         """
         warn_of_steps_before(self)
-        with recorded() as report:
+        with recorded() as report, one_blas_thread():
             kind, why, rows = self._prepared(X, y, groups, fit_params)
             if why is not None:
                 warn_of_answers(self.estimator, why)
@@ -297,7 +299,7 @@ SubsetFitError, NonDeterministicError
         :class:`Tuned` choose, which states how much.
         """
         check_integer(name="n_releases", value=n_releases, minimum=2)
-        with recorded() as report:
+        with recorded() as report, one_blas_thread():
             budget = as_budget(self.budget)
             kind, why, rows = self._prepared(X, y, groups, fit_params)
             request = PlanRequest(
