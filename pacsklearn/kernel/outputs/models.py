@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, final
@@ -35,6 +36,8 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 _MOST_CELLS = 2**24
 # Rows that what stands for all models is asked at once: their scores stay in the cache.
 _STACKED_ROWS = 1024
+# BLAS takes one thread for these by itself, and to set it would take longer than the product.
+_SHORT_PRODUCT = 2**12
 _CHECKED_ROWS = 64
 
 
@@ -151,7 +154,8 @@ class CandidateModels(AnsweringModels):
             part = safe_indexing(X, rows)
             with unprinted():
                 if stacked is not None:
-                    with one_blas_thread():
+                    is_short = part.shape[0] * part.shape[1] * len(self.models) < _SHORT_PRODUCT
+                    with nullcontext() if is_short else one_blas_thread():
                         outcomes = [_attempted(stacked, method, part)]
                 else:
                     # Wrapped: joblib would write large models to files, and with max_nbytes=None,
