@@ -175,26 +175,26 @@ def _decided(sums: Floats, intercept: Floats, n_classes: int) -> NDArray[Any]:
     if n_classes <= _BINARY:
         decisions = sums[..., 0, 0, :] + intercept[..., 0, :]
         return decisions > 0 if n_classes else decisions
-    first, second, votes = _pairs(n_classes)
-    decisions = sums[..., first, second - 1, :]
-    decisions += sums[..., second, first, :]
-    decisions += intercept
+    by_class = sums.reshape(*sums.shape[:-3], -1, sums.shape[-1])
+    own, other, votes = _pairs(n_classes)
+    decisions = by_class.take(own, axis=-2)
+    decisions += by_class.take(other, axis=-2)
     # One class against one: the first of those with most votes.
-    won = votes @ (decisions > 0).astype(np.float32)
+    won = votes @ (decisions > -intercept).astype(np.float32)
     won += np.arange(n_classes, dtype=np.float32)[:, None]
     return won.argmax(axis=-2)
 
 
 @cache
 def _pairs(n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
-    """Return the classes of each decision, and the votes that one for the first of them moves.
+    """Return where each decision's two sums stand, and the votes that one for the first moves.
 
     Where all are for the second one, a class has a vote from each class before it.
     """
     first, second = np.triu_indices(n_classes, 1)
     votes = np.zeros((n_classes, len(first)), dtype=np.float32)
     votes[first, np.arange(len(first))], votes[second, np.arange(len(first))] = 1.0, -1.0
-    return first, second, votes
+    return first * (n_classes - 1) + second - 1, second * (n_classes - 1) + first, votes
 
 
 @final
