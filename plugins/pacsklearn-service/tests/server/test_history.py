@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from pacsklearn_service.server.vault import Vault
 from service_house.house import STEP, House, contested_rows
 
 from pacsklearn.exceptions import LedgerError
+from pacsklearn.kernel.ledger.sqlite_file import connect
 from pacsklearn.testing.fresh_process import close_ledgers
 from tests.kernel.ledger.postgres_server import PostgresServer
 
@@ -119,6 +121,32 @@ def test_the_lease_is_kept_while_the_database_is_used(database: ServiceDatabase)
         connection.ask("SELECT * FROM service_leases")
         threading.Thread(target=keep, daemon=True).start()
         assert kept.wait(60)
+
+
+def test_the_lease_is_kept_beside_somebody_who_writes_without_a_pause(tmp_path: Path) -> None:
+    database = ServiceDatabase(f"sqlite:///{tmp_path / 'service.db'}")
+    ended = threading.Event()
+
+    def write() -> None:
+        own = connect(str(tmp_path / "service.db"), "rw")
+        own.execute("PRAGMA busy_timeout = 60000")
+        while not ended.is_set():
+            own.execute("BEGIN IMMEDIATE")
+            time.sleep(0.1)
+            own.execute("COMMIT")
+            time.sleep(0.008)
+        own.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(20):
+            time.sleep(0.05)
+            database.take("", 600.0)
+    finally:
+        ended.set()
+        writer.join()
+        database.close()
 
 
 @contextmanager

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from typing import Any, final
 
+from pacsklearn.exceptions import LedgerError
+from pacsklearn.kernel.ledger.log import waits
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE, connect
 from pacsklearn_service.server.store.connection import Connection
 
@@ -24,7 +27,6 @@ class FileConnection(Connection):
         super().__init__(address, patience)
         try:
             self._raw = connect(address.removeprefix(SQLITE), "rw")
-            self._raw.execute(f"PRAGMA busy_timeout = {1000 * patience:.0f}")
             self._raw.row_factory = _as_dict
         except sqlite3.Error as error:
             raise self._error(self._reason(error)) from None
@@ -43,6 +45,19 @@ class FileConnection(Connection):
 
     def _commit(self) -> None:
         self._run("COMMIT")
+
+    def _run(self, statement: str, values: Sequence[Any] = (), *, many: bool = False) -> Any:
+        # Asked as often as a ledger's writer asks: SQLite's own waits grow to a tenth of a second,
+        # and beside somebody who writes without a pause no lease would be kept.
+        for _ in waits(self._patience):
+            try:
+                return super()._run(statement, values, many=many)
+            except LedgerError as error:
+                code = getattr(error.__context__, "sqlite_errorcode", 0)
+                if code & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                busy = error
+        raise busy
 
     def _reason(self, error: Any) -> str:
         return str(error)
