@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Self, final
 
@@ -9,7 +10,7 @@ from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.accounts import LedgerTerms
 from pacsklearn.kernel.ledger.address import database_address, without_password
-from pacsklearn.kernel.ledger.event import ledger_text
+from pacsklearn.kernel.ledger.event import Event, ledger_text
 from pacsklearn.kernel.ledger.founding import stored_founding, write_founding
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.ledger.row import Position
@@ -166,6 +167,13 @@ class SharedLedger(Ledger):
     def per_project(self) -> float | None:
         """Ceiling of each project, if there is one."""
         return self._store.terms.per_project
+
+    def charges(self, after: int = 0, most: int | None = None) -> list[tuple[int, Event]]:
+        """Return the events in the rows after one, at most so many, and their rows' numbers.
+
+        Rows are never taken back: who has seen some goes on after the last of them.
+        """
+        return self._store.read(lambda book: list(islice(book.charges(self._account, after), most)))
 
     @property
     def position(self) -> Position:

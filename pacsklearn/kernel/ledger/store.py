@@ -257,13 +257,17 @@ class LogBook(Book):
         self.rows.append(self.fold.store(stored, answers, self.time))
 
     def events(self, account: str) -> Iterator[Event]:
-        for row in self.log.read(self.fold.founding.dataset, 0):
+        return (event for _, event in self.charges(account))
+
+    def charges(self, account: str, after: int = 0) -> Iterator[tuple[int, Event]]:
+        """Yield the events of one account in the rows after one, and the numbers of their rows."""
+        for row in self.log.read(self.fold.founding.dataset, after):
             if row.number > self.fold.last.number:
                 return
             if '"event":' in row.line:
                 facts = row.facts()
                 if "event" in facts and facts["account"] == account:
-                    yield stored_event(facts)
+                    yield row.number, stored_event(facts)
 
 
 def _results(book: LogBook, works: Sequence[Callable[[LogBook], Any]]) -> list[Any]:

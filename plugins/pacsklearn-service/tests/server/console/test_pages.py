@@ -11,6 +11,8 @@ import pytest
 from pacsklearn_service.server.web.worker import curator_app
 from service_house.house import STEP, House, contested_rows
 
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+
 PAGES = ["/console", "/console/datasets/clinic", "/console/models/risk", "/console/keys",
          "/console/audit"]  # fmt: skip
 VOID = {"meta", "link", "input", "rect", "line", "path"}
@@ -157,6 +159,31 @@ def test_the_figures_are_those_of_the_ledger(house: House, browser: Browser) -> 
     ]  # fmt: skip
 
 
+def test_a_long_ledger_is_read_once_and_by_parts(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, told = burn_down(house, 200)["points"], []
+    charges = SharedLedger.charges
+
+    def noted(ledger: SharedLedger, *given: Any) -> Any:
+        told.append(charges(ledger, *given))
+        return told[-1]
+
+    monkeypatch.setattr(SharedLedger, "charges", noted)
+    house.ask(house.user("lou"), contested_rows(1, seed=23))
+    after = burn_down(house, 200)["points"]
+    assert [len(events) for events in told] == [1]
+    assert [left for _, left in after[:-1]] == [left for _, left in before]
+    assert burn_down(house, 200)["points"] == after
+    found, row = [], 0
+    while events := curator_asks(house, "ledger", after=row, limit=2)["events"]:
+        assert len(events) <= 2
+        found += [each["charge"] for each in events]
+        row = events[-1]["row"]
+    ledger = house.coordinator.catalog.ledger("clinic")
+    assert found == [event.charge for event in ledger.events]
+
+
 def test_the_price_of_a_file_before_paying(house: House, browser: Browser) -> None:
     rows = contested_rows(9, seed=22)
     house.ask(house.user("kim"), rows[:4])
@@ -227,5 +254,9 @@ def test_names_cannot_carry_markup(browser: Browser) -> None:
 
 
 def burn_down(house: House, most: int) -> Any:
+    return curator_asks(house, "burn_down", most=most)
+
+
+def curator_asks(house: House, operation: str, **facts: Any) -> Any:
     key = house.key("curator", "curate")
-    return house.operations("burn_down")(key, {"dataset": "clinic", "most": most}, b"")
+    return house.operations(operation)(key, {"dataset": "clinic", **facts}, b"")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import threading
+from array import array
 from collections.abc import Callable
 from contextlib import ExitStack
-from itertools import accumulate
 from typing import Any, final
 
 import prometheus_client as prometheus
@@ -69,6 +70,9 @@ class Curating:
     def __init__(self, coordinator: Coordinator, jobs: Jobs) -> None:
         self._coordinator, self._jobs = coordinator, jobs
         self._catalog, self.database = coordinator.catalog, coordinator.database
+        # The last row of each data set's ledger that was read, and the sums of charges up to it.
+        self._burnt: dict[str, tuple[int, array[float]]] = {}
+        self._burning = threading.Lock()
 
     def curator_datasets(self, curator: Caller) -> Any:
         return self._catalog.datasets()
@@ -266,16 +270,16 @@ class Curating:
         }
 
     def curator_ledger(self, curator: Caller, dataset: str, after: int, limit: int) -> Any:
-        """Return what was charged, for a burn-down: time is the ledger's own."""
+        """Return what was charged after a row, for a burn-down: time is the ledger's own."""
         self._catalog.dataset(dataset)
         ledger = self._catalog.ledger(dataset)
-        events = ledger.events[after : after + limit]
         return {
             "ceiling": ledger.ceiling,
             "spent": ledger.spent,
             "after": after,
             "events": [
-                {"kind": each.kind, "charge": each.charge, "rows": each.n_noisy} for each in events
+                {"row": row, "kind": each.kind, "charge": each.charge, "rows": each.n_noisy}
+                for row, each in ledger.charges(after, limit)
             ],
         }
 
@@ -283,14 +287,18 @@ class Curating:
         """Return what was left after every charge, or after every so many where there are more."""
         self._catalog.dataset(dataset)
         ledger = self._catalog.ledger(dataset)
-        left = [ledger.ceiling]
-        left += [ledger.ceiling - sum_ for sum_ in accumulate(e.charge for e in ledger.events)]
-        step = -(-len(left) // most)
-        shown = list(enumerate(left))[:-1:step]
-        return {
-            "ceiling": ledger.ceiling,
-            "points": [*shown, (len(left) - 1, ledger.remaining)],
-        }
+        with self._burning:
+            last, spent = self._burnt.get(dataset, (0, array("d", [0.0])))
+            # Rows are never taken back: those that were read once are not read again.
+            for row, event in ledger.charges(last):
+                spent.append(spent[-1] + event.charge)
+                self._burnt[dataset] = row, spent
+            shown = range(0, len(spent) - 1, -(-len(spent) // most))
+            points = [(k, ledger.ceiling - spent[k]) for k in shown]
+            return {
+                "ceiling": ledger.ceiling,
+                "points": [*points, (len(spent) - 1, ledger.remaining)],
+            }
 
     def curator_price(self, curator: Caller, model: str, user: str, content: bytes) -> Facts:
         """Return the most that a batch can cost a user, who is not told."""
