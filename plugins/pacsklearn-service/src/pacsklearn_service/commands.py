@@ -23,6 +23,7 @@ _SERVER: Final = (
     "fastapi",
     "jinja2",
     "joserfc",
+    "limits",
     "prometheus_client",
     "pyarrow",
     "pydantic_settings",

@@ -57,7 +57,7 @@ class Admissions:
         now, own = time.monotonic(), (request.state.digest, model)
         facts, until = self._kept.get(own, ({}, 0.0))
         if now < until and is_short(request):
-            self._requests.take(request.state.digest)
+            self._requests.take(request.state.digest.hex())
             return facts
         facts = await ask(request, "admit", model=model)
         if len(self._kept) >= _MOST_KEPT:
@@ -66,7 +66,7 @@ class Admissions:
         return facts
 
     def forget(self, request: Request, model: str) -> None:
-        """Admit anew: something was refused."""
+        """Ask for the admission anew: something was refused."""
         self._kept.pop((request.state.digest, model), None)
 
 
