@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 from pathlib import Path
 
 import pytest
@@ -63,16 +62,3 @@ def test_a_minute_begins_with_the_first_request() -> None:
             limit.take("ann", cost)
         assert 1 <= refused.value.more["retry_after"] <= 61
     limit.take("bob")
-
-
-def test_minutes_that_are_over_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, limit = 1000.0, RateLimit(2)
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    for caller in ("ann", "ann", "bob"):
-        limit.take(caller)
-    for seconds, left in ((30.0, 0), (31.0, 2)):
-        now += seconds
-        for _ in range(left):
-            limit.take("ann")
-        with pytest.raises(Problem):
-            limit.take("ann", 0)
