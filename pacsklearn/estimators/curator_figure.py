@@ -7,6 +7,7 @@ from typing import NoReturn, final
 
 import numpy as np
 
+from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.noise.certified import GAMMA
@@ -150,4 +151,6 @@ def certified_under_all(
             return None, "padding and Gaussian noise are not certified together"
         law = JointLaw(certificate.laws)
     # The prior's weights whatever the belief is now: the figure is of the whole session.
-    return certified_membership(law, space, space.weights), "something was released without noise"
+    with one_blas_thread():
+        certified = certified_membership(law, space, space.weights)
+    return certified, "something was released without noise"

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.criterion_success import certified_success
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
@@ -68,15 +67,14 @@ def certified_membership(law: Any, space: Space, belief: Floats) -> Certified | 
         return Certified(_finite(np.eye(seen.max() + 1)[seen], rows, weights), 1.0)
     # The mean over releases of the posterior's better guess, from draws of the mixture with a
     # confidence bound, at once for all units.
-    with one_blas_thread():
-        success = certified_success(
-            GaussianMixture(centres, weights, float(law.scale)),
-            MembershipCriterion(rows),
-            _DRAWS,
-            GAMMA,
-            generator_for(Support(centres.astype(np.float64), weights), "certify"),
-            _PRODUCTS,
-        )
+    success = certified_success(
+        GaussianMixture(centres, weights, float(law.scale)),
+        MembershipCriterion(rows),
+        _DRAWS,
+        GAMMA,
+        generator_for(Support(centres.astype(np.float64), weights), "certify"),
+        _PRODUCTS,
+    )
     # The draws are of continuous noise, the release has the lattice's.
     return Certified(min(success + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
 
