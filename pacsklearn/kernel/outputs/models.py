@@ -120,10 +120,10 @@ class CandidateModels(AnsweringModels):
     def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
         # By the public classes, not a candidate's own, which differ where a subset lacks one.
         codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
+        # A class that no candidate has seen has no place in the stack.
+        seen = None if self.stacked is None else np.searchsorted(classes, self.models[0].classes_)
         for rows, predictions in self._evaluated(X, "predict", classes.size):
-            if self.stacked is not None:
-                # A class that no candidate has seen has no place in the stack.
-                seen = np.searchsorted(classes, self.models[0].classes_)
+            if seen is not None:
                 codes[rows] = seen[predictions].T
                 continue
             for i, labels in enumerate(predictions):
