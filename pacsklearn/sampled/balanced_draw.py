@@ -41,9 +41,9 @@ def draw_balanced(
     """
     throws = np.asarray(coins, dtype=np.float64)
     counts = np.bincount(strata, minlength=throws.size)
-    held = np.array(
-        [_size(int(n), rate, float(coin)) for n, coin in zip(counts, throws, strict=True)]
-    )
+    held = np.floor(rate * counts)
+    more = rate * counts - held
+    held += (more > 0) & (throws >= 1.0 - more)
     order = np.lexsort((keys, strata))
     rank = np.empty(strata.size, dtype=np.int64)
     rank[order] = np.arange(strata.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -60,10 +60,10 @@ def balanced_draw_entropy(counts: ArrayLike, rate: float) -> tuple[float, float]
     rate : float
     """
     total, least = 0.0, 0.0
-    for n in np.asarray(counts, dtype=np.int64).tolist():
+    for n, times in _tallied(counts):
         each = [(share, _log_choose(n, size)) for size, share in _sizes(n, rate)]
-        total += sum(share * (ways - math.log(share)) for share, ways in each)
-        least += min(ways - math.log(share) for share, ways in each)
+        total += times * sum(share * (ways - math.log(share)) for share, ways in each)
+        least += times * min(ways - math.log(share) for share, ways in each)
     return total, least
 
 
@@ -96,23 +96,27 @@ def known_units_success(counts: ArrayLike, rate: float, *, most: int = 7) -> tup
     >>> [round(float(x), 6) for x in known_units_success([4], 0.5, most=1)[0]]
     [0.5, 0.666667]
     """
-    sizes = [int(n) for n in np.asarray(counts)]
-    n_all = sum(sizes)
-    inside = [[_success(n, rate, j) for j in range(most + 1)] for n in sizes]
+    tallied = _tallied(counts)
+    n_all = sum(n * times for n, times in tallied)
+    inside = [[_success(n, rate, j) for j in range(most + 1)] for n, _ in tallied]
     uniform, worst = np.ones(most + 1), np.ones(most + 1)
     for k in range(min(most, n_all - 1) + 1):
         # Units of other strata tell nothing, and of its own there may be fewer.
-        worst[k] = max(own[min(k, n - 1)] for n, own in zip(sizes, inside, strict=True))
-        uniform[k] = min(
-            sum(
-                n
-                / n_all
-                * math.fsum(_hypergeometric(n_all - 1, n - 1, k, j) * own[j] for j in range(k + 1))
-                for n, own in zip(sizes, inside, strict=True)
-            ),
-            1.0,
+        worst[k] = max(own[min(k, n - 1)] for (n, _), own in zip(tallied, inside, strict=True))
+        averages = (
+            n
+            * times
+            * math.fsum(_hypergeometric(n_all - 1, n - 1, k, j) * own[j] for j in range(k + 1))
+            for (n, times), own in zip(tallied, inside, strict=True)
         )
+        uniform[k] = min(math.fsum(averages) / n_all, 1.0)
     return uniform, worst
+
+
+def _tallied(counts: ArrayLike) -> list[tuple[int, int]]:
+    """Return the sizes of strata, and how many have each: of blocks there are many alike."""
+    sizes, times = np.unique(np.asarray(counts, dtype=np.int64), return_counts=True)
+    return list(zip(sizes.tolist(), times.tolist(), strict=True))
 
 
 def _sizes(n: int, rate: float) -> list[tuple[int, float]]:
@@ -120,11 +124,6 @@ def _sizes(n: int, rate: float) -> list[tuple[int, float]]:
     low = math.floor(rate * n)
     more = rate * n - low
     return [(low, 1.0 - more), (low + 1, more)] if more > 0 else [(low, 1.0)]
-
-
-def _size(n: int, rate: float, coin: float) -> int:
-    (low, share), *more = _sizes(n, rate)
-    return low + (1 if more and coin >= share else 0)
 
 
 def _success(n: int, rate: float, k: int) -> float:

@@ -30,6 +30,8 @@ class DrawnRows(RowsSecret):
         Probability that a unit is in.
     known : tuple of (float, float)
         As in :class:`~pacsklearn.kernel.secret.secret_rows.SecretRows`; exact.
+    dealt : str
+        As there.
     """
 
     entropy: float
@@ -39,6 +41,7 @@ class DrawnRows(RowsSecret):
     n_units: int
     rate: float
     known: tuple[tuple[float, float], ...] = ()
+    dealt: str = ""
 
     known_errors = ()
     name = "drawn-rows"
@@ -53,14 +56,14 @@ class DrawnRows(RowsSecret):
         "The adversary sees everything that was released, and may know some rows' membership.",
         (
             "Hidden is which subset was drawn, once, by the operating system's generator, from all "
-            "that hold the stated share of every class; it is drawn without blocks of similar rows."
+            "that hold the stated share of every class, and of every block where it has blocks."
         ),
     )
     limits = (
         (
             "Which rows exist: the adversary is assumed to know all rows of the universe and how "
-            "the subset is drawn. The centre and the shape of the noise, the alignment, the metric "
-            "and whatever all trials agree on are functions of the universe."
+            "the subset is drawn. The centre and the shape of the noise, the alignment, the "
+            "metric, blocks of rows and whatever all trials agree on are functions of the universe."
         ),
         (
             "A bad draw of trials: the bound is a confidence statement about trials that are "
@@ -107,8 +110,9 @@ class DrawnRows(RowsSecret):
             (
                 "secret",
                 (
-                    f"drawn afresh from all subsets that hold {share} of every class "
-                    f"({self.entropy:.4g} nats); there is no list of candidates"
+                    f"drawn afresh from all subsets that hold {share} of every class"
+                    f"{f', {self.dealt}' if self.dealt else ''} ({self.entropy:.4g} nats); "
+                    "there is no list of candidates"
                 ),
             ),
             ("naming the subset", f"at most {percent_up(bounds.naming)} %"),

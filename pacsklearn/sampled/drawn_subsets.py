@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn._validation import check_rate
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.joint_law import JointLaw
@@ -28,7 +29,9 @@ from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
 from pacsklearn.sampled.trial_statement import of_trials
+from pacsklearn.universe.balanced_design import seeded_generator
 from pacsklearn.universe.balanced_space import strata_of, units_of
+from pacsklearn.universe.blocked_design import similar_blocks
 from pacsklearn.universe.design import Design, SubsetSeed
 
 if TYPE_CHECKING:
@@ -70,6 +73,7 @@ class DrawnSubsets(Space):
     Parameters
     ----------
     strata : ndarray of int64, shape (n_units,)
+        Classes, or blocks of similar units of one class beside the units that are in none.
     rate : float
     n_rows : int
     unit_of_row : ndarray of shape (n_rows,) or None
@@ -77,6 +81,8 @@ class DrawnSubsets(Space):
         How many trials there are, and how they are used.
     seed : int
         Of the trials.
+    dealt : str
+        As in :class:`~pacsklearn.kernel.secret.secret_rows.SecretRows`.
     """
 
     strata: NDArray[np.int64]
@@ -85,6 +91,7 @@ class DrawnSubsets(Space):
     unit_of_row: NDArray[np.int64] | None
     sizes: SampledSubsets
     seed: int = field(repr=False)
+    dealt: str = ""
 
     # Of a list of one: there is no belief about subsets that cannot be listed.
     weights = np.ones(1)
@@ -101,12 +108,12 @@ class DrawnSubsets(Space):
         cls,
         design: Design,
         sizes: SampledSubsets,
-        n_rows: int,
-        y: object = None,
+        X: Any,
+        y: Any = None,
         *,
         classifies: bool = False,
     ) -> Self:
-        """Return the subsets with the strata, rate and groups of a design.
+        """Return the subsets of a table with the strata, rate, groups and blocks of a design.
 
         The number of its list is unused.
 
@@ -115,7 +122,7 @@ class DrawnSubsets(Space):
         DesignError
             When a subset could be without rows, or without one of the strata.
         """
-        rate = check_rate(rate=design.rate)
+        rate, n_rows = check_rate(rate=design.rate), X.shape[0]
         unit_of_row, n_units = units_of(design.groups, n_rows)
         labels = design.strata(n_rows, y, classifies=classifies)
         strata = np.zeros(n_units, dtype=np.int64)
@@ -131,7 +138,20 @@ class DrawnSubsets(Space):
             )
         given = design.seed
         seed = given.reveal() if isinstance(given, SubsetSeed) else given
-        return cls(strata, rate, n_rows, unit_of_row, sizes, seed)
+        similarity = design.similarity(X, y if labels is None else None)
+        if similarity is not None:
+            size = similarity.size
+            while int(rate * size) < 1:  # so that every block is seen, as every class is
+                size += 1
+            with one_blas_thread():
+                blocks = similar_blocks(
+                    similarity.cells, similarity.places, strata, size, seeded_generator(seed)
+                )
+            # Units in no block stay the strata that they are: every stratum has some.
+            first = int(strata.max()) + 1
+            strata[blocks.units] = first + np.arange(len(blocks.units))[:, None]
+        unit = "row" if unit_of_row is None else "group"
+        return cls(strata, rate, n_rows, unit_of_row, sizes, seed, design.dealt(unit))
 
     @property
     def n_units(self) -> int:
@@ -222,6 +242,7 @@ class DrawnSubsets(Space):
             n_units=self.n_units,
             rate=self.rate,
             known=self.known,
+            dealt=self.dealt,
         )
 
     def trials(self, start: int, stop: int, *before: Members) -> Trials:

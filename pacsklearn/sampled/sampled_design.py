@@ -41,7 +41,7 @@ class SampledDesign:
 
     def space(self, X: Any, y: Any = None, *, classifies: bool = False) -> DrawnSubsets:
         """Return the law of the secret subset; as for :meth:`Design.space`."""
-        return DrawnSubsets.of(self.design, self.sizes, X.shape[0], y, classifies=classifies)
+        return DrawnSubsets.of(self.design, self.sizes, X, y, classifies=classifies)
 
     def candidates(self, estimator: Any, X: Any, y: Any, options: FitOptions) -> DrawnCandidates:
         """Validate the universe, and say how subsets of it are drawn."""

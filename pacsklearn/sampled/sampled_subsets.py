@@ -25,8 +25,8 @@ class SampledSubsets(StatedDesign):
     the bound is a confidence statement about trials that are drawn independently of the secret.
     It costs more fits and more noise, and is for released parameters and functions: one release,
     or several that are planned together (``PrivacySession.release_planned``).
-    ``SampledSubsets(500, 5000)`` has less noise for more fits. Rows of a class are drawn alike,
-    without the blocks of :class:`~pacsklearn.Subsets`. A value as scikit-learn's kernels are.
+    ``SampledSubsets(500, 5000)`` has less noise for more fits, and so has ``blocks=8``. A value as
+    scikit-learn's kernels are.
 
     Parameters
     ----------
@@ -45,6 +45,11 @@ class SampledSubsets(StatedDesign):
         Share of the rows that a subset holds.
     stratify : "auto" or bool, default="auto"
         As for :class:`~pacsklearn.Subsets`.
+    blocks : int or None, default=None
+        None draws all rows of a class alike: knowing some memberships then tells next to nothing
+        about others. A number draws a share of every block of so many similar rows, as for
+        :class:`~pacsklearn.Subsets`: less noise, but who knows the memberships of a row's mates
+        knows more about that row (``guarantee_.knowing(k)`` states it).
     seed : None, int or SubsetSeed, default=None
         Of the trials; as for :class:`~pacsklearn.Subsets`.
 
@@ -63,6 +68,7 @@ class SampledSubsets(StatedDesign):
     _: KW_ONLY
     rate: float = 0.5
     stratify: Any = "auto"
+    blocks: int | None = None
     seed: int | SubsetSeed | None = None
 
     is_listed: ClassVar[bool] = False
@@ -88,7 +94,8 @@ class SampledSubsets(StatedDesign):
     def design(self, groups: Any = None, random_state: Any = None) -> SampledDesign:
         """State how subsets are drawn; as for :class:`~pacsklearn.Subsets`."""
         seed = subset_seed(self.seed, random_state)
-        return SampledDesign(Design(2, self.rate, self.stratify, groups, seed), self.sizes)
+        design = Design(2, self.rate, self.stratify, groups, seed, self.blocks, None)
+        return SampledDesign(design, self.sizes)
 
 
 @final

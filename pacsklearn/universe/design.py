@@ -220,10 +220,7 @@ class Design:
                 deal=self._deal(X, y if strata is None else None),
                 seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
             )
-        dealt = ""
-        if self.blocks is not None:
-            dealt = f"dealt in blocks of at least {self.blocks} similar {space.unit}s"
-        return replace(space, is_listed=not hidden, dealt=dealt)
+        return replace(space, is_listed=not hidden, dealt=self.dealt(space.unit))
 
     def candidates(
         self, estimator: Any, X: Any, y: Any = None, options: FitOptions | None = None
@@ -240,20 +237,36 @@ class Design:
 
         All of a stratum alike, or blocks of similar ones.
         """
-        if self.balance not in ("moments", None):
-            raise ValueError(f"balance must be 'moments' or None, got {self.balance!r}.")
-        if self.blocks is None:
+        similarity = self.similarity(X, targets)
+        if similarity is None:
             return balanced_design
-        size = check_integer(name="blocks", value=self.blocks, minimum=_SMALLEST_BLOCK)
-        unit_of_row, _ = units_of(self.groups, X.shape[0])
-        balanced = self.balance is not None
-        table = as_pandas(X)
-        similarity = Similarity.of(table, targets, unit_of_row, size=size, balanced=balanced)
 
         def deal(_: int, n_subsets: int, included: int, **how: Any) -> Bytes:
             return blocked_design(similarity, n_subsets, included, **how)
 
         return deal
+
+    def similarity(self, X: Any, targets: Any) -> Similarity | None:
+        """Return what blocks are made by; None where there are none.
+
+        Raises
+        ------
+        ValueError
+        """
+        if self.balance not in ("moments", None):
+            raise ValueError(f"balance must be 'moments' or None, got {self.balance!r}.")
+        if self.blocks is None:
+            return None
+        size = check_integer(name="blocks", value=self.blocks, minimum=_SMALLEST_BLOCK)
+        unit_of_row, _ = units_of(self.groups, X.shape[0])
+        balanced = self.balance is not None
+        return Similarity.of(as_pandas(X), targets, unit_of_row, size=size, balanced=balanced)
+
+    def dealt(self, unit: str) -> str:
+        """Return how units were dealt, in words; nothing where all of a class were alike."""
+        if self.blocks is None:
+            return ""
+        return f"dealt in blocks of at least {self.blocks} similar {unit}s"
 
     def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
         """Return the stratum of each row; None when all rows are one."""

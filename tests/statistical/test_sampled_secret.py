@@ -37,7 +37,7 @@ def test_the_attack_that_knows_seven_rows_reads_nothing_off_a_list() -> None:
     generator = np.random.default_rng(0)
     space = balanced_space(N_ROWS, n_subsets=128)
     members = space.membership()
-    drawn = DrawnSubsets.of(Design(), SampledSubsets(), N_ROWS)
+    drawn = DrawnSubsets.of(Design(), SampledSubsets(), TABLE)
     sampler = SeededSampler(np.random.default_rng(1))
     right = {"listed": 0, "sampled": 0}
     rounds = 2000
@@ -61,16 +61,21 @@ def test_the_attack_that_knows_seven_rows_reads_nothing_off_a_list() -> None:
     assert abs(right["listed"] / rounds - uniform[KNOWN]) < error + 0.02
 
 
-@pytest.mark.parametrize("k", [0, pytest.param(3, marks=pytest.mark.soak), 7])
-def test_the_likeliest_answer_after_the_release_stays_below_the_bound(k: int) -> None:
+@pytest.mark.parametrize(
+    ("k", "blocks"), [(0, None), pytest.param(3, None, marks=pytest.mark.soak), (7, None), (5, 8)]
+)
+def test_the_likeliest_answer_after_the_release_stays_below_the_bound(
+    k: int, blocks: int | None
+) -> None:
     """The posterior over 30,000 subsets by the released integers, knowing k memberships."""
-    generator = np.random.default_rng(k)
-    drawn = DrawnSubsets.of(Design(), SampledSubsets(), N_ROWS)
+    drawn = DrawnSubsets.of(Design(blocks=blocks), SampledSubsets(), TABLE)
     law, sampler = law_of(drawn), SeededSampler(np.random.default_rng(2))
-    many = np.argsort(generator.random((30_000, N_ROWS)), axis=1) < N_ROWS // 2
+    many = np.stack([drawn.trial(1000 + i) for i in range(30_000)])
     points = np.stack([law.point(mean_of(one)) for one in many])
+    # The row that is told best, knowing those of its block, or of its class, that tell next best.
     order = np.argsort(-np.abs(TABLE[:, 0]))
-    target, known = order[0], order[1 : 1 + k]  # the row that is told best, knowing the next ones
+    target = order[drawn.strata[order] == drawn.strata.max()][0]
+    known = order[(drawn.strata[order] == drawn.strata[target]) & (order != target)][:k]
     right, rounds = 0, 600
     for _ in range(rounds):
         secret = drawn.draw(sampler)
@@ -86,7 +91,7 @@ def test_the_likeliest_answer_after_the_release_stays_below_the_bound(k: int) ->
 
 
 def test_the_certificate_holds_on_fresh_subsets_and_the_noise_is_what_it_says() -> None:
-    drawn = DrawnSubsets.of(Design(), SampledSubsets(), N_ROWS)
+    drawn = DrawnSubsets.of(Design(), SampledSubsets(), TABLE)
     law, sampler = law_of(drawn), SeededSampler(np.random.default_rng(3))
     distances, away = [], []
     for _ in range(20_000):

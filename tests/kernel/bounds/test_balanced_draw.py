@@ -35,7 +35,7 @@ def all_subsets(counts: list[int], rate: float) -> list[tuple[float, tuple[bool,
     ]
 
 
-CASES = [([6], 0.5), ([5], 0.5), ([4, 3], 0.5), ([5, 4], 0.25), ([7], 0.3)]
+CASES = [([6], 0.5), ([5], 0.5), ([4, 3], 0.5), ([5, 4], 0.25), ([7], 0.3), ([4, 4, 3], 0.5)]
 
 
 @pytest.mark.parametrize(("counts", "rate"), CASES)

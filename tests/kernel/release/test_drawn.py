@@ -182,7 +182,7 @@ def test_the_map_gives_for_a_trial_alone_what_it_gives_for_it_among_others() -> 
     from pacsklearn.sampled.drawn_subsets import DrawnSubsets
     from pacsklearn.universe.design import Design
 
-    drawn = DrawnSubsets.of(Design(), FEW, 150, Y, classifies=True)
+    drawn = DrawnSubsets.of(Design(), FEW, X, Y, classifies=True)
     for estimator in (make_pipeline(StandardScaler(), GaussianNB()), PCA(2), KMeans(3, n_init=1)):
         chosen = registry().canonicalizer("auto", estimator)
         subsets, first = SubsetMap.of(estimator, X, Y, drawn, 10, FitOptions(), chosen)
