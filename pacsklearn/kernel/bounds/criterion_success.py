@@ -109,10 +109,10 @@ def screened_success(
     1. All sets by their spread, one product of a table of second moments with each set instead of
        one with each draw. With prior ``r`` and variance ``v`` of the posterior probability the
        success is at most ``1/2 + sqrt((r - 1/2)^2 + v)`` (Jensen), and ``v``, a mean of values in
-       ``[0, max(r, 1 - r)^2]``, has a Chernoff bound. Where the second look may not reach all sets,
-       each has a bound in closed form besides, which is certain
-       (:func:`~pacsklearn.kernel.bounds.overlap.overlap_success`); where it would not reach a
-       quarter of them, this look has more draws and is the only one (:func:`one_look`).
+       ``[0, max(r, 1 - r)^2]``, has a Chernoff bound. Each has a bound in closed form besides,
+       which is certain (:func:`~pacsklearn.kernel.bounds.overlap.overlap_success`). Where the
+       second look would not reach a quarter of them, this look has more draws and is the only one
+       (:func:`one_look`).
     2. Sets that this leaves above the worst by the same draws' means, those of the largest bounds,
        by a betting bound on their success.
     3. Sets that are still above it, again those of the largest bounds, by many more draws.
@@ -130,9 +130,7 @@ def screened_success(
     share = gamma / 3 / t
     kept: list[Singles] = []
     spread = Spread(mixture, mixture.draws(looks.spread, generator), t, kept)
-    bounds = _by_spread(spread, looks.spread, share, sets)
-    if looks.wide < t:
-        bounds = np.minimum(bounds, overlap_success(mixture, t)(sets))
+    bounds = _at_once(overlap_success(mixture, t), spread, looks.spread, share, sets)
     worst = _looked_at(sets, _highest(bounds, _PROBED), kept, looks.second, share, bounds)
     chosen = _highest(bounds, looks.wide, worst)
     worst = max(worst, _looked_at(sets, chosen, kept, looks.second, share, bounds))

@@ -263,8 +263,7 @@ def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) 
     level = np.mean((inside - rates) ** 2, axis=0) / widest
     above = widest * chernoff_bounds(np.minimum(level * (1 + 1 / 128), 1.0), looks.spread, share)
     bounds, worst = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above), 1.0), 0.0
-    if looks.wide < len(sets):
-        bounds = np.minimum(bounds, overlap_success(mixture, len(sets))(sets))
+    bounds = np.minimum(bounds, overlap_success(mixture, len(sets))(sets))
     if looks.second:
         worst = look(values[: looks.second], highest(64))
         worst = max(worst, look(values[: looks.second], highest(looks.wide)))

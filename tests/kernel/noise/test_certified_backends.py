@@ -183,9 +183,16 @@ class TestCriterion:
 
 def test_a_certificate_that_never_meets_the_cap_is_an_error(means: Support) -> None:
     backend = CriterionBackend(n_draws=256, n_certificate=1024, gamma=1e-6)
-    target = Target(0.5 + 1e-4, MembershipCriterion(SPACE))
+    target = Target(1 / 32 + 1e-4, identification(SPACE))
     with pytest.raises(ValueError, match="too few draws"):
         backend.calibrate(means, target, IdentityMetric())
+
+
+def test_a_cap_just_above_blind_guessing_takes_no_more_draws(means: Support) -> None:
+    """Of membership there is a bound in closed form besides, however few draws there are."""
+    backend = CriterionBackend(n_draws=256, n_certificate=1024, gamma=1e-6)
+    law = backend.calibrate(means, Target(0.5 + 1e-4, MembershipCriterion(SPACE)), IdentityMetric())
+    assert 0.5 < law.bound <= 0.5 + 1e-4
 
 
 @pytest.mark.parametrize("seed", [6, 69, 84, 127])
