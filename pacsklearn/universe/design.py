@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -24,7 +25,7 @@ from pacsklearn.universe.balanced_design import Bytes, balanced_design
 from pacsklearn.universe.balanced_space import Deal, balanced_space, units_of
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas
-from pacsklearn.universe.row_rules import RowRules, checked_rows
+from pacsklearn.universe.row_rules import RowRules, checked_rows, quoting_nothing
 from pacsklearn.universe.similarity import Similarity
 
 _BITS = 256
@@ -297,7 +298,7 @@ class Design:
     def _names_classes(self, labels: NDArray[Any]) -> bool:
         """Return whether every subset can see every class; counts of something are rarely so."""
         with np.errstate(invalid="ignore"):  # it casts numbers beyond an integer's range
-            kind = type_of_target(labels)
+            kind = quoting_nothing("y", partial(type_of_target, labels))
         if kind not in ("binary", "multiclass"):
             return False
         codes = np.unique(labels, return_inverse=True)[1].ravel()

@@ -24,10 +24,20 @@ from pacsklearn.universe.frame import as_pandas, is_missing
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
     "Complex data not supported",
-    "Expected 2D array",
+    "Expected ",
+    "Feature names ",
     "Found array with",
+    "Found input variables",
     "Input ",
+    "Negative values in data",
+    "Sample weights must",
     "Sparse data was passed",
+    "Support for labels",
+    "The feature names",
+    "This ",
+    "Unknown label type",
+    "X has ",
+    "sample_weight.shape",
     "setting an array element with a sequence",
     "y should be a 1d array",
 )
@@ -43,7 +53,7 @@ def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) 
     check_fit_params(estimator, fit_params, X.shape[0])
     for name, value in fit_params.items():
         if name.endswith("sample_weight") and value is not None:
-            _read(name, partial(check_array, value, ensure_2d=False, input_name=name))
+            quoting_nothing(name, partial(check_array, value, ensure_2d=False, input_name=name))
     return X, y
 
 
@@ -99,7 +109,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         _check_classes(y, name, tags)
     elif is_regressor(estimator):
         target = y
-        y = _read(
+        y = quoting_nothing(
             "y",
             lambda: check_array(
                 target, ensure_2d=False, dtype="numeric", input_name="y", estimator=name
@@ -205,7 +215,7 @@ class RowRules:
             check_names(X)
         if not self._is_numeric(X):
             return X if hasattr(X, "shape") else np.asarray(X)
-        checked = _read(
+        checked = quoting_nothing(
             "X",
             lambda: check_array(
                 X,
@@ -215,7 +225,7 @@ class RowRules:
                 estimator=self.name,
                 input_name="X",
             ),
-            lambda: _about_columns(X),
+            lambda: about_columns(X),
         )
         return X if hasattr(X, "iloc") else _short_indices(checked)
 
@@ -285,7 +295,7 @@ def _check_classes(y: Any, name: str, tags: Tags) -> None:
             "Unknown label type: y must hold words, or numbers of one dtype, got objects of types "
             f"{', '.join(sorted(kinds))}; convert it: y.astype(str), or y.astype(int)."
         )
-    check_classification_targets(y)
+    quoting_nothing("y", partial(check_classification_targets, y))
     n_classes = np.unique(labels).size if labels.ndim == 1 else 2
     if n_classes < 2:
         raise ValueError(
@@ -298,7 +308,7 @@ def _check_classes(y: Any, name: str, tags: Tags) -> None:
         )
 
 
-def _about_columns(X: Any) -> str:
+def about_columns(X: Any) -> str:
     """Return which columns are no numbers, and what to do about them."""
     if not hasattr(X, "iloc"):
         return ""
@@ -316,8 +326,14 @@ def _about_columns(X: Any) -> str:
     )
 
 
-def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) -> Any:
-    """Return the result of scikit-learn's check; keep its words if they quote no value."""
+def quoting_nothing(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) -> Any:
+    """Return the result of scikit-learn's check; keep its words if they quote no value.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As the check, with no cell of the table in the message.
+    """
     try:
         return check()
     except (TypeError, ValueError) as error:
@@ -328,7 +344,7 @@ def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) 
         name, refuses, _ = text.partition("\n")[2].partition(" does not accept")
         owner = name if refuses else "the estimator"
         text = f"Input X contains NaN, and {owner} takes none; {ABOUT_GAPS}."
-    elif not text.startswith("Input "):
+    elif not text.startswith(("Input ", "The feature names")):
         text = text.partition("\n")[0].rstrip(":.") + "."
     if text.startswith("Expected 2D array"):
         text += " Reshape your data: one row for each sample, one column for each feature."

@@ -195,6 +195,12 @@ def test_targets_of_a_regressor(y: Any, words: list[str]) -> None:
     refused(ValueError, words, Ridge(), X, y)
 
 
+@pytest.mark.parametrize("model", [LinearSVC(), Ridge(), KMeans(2), StandardScaler()])
+def test_complex_targets_are_not_quoted(model: Any) -> None:
+    """scikit-learn's message shows the array."""
+    refused(ValueError, ["Complex data not supported"], model, X, SIZES + 1j)
+
+
 def test_targets_that_are_ignored_may_be_anything_of_that_length() -> None:
     for y in (None, NAMED, NAMED.tolist(), pd.Series(NAMED)):
         assert private(StandardScaler()).fit(X, y).n_features_in_ == 3

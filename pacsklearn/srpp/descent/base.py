@@ -33,6 +33,7 @@ from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
+from pacsklearn.universe.row_rules import about_columns, quoting_nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,19 +123,26 @@ class LinearSGD(LinearParameters):
         names = getattr(X, "columns", None)
         first = "_descent" not in vars(self)
         given = y
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=first,
-            dtype=np.float64,
-            order="C",
-            y_numeric=not is_classifier(self),
-            accept_sparse="csr",
+        X, y = quoting_nothing(
+            "X" if is_classifier(self) else "X and y",
+            lambda: validate_data(
+                self,
+                X,
+                y,
+                reset=first,
+                dtype=np.float64,
+                order="C",
+                y_numeric=not is_classifier(self),
+                accept_sparse="csr",
+            ),
+            lambda: about_columns(X),
         )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            sample_weight = quoting_nothing(
+                "sample_weight",
+                lambda: _check_sample_weight(
+                    sample_weight, X, dtype=np.float64, ensure_non_negative=True
+                ),
             )
         targets, weights = self._targets(y, classes, choices.run.budget.hides)
         if sample_weight is not None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import check_array
 
 from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices
+from pacsklearn.universe.row_rules import quoting_nothing
 
 
 class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
@@ -76,7 +78,10 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
         return self._decisions(X)[:, 0]
 
     def _targets(self, y: Any, classes: Any, hides: bool) -> tuple[Floats, Floats | None]:
-        return np.asarray(y, dtype=np.float64)[:, None], None
+        values = quoting_nothing(
+            "y", lambda: check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        )
+        return values[:, None], None
 
     def _publish(self, parameters: Floats) -> None:
         self.coef_, self.intercept_ = parameters[0, :-1].copy(), parameters[:, -1].copy()

@@ -22,6 +22,7 @@ from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.open_run import opened_run, planned_unit
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
+from pacsklearn.universe.row_rules import quoting_nothing
 
 __all__ = ["SRPPTorchClassifier"]
 
@@ -159,8 +160,11 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         from pacsklearn_torch.row_gradients import ClippedGradients, layer_norms
 
         first = not hasattr(self, "module_")
-        X, y = validate_data(self, X, y, reset=first, dtype=np.float32, allow_nd=True)
-        check_classification_targets(y)
+        X, y = quoting_nothing(
+            "X",
+            lambda: validate_data(self, X, y, reset=first, dtype=np.float32, allow_nd=True),
+        )
+        quoting_nothing("y", lambda: check_classification_targets(y))
         if not hasattr(self, "classes_"):
             self.classes_ = np.unique(y if classes is None else classes)
         codes = self._codes(y)
