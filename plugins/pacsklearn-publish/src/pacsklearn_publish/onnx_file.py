@@ -235,6 +235,7 @@ def _by_skl2onnx(model: Any) -> Any:
     width = getattr(first, "n_features_in_", None)
     made = convert_sklearn(
         model,
+        "converted",  # it draws a name at random otherwise: no two bundles would be alike
         initial_types=[("X", DoubleTensorType([None, width]))],
         options={id(model): {"zipmap": False}} if is_classifier(model) else None,
         target_opset=OPSET,
