@@ -13,7 +13,6 @@ import sys
 import threading
 from typing import Any, Final, final
 
-import joblib
 import numpy as np
 from scipy import sparse
 
@@ -55,7 +54,10 @@ class ReleasedTables:
             if values.dtype.kind in "biuf":
                 digest.update(np.ascontiguousarray(values, dtype=np.float64).data)
             else:
-                digest.update(joblib.hash(np.asarray(values, dtype=object)).encode())
+                # As they are shown: pickling them would take as long as a fit.
+                for column in np.atleast_2d(np.asarray(values, dtype=object).T):
+                    shown = "\0".join([*map(repr, column.tolist()), ""])
+                    digest.update(shown.encode(errors="surrogatepass"))
         return digest.digest()
 
     def add(self, X: Any, cap: float | None, unit: str, shared: Ledger | None) -> None:

@@ -73,7 +73,8 @@ def test_a_table_is_known_by_its_values(same: Any) -> None:
 def test_other_kinds_of_tables_have_names() -> None:
     names = ReleasedTables()
     texts = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})
-    assert names.name(texts) == names.name(texts.copy())
+    assert names.name(texts) == names.name(texts.copy()) == names.name(texts.to_numpy())
+    assert names.name(texts) != names.name(texts.assign(b=[12, 2]))
     assert names.name(texts) != names.name(texts.assign(a=["x", "z"]))
     rows = sparse.random_array((20, 5), density=0.3, random_state=np.random.default_rng(0))
     assert names.name(rows.tocsr()) == names.name(rows.tocsc())
