@@ -28,6 +28,8 @@ _FIRST, _LAST = 2**22, 2**24
 PRODUCTS = 2**36
 """Products of a probability and a membership in one look at sets: about two seconds."""
 
+# Draws that are worth a look at all sets.
+_FEWEST = 2**11
 # Sets of the last look, which has the most draws.
 _NARROW = 256
 # Share of the sets that a second look has to reach to be worth taking.
@@ -61,6 +63,12 @@ class Looks(NamedTuple):
         if wide >= n_sets:
             third = second_look(m, n_draws, narrow, products // 8)
             return cls(second, second, third, n_sets, narrow)
+        fewer = products // (2 * m * n_sets)
+        if fewer >= _FEWEST:
+            # A set that is not looked at keeps its first bound, however close those of others are.
+            narrow = min(n_sets, 4 * _NARROW)
+            third = second_look(m, n_draws, narrow, products // 16)
+            return cls(fewer, fewer, third, n_sets, narrow)
         if wide >= _REACHED * n_sets:
             # The closed form leaves fewer sets to look at.
             third = max(min(third, products >> 18), second)

@@ -227,9 +227,14 @@ def test_looks_at_tables_of_any_size() -> None:
     assert few == Looks(4096, 4096, 16_384, 300, 256)
     assert some == Looks(4096, 4096, 16_384, 2048, 256)
     assert many == Looks(65_536, 0, 0, 0, 0)
+    # With more work: fewer draws at all sets, rather than many draws at some.
+    assert Looks.of(50_000, 128, 8192, 2**36) == Looks(5368, 5368, 32_768, 50_000, 1024)
+    assert Looks.of(200_000, 128, 8192, 2**36).second == 0
 
 
-@pytest.mark.parametrize(("n_draws", "work"), [(64, 2**36), (64, 3_000_000), (64, 600_000)])
+@pytest.mark.parametrize(
+    ("n_draws", "work"), [(64, 2**36), (64, 3_000_000), (64, 600_000), (2048, 120_000_000)]
+)
 @pytest.mark.parametrize("size", [0.2, 1.5])
 def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) -> None:
     """Every look in double precision, on the same draws; single precision may add its error."""
