@@ -162,8 +162,7 @@ def _certificate(guarantee: PACGuarantee) -> Rows:
         figure = f"certified at most {percent_up(certified)} % {sure}"
         return [("membership", f"{figure}; implied by {by} {percent_up(implied)} %")]
     if guarantee.capped == MEMBERSHIP_AIM:
-        # The cap was certified when the noise was made; a second look has a larger margin.
-        return []
+        return []  # the cap is what was certified
     # Both hold: the smaller is promised, the other has a margin that the smaller has not.
     second = f"computed again from draws, with their margin, at most {percent_up(certified)} %"
     return [("membership", f"at most {percent_up(implied)} %, by {by}; {second} {sure}")]

@@ -11,6 +11,7 @@ from typing import Any, final
 from pacsklearn._sklearn_compat import one_blas_thread
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
@@ -20,7 +21,12 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.release.account import Account, Secret
-from pacsklearn.kernel.release.certificate import LATER, SessionCertificate, certified_membership
+from pacsklearn.kernel.release.certificate import (
+    LATER,
+    Certified,
+    SessionCertificate,
+    certified_membership,
+)
 from pacsklearn.kernel.release.plan import Details, Plan, Step
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.release.terms import Terms
@@ -225,9 +231,15 @@ class ReleaseProcedure(Procedure):
         """Fix what the optimal adversary achieves under the law of a first release."""
         # What is released first alone is fixed before the session begins, and so is its figure:
         # later laws depend on what came out, and would tell it.
-        if not self.account.own.events:
-            with stage("certificate"):
-                self.certificate.fixed = certified_membership(law, self.terms.space, belief)
+        criterion = self.terms.criterion
+        if self.account.own.events:
+            return
+        if criterion is not None and criterion.aim == MEMBERSHIP_AIM:
+            # A cap on that very success: what certifies it is the law's own bound.
+            self.certificate.fixed = Certified(law.bound, law.confidence)
+            return
+        with stage("certificate"):
+            self.certificate.fixed = certified_membership(law, self.terms.space, belief)
 
     def note(self, law: Law) -> None:
         """Remember a law that was charged, for the curator's figure."""
