@@ -58,6 +58,12 @@ def check_integer(*, name: str, value: object, minimum: int, maximum: int | None
     return number
 
 
+def check_flag(*, name: str, value: object) -> None:
+    """Raise unless ``value`` is True or False; the word "no" is true."""
+    if not isinstance(_scalar(value), bool):
+        raise ValueError(f"{name} must be True or False, got {_short(value)}.")
+
+
 def check_rate(*, rate: object) -> float:
     """Return the inclusion rate as a float strictly between 0 and 1."""
     number = isinstance(rate, Real) and not isinstance(rate, bool)
@@ -126,7 +132,7 @@ def _scalar(value: Any) -> Any:
         return value
     import numpy as np  # a tenth of a second, which the command line's help does without
 
-    return value.item() if isinstance(value, np.ndarray) else value
+    return value.item() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

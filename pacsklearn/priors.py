@@ -45,7 +45,10 @@ class Prior(BaseEstimator, ABC):
             When a number is out of range.
         """
         expected = normal_prior(self.mean, self.bounds)
-        assert expected is not None  # one of the two is stated
+        if expected is None:
+            raise ValueError(
+                f"mean must be a finite number, chosen without looking at y, got {self.mean!r}."
+            )
         return expected
 
 
@@ -101,6 +104,8 @@ class Expected(Prior):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
+        if not (self.within is None or isinstance(self.within, Range)):
+            raise ValueError(f"within must be None or Range(low, high), got {self.within!r}.")
         return None if self.within is None else self.within.bounds
 
 

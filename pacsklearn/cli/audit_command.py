@@ -17,6 +17,7 @@ from pacsklearn.cli.options import (
     Limit,
     checked_output,
     checked_picture,
+    number,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def audit(
         str, typer.Option(help="Names separated by commas; see `pacsklearn plugins`.")
     ] = "auto",
     trials: Annotated[int, typer.Option(help="Rounds counted for each attack.")] = 1000,
-    level: Annotated[float, typer.Option(help="Confidence of all intervals together.")] = 0.999,
+    level: Annotated[str, typer.Option(help="Confidence of all intervals together.")] = "0.999",
     seed: Annotated[int, typer.Option(help="Public seed of the rounds.")] = 0,
     output: Annotated[Path | None, typer.Option(help="Where the audit goes (JSON).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
@@ -68,6 +69,7 @@ def audit(
             # Before the audit, which may take an hour.
             checked_output(path, force=force)
     checked_picture(plot, force=force)
+    confidence = number(level, "--level")
     document = read_statement(statement)
     recipe = document.get("recipe")
     if not isinstance(recipe, dict):
@@ -88,7 +90,7 @@ def audit(
         table.y,
         attacks=named,
         n_trials=trials,
-        level=level,
+        level=confidence,
         **given,
         random_state=seed,
         n_jobs=jobs,

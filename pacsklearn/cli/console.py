@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
 import typer
@@ -48,10 +49,11 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        as_json = bool(kwargs.get("as_json", False))
+        as_json, given = bool(kwargs.get("as_json", False)), dict(kwargs)
         for name, kind in groups.items():
             kwargs[name] = kind(**{each.name: kwargs.pop(each.name) for each in fields(kind)})
         try:
+            _check_files_differ(given)
             with warnings.catch_warnings():
                 warnings.showwarning = _show
                 command(*args, **kwargs)
@@ -79,6 +81,19 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in options}
     return run
+
+
+def _check_files_differ(given: dict[str, Any]) -> None:
+    """Refuse one file in two roles: what is written would replace what is read."""
+    roles: dict[Path, str] = {}
+    for role, value in given.items():
+        if isinstance(value, Path) or (role == "schema" and value is not None):
+            first = roles.setdefault(Path(value).resolve(), role)
+            if first != role:
+                raise ValueError(
+                    f"{first} and {role} must be two files, got {value} for both; give another "
+                    "name."
+                )
 
 
 def _options_of(

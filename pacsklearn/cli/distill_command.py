@@ -28,7 +28,7 @@ def distill(
     answers: Annotated[
         int | None, typer.Option(help="Contested answers the budget lasts for.")
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Chance of keeping a wrong label.")] = 0.01,
+    alpha: Annotated[str, typer.Option(help="Chance of keeping a wrong label.")] = "0.01",
     design: options.Design,
     charge: options.Charge,
     jobs: options.Jobs = None,
@@ -67,7 +67,7 @@ def distill(
         if charge.ledger is None:
             source.set_params(ledger=ledger_beside(data, files.output))
         source.fit(table.X, table.y, **given)
-        trained = distilled(source, learner, queries, alpha=alpha)
+        trained = distilled(source, learner, queries, alpha=options.number(alpha, "--alpha"))
         document = {
             **privacy_report(trained, title=title).statement,
             "model": place.model.name,

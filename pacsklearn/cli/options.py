@@ -60,7 +60,7 @@ class Design:
     """How candidate subsets are drawn."""
 
     subsets: Annotated[int, typer.Option(help="Candidate subsets.")] = 128
-    rate: Annotated[float, typer.Option(help="Share of the subsets each row is in.")] = 0.5
+    rate: Annotated[str, typer.Option(help="Share of the subsets each row is in.")] = "1/2"
     blocks: Annotated[
         int, typer.Option(help="Similar rows in a block of the subsets; 0 deals without blocks.")
     ] = 8
@@ -73,7 +73,7 @@ class Design:
         """Arguments of :class:`~pacsklearn.Subsets`."""
         return {
             "n": self.subsets,
-            "rate": self.rate,
+            "rate": number(self.rate, "--rate"),
             "blocks": self.blocks or None,
             "seed": self.subset_seed,
         }

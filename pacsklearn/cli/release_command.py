@@ -21,7 +21,7 @@ def release(
         bool, typer.Option("--regression", help="Choose among models of a target that is a number.")
     ] = False,
     constant: Annotated[
-        float | None, typer.Option(help="With --regression: public answer if nothing beats it.")
+        str | None, typer.Option(help="With --regression: public answer if nothing beats it.")
     ] = None,
     params: options.Params = None,
     files: options.Files,
@@ -90,7 +90,8 @@ def release(
     table = table_of(recipe, data)
     recipe = with_codebook(recipe, columns.schema, table)
     if chooses:
-        model: Any = auto_model(recipe, regression=regression, constant=constant, ledger=account)
+        level = None if constant is None else options.number(constant, "--constant")
+        model: Any = auto_model(recipe, regression=regression, constant=level, ledger=account)
     else:
         recipe = with_columns(recipe, table.X)
         model = model_of(recipe, ledger=account)
@@ -120,9 +121,7 @@ def release(
     say(document, text, as_json=as_json)
 
 
-def _check_choice(
-    *, chooses: bool, modelled: bool, regression: bool, constant: float | None
-) -> None:
+def _check_choice(*, chooses: bool, modelled: bool, regression: bool, constant: str | None) -> None:
     """Refuse options of a model that is chosen where one is named, and the other way round.
 
     Raises

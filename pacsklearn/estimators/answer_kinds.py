@@ -124,7 +124,7 @@ def answer_kind(
 ) -> AnswerKind:
     """Check what is asked of ``estimator`` against what it can say."""
     name = type(estimator).__name__
-    if answers != "auto" and answers not in {kind.answers for kind in _KINDS}:
+    if answers != "auto" and answers not in [kind.answers for kind in _KINDS]:
         raise ValueError(
             f"answers must be 'auto', 'labels', 'probabilities' or 'values', got {answers!r}."
         )

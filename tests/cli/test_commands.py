@@ -87,7 +87,7 @@ def test_an_audit_of_other_rows_is_refused(call, released, folder, table):
     table[:100].to_csv(folder / "fewer.csv", index=False)
     result = call("audit", "fewer.csv", "model.statement.json", code=2)
     assert "do not give the statement's guarantee" in result.stderr
-    assert "no privacy statement" in call("audit", "rows.csv", "rows.csv", code=2).stderr
+    assert "no privacy statement" in call("audit", "rows.csv", "fewer.csv", code=2).stderr
 
 
 def test_a_report_is_one_page(call, released, folder):

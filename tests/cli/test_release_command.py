@@ -123,6 +123,29 @@ def test_mistakes_are_said_in_one_line_and_leave_nothing(call, folder, words, me
     assert json.loads(failed.stdout)["exit_code"] == 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--output", "rows.csv"),
+        ("--output", "m.joblib", "--statement", "./rows.csv"),
+        ("--output", "m.joblib", "--statement", "m.joblib"),
+        ("--output", "m.json", "--schema", "m.json"),
+    ],
+)
+def test_what_is_read_is_never_replaced(call, folder, words):
+    before = (folder / "rows.csv").read_bytes()
+    failed = call("release", "rows.csv", "--target", "kind", *words, "--force", code=2)
+    assert "must be two files" in failed.stderr
+    assert (folder / "rows.csv").read_bytes() == before
+
+
+def test_numbers_may_be_fractions(call):
+    release = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
+    done = call(*release, "--rate", "1/4", "--output", "m.joblib", "--json")
+    assert json.loads(done.stdout)["recipe"]["secret"]["rate"] == 0.25
+    assert "--rate must be a number" in call(*release, "--rate", "x", "-o", "n", code=2).stderr
+
+
 def test_nothing_is_replaced_unasked(call, released):
     again = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
     assert "is there already" in call(*again, "--output", "model.joblib", code=2).stderr

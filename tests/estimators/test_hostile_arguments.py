@@ -11,9 +11,9 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 
-from pacsklearn import Answers, Nats, PACPrivate, Parameters, PrivacySession, Subsets
+from pacsklearn import Answers, KOfN, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.exceptions import PacsklearnError
-from pacsklearn.priors import Range
+from pacsklearn.priors import Expected, Range
 
 X, y = load_iris(return_X_y=True)
 HUGE = 10**400
@@ -35,6 +35,24 @@ def test_numbers_of_four_hundred_digits(estimator, options, words):
     with pytest.raises(ValueError, match=words) as caught:
         PACPrivate(estimator, **{"secret": Subsets(8), **options}).fit(X, y)
     assert len(str(caught.value)) < 1500
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "words"),
+    [
+        (Ridge(), {"n_jobs": "two"}, "n_jobs"),
+        (Ridge(), {"n_jobs": 0}, "n_jobs"),
+        (Ridge(), {"verbose": None}, "verbose"),
+        (Ridge(), {"budget": Nats(10, allow_exact="no")}, "allow_exact"),
+        (Ridge(), {"budget": KOfN("half", 0.9)}, "k must be"),
+        (Ridge(), {"release": Parameters(prior=Expected(None))}, "mean"),
+        (Ridge(), {"release": Parameters(prior=Expected(1, (0, 2)))}, "within"),
+        (SVC(), {"release": Answers(of=["labels"])}, "answers must be"),
+    ],
+)
+def test_values_of_another_type(estimator, options, words):
+    with pytest.raises(ValueError, match=words):
+        PACPrivate(estimator, **{"secret": Subsets(8), **options}).fit(X, y)
 
 
 def test_columns_of_one_name():

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, Final, final
 
-from pacsklearn._validation import check_budget, warn_user
+from pacsklearn._validation import check_budget, check_flag, warn_user
 from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.budget import Budget
@@ -98,6 +98,7 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
             "budget=1/16."
         )
     amount = budget.amount
+    check_flag(name="allow_exact", value=budget.allow_exact)
     # A success given without its unit is a number in (1/2, 1]: as nats it promises next to nothing.
     if warn and budget is not value and amount > _SUSPECT:
         warn_user(

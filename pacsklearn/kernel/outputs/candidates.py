@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -58,6 +58,15 @@ class FitOptions:
     n_jobs: int | None = None
     verbose: int = 0
     fast_fit: bool = field(default_factory=lambda: host().fast_fit())
+
+    def __post_init__(self) -> None:
+        if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
+            raise ValueError(
+                "n_jobs must be None or an integer other than 0 (-1 for all cores), got "
+                f"{self.n_jobs!r}."
+            )
+        if not isinstance(self.verbose, (Integral, np.bool_)):
+            raise ValueError(f"verbose must be an integer, 0 for silence, got {self.verbose!r}.")
 
 
 class Rules(Protocol):

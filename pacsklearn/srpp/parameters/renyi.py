@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar, Final, NoReturn, final
 
+from pacsklearn._validation import check_flag
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.secret.space import Space
@@ -125,4 +126,5 @@ def as_renyi(value: Any, *others: type) -> Any:
         )
     budget: Any = value
     budget.amount  # noqa: B018 - checked
+    check_flag(name="allow_exact", value=getattr(budget, "allow_exact", False))
     return budget

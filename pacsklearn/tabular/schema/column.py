@@ -96,6 +96,9 @@ class Column:
             raise self._wrong("kind", f"one of {', '.join(KINDS)}", self.kind)
         if self.scale not in _SCALES:
             raise self._wrong("scale", "'linear' or 'log'", self.scale)
+        for flag in ("ordered", "required", "confirmed", "published"):
+            if not isinstance(getattr(self, flag), bool):  # the word "no" is true
+                raise self._wrong(flag, "true or false", getattr(self, flag))
         for field in ("edges", "categories", "missing", "vocabulary", "looked_up"):
             object.__setattr__(self, field, self._listed(field))
         if self.kind in ("number", "date"):

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import ParameterGrid
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, SRPPPrivate
 from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Success
@@ -19,6 +19,7 @@ from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
 from pacsklearn.kernel.budget.nats import Nats, as_budget
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import balanced_space
+from pacsklearn.srpp import Renyi
 
 SPACE = balanced_space(8, n_subsets=6, seed=1)
 ALL = [Nats(1 / 4), Membership(0.6), Identification(0.5), KOfN(3, 0.9)]
@@ -82,6 +83,14 @@ def test_what_hides_nothing_needs_consent():
         Nats(math.log(6)).criterion(SPACE)
     assert Nats(math.log(6), allow_exact=True).criterion(SPACE) is None
     assert Nats(1.7).criterion(SPACE) is None
+
+
+@pytest.mark.parametrize("word", ["no", 0, None])
+def test_consent_is_true_or_false(word):
+    with pytest.raises(ValueError, match="allow_exact"):
+        as_budget(Nats(10, allow_exact=word))
+    with pytest.raises(ValueError, match="allow_exact"):
+        SRPPPrivate(Ridge(), budget=Renyi(1.0, allow_exact=word)).fit(np.eye(8), np.arange(8))
 
 
 def test_caps_make_the_criterion_of_the_space():

@@ -63,3 +63,9 @@ def test_cells_are_bins_or_categories_and_negative_for_the_rest() -> None:
     assert (cells[1:] < 0).all()
     numbers, strange = age.read(np.array(["2", "x"], dtype=object))
     assert (numbers[0], strange.tolist()) == (2.0, [False, True])
+
+
+@pytest.mark.parametrize("flag", ["ordered", "required", "confirmed", "published"])
+def test_the_word_no_is_no_consent(flag):
+    with pytest.raises(ValueError, match=f"{flag} must be true or false"):
+        Column("age", low=0, high=99, **{flag: "no"})
