@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.inside import forget_releases
 from tests.product import leave_the_rest_for_soak
 
 
@@ -52,9 +53,7 @@ def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
 @pytest.fixture(autouse=True)
 def _nothing_released(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins as a process of its own would: no table was released about before."""
-    released = "pacsklearn.estimators.released_tables.RELEASED"
-    monkeypatch.setattr(f"{released}._caps", {})
-    monkeypatch.setattr(f"{released}._warned", set())
+    forget_releases(monkeypatch)
 
 
 @pytest.fixture

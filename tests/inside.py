@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from pacsklearn import PrivacySession
+from pacsklearn.estimators.released_tables import RELEASED
+from pacsklearn.estimators.responders import Responders
 from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.noise.sampler import NoisePool
 
 
-def secret_of(session: PrivacySession) -> Any:
+def secret_of(asked: PrivacySession | Responder) -> Any:
     """Which candidate is the secret one, and what was learnt about it."""
-    return session._secret
+    return asked._secret
 
 
 def account_of(session: PrivacySession) -> Any:
@@ -26,6 +31,11 @@ def procedure_of(session: PrivacySession) -> Any:
 def responders_of(session: PrivacySession) -> Any:
     """Every responder of a session, by its request."""
     return session._responders
+
+
+def keep_responders(session: PrivacySession, responders: Responders) -> None:
+    """Let a session answer with other responders than those it opened."""
+    session._open_responders = responders
 
 
 def answer_table_of(session: PrivacySession) -> Any:
@@ -71,6 +81,17 @@ def requests_of(responders: Any) -> list[str]:
 def forget_held(answers: Any) -> None:
     """Let a table of answers forget what it has read of its ledger."""
     answers._held.clear()
+
+
+def forget_releases(patch: pytest.MonkeyPatch) -> None:
+    """Let this process forget, for a test, which tables it has released about."""
+    patch.setattr(RELEASED, "_caps", {})
+    patch.setattr(RELEASED, "_warned", set())
+
+
+def miss_forks(patch: pytest.MonkeyPatch) -> None:
+    """Let pools of noise miss their forks, as those from compiled code."""
+    patch.setattr(NoisePool, "_forked", lambda self: None)
 
 
 def locks_of(owner: Any) -> list[Any]:

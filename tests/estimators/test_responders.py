@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,10 @@ from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators.responders import Responders
 from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from tests.inside import (
     account_of,
     answers_of,
+    keep_responders,
     name_in_ledger_of,
     noise_of,
     procedure_of,
@@ -92,7 +94,9 @@ def test_the_ends_of_what_a_step_may_cost() -> None:
             asked.responder(GaussianNB(), max_answers=wrong)
 
 
-def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_exported_answers_as_before(
+    in_a_child: Callable[[Callable[[], Any]], Any],
+) -> None:
     with session() as asked:
         responder = asked.responder(GaussianNB(), query_budget=1 / 64)
         told = responder.answer(X[50:100])
@@ -102,7 +106,7 @@ def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) ->
         assert again.export()[0] == models
         (state,) = saved.values()
         assert again.export()[1] == saved
-        monkeypatch.setattr(asked, "_open_responders", again)
+        keep_responders(asked, again)
         found = asked.responder(GaussianNB(), query_budget=1 / 64)
         assert found is not responder
         np.testing.assert_array_equal(found.answer(X[50:100]).values, told.values)
@@ -110,9 +114,8 @@ def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) ->
         assert found.n_contested == state.n_contested == responder.n_contested
         again.close()
         assert noise_of(again).is_closed
-        monkeypatch.setattr(OwnerProcess, "_current", object())  # as in a forked child
-        with pytest.raises(ForeignProcessError):
-            asked.responder(GaussianNB(), query_budget=1 / 64)
+        asks = partial(asked.responder, GaussianNB(), query_budget=1 / 64)
+        assert isinstance(in_a_child(asks), ForeignProcessError)
 
 
 def test_answers_in_a_ledger_stand_under_the_session_and_the_request(tmp_path: Any) -> None:

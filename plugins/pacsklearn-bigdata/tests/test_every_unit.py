@@ -28,6 +28,7 @@ from pacsklearn import (
 )
 from pacsklearn.priors import Range
 from pacsklearn.secrets import SecretSpace
+from tests.inside import procedure_of
 
 N, ODD = 20_000, 12_345
 """Rows of one batch, of which every second or third is sampled: the odd one is not."""
@@ -80,7 +81,7 @@ def test_a_cap_holds_for_a_unit_outside_of_the_sample() -> None:
     cap, table = 0.60, table_with(1e4, features=[0, 1, 2])
     with PrivacySession(table, budget=Membership(cap), secret=Subsets(seed=0)) as session:
         release = session.release(StandardScaler())
-        law = session._procedure.certificate.laws[0]
+        law = procedure_of(session).certificate.laws[0]
     assert release.guarantee.success <= cap
     held = HashedDesign.of(0).members(np.array([ODD], dtype=np.uint64)).membership()[0]
     generator = np.random.default_rng(0)

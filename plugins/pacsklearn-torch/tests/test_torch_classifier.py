@@ -226,8 +226,17 @@ def test_an_instance_is_copied_and_the_same_module_is_made_each_time(digits):
     assert all(torch.equal(p, q) for p, q in zip(module.parameters(), before, strict=True))
     assert model.module_ is not module
     state = torch.random.get_rng_state()
-    one, two = (classifier()._made(torch) for _ in range(2))
-    assert torch.equal(next(one.parameters()), next(two.parameters()))
+    starts = []
+
+    def recorded():
+        made = network()
+        starts.append(next(made.parameters()).detach().clone())
+        return made
+
+    X, y = digits
+    for rows in (slice(64, 128), slice(128, 192)):
+        SRPPTorchClassifier(recorded, epochs=1).fit(X[rows], y[rows])
+    assert torch.equal(*starts)
     assert torch.equal(state, torch.random.get_rng_state())
 
 

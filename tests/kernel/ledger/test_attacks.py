@@ -590,15 +590,13 @@ class TestCallers:
     def test_a_writer_that_dies_fails_its_callers(
         self, ledger: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        do = writer.Writer._do
-
         def dying(*_: Any) -> None:
-            monkeypatch.setattr(writer.Writer, "_do", do)
             raise MemoryError
 
-        monkeypatch.setattr(writer.Writer, "_do", dying)
-        with pytest.raises(MemoryError):
-            ledger.charge(make_event(0.125))
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "groupby", dying)
+            with pytest.raises(MemoryError):
+                ledger.charge(make_event(0.125))
         assert ledger.charge(make_event(0.125))
         assert ledger.spent == 0.125
 

@@ -16,9 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn.exceptions import ForeignProcessError
-from pacsklearn.kernel.noise import sampler as samplers
 from pacsklearn.kernel.noise.sampler import NoisePool, Sampler, SecureSampler, SeededSampler
-from tests.inside import locks_of
+from tests.inside import locks_of, miss_forks
 
 
 class CountingSampler(Sampler):
@@ -231,7 +230,7 @@ def test_a_forked_process_gets_nothing(
     hook: bool, monkeypatch: pytest.MonkeyPatch, in_a_child: Callable[[Callable[[], Any]], Any]
 ) -> None:
     if not hook:  # as after a fork from compiled code
-        monkeypatch.setattr(samplers.NoisePool, "_forked", lambda self: None)
+        miss_forks(monkeypatch)
     sampler = CountingSampler()
     with NoisePool(sampler, block=512) as pool:
         pool.take(300)

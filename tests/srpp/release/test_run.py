@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,7 +19,6 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
@@ -153,7 +153,7 @@ def test_of_two_copies_the_one_that_is_not_ahead_is_refused() -> None:
 
 
 def test_a_run_of_another_process_goes_on_by_a_ledger_alone(
-    monkeypatch: pytest.MonkeyPatch,
+    in_a_child: Callable[[Callable[[], Any]], Any],
 ) -> None:
     record = stepped(2).record
     unknown = replace(record, session="made elsewhere")
@@ -161,11 +161,9 @@ def test_a_run_of_another_process_goes_on_by_a_ledger_alone(
     with pytest.raises(ForeignProcessError):
         opened(unknown)
     opened(unknown, ledger).next_batch()
-    monkeypatch.setattr(OwnerProcess, "_current", object())  # as in a forked child
-    with pytest.raises(ForeignProcessError):
-        opened(record)
+    assert isinstance(in_a_child(lambda: opened(record)), ForeignProcessError)
     shared = MemoryLedger(1.0, unit=record.unit)
-    assert opened(record, shared).record == record
+    assert in_a_child(lambda: opened(record, shared).record == record)
 
 
 @pytest.mark.parametrize("last", [1, 2, 4])

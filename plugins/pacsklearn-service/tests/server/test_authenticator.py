@@ -264,7 +264,7 @@ def test_no_row_or_key_in_logs_metrics_and_errors(
             raise RuntimeError(f"the rows were {rows!r}")
 
         with monkeypatch.context() as patch:
-            patch.setattr(type(model), "_answer", broken)
+            patch.setattr(type(model.records), "look_up", broken)
             failed = house.call("POST", "/v2/models/risk/infer", user="quillon", json=v2(rows))
     assert failed.status_code == 500
     metrics = house.call("GET", "/metrics", user="curator").text

@@ -167,11 +167,13 @@ def test_a_job_taken_over_goes_on_with_what_its_first_owner_had_left(
     house.user("joe")
     killed = threading.Event()
 
-    def die(*_: Any) -> None:  # after the charge of the first part, before it is noted anywhere
+    def die(*asked: Any) -> None:  # after the charge of the first part, before its job notes it
+        infer(*asked).result(30)
         killed.set()
         raise SystemExit
 
-    monkeypatch.setattr(house.operations.jobs, "_update", die)
+    infer = house.coordinator.infer
+    monkeypatch.setattr(house.coordinator, "infer", die)
     begun = house.call(
         "POST", "/v1/models/risk/jobs", user="joe", json=v2(rows, max_charge=most)
     ).json()

@@ -18,6 +18,8 @@ from scipy import stats
 from service_house.house import House, contested_rows, v2
 from service_house.local_link import LocalLink
 
+from tests.inside import secret_of
+
 SLOT = 0.5
 STEP = 2.0**-13  # the model's .6875 nats are for 5,632 rows
 LEVEL = 0.01
@@ -48,7 +50,7 @@ class Truths:
         assert len(self.rows) == n
 
     def force(self, truth: Any) -> None:
-        self._responder._secret.restore(self._candidates[int(truth)], self._prior.copy())
+        secret_of(self._responder).restore(self._candidates[int(truth)], self._prior.copy())
 
 
 async def replies(truths: Truths, slot: float | None, seed: int) -> tuple[Any, ...]:
