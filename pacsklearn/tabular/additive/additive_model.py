@@ -29,7 +29,12 @@ from pacsklearn.tabular.additive.terms import (
 from pacsklearn.tabular.forests.fixed_structure_forest import checked_weights
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.tabular.schema.tables import check_schema, checked_table, set_table_features
+from pacsklearn.tabular.schema.tables import (
+    check_schema,
+    checked_table,
+    set_table_features,
+    warn_of_unread,
+)
 from pacsklearn.tabular.schema.values import column_values
 from pacsklearn.universe.frame import column_names
 
@@ -125,7 +130,9 @@ class AdditiveModel(BaseEstimator):
 
     def check_table(self, X: Any) -> None:
         """Refuse a table that the public bins do not suit."""
-        clone(self).prepare(X)
+        checked = clone(self)
+        checked.prepare(X)
+        warn_of_unread(X, checked.schema_)
 
     def prepare(self, X: Any) -> Floats:
         """Check parameters and table, learn names; the penalty of the weights."""

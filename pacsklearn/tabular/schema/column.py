@@ -167,6 +167,20 @@ class Column:
         """
         return (as_days if self.kind == "date" else as_numbers)(values, self.missing)
 
+    def reads_any(self, values: Any) -> bool:
+        """Return whether some value is read, or none is there."""
+        # Mostly the first rows settle it.
+        for part in (values[:1000], values):
+            if self.categories:
+                codes = self.codes(part)
+                read, strange = codes >= 0, codes == OUTSIDE
+            else:
+                numbers, strange = self.read(part)
+                read = ~np.isnan(numbers)
+            if read.any():
+                return True
+        return not strange.any()
+
     def n_cells(self, n_bins: int) -> int:
         """Count categories, or bins."""
         return len(self.categories) or self.cuts(n_bins).size + 1

@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.tabular.schema.tables import check_schema, checked_table, set_table_features
+from pacsklearn.tabular.schema.tables import (
+    check_schema,
+    checked_table,
+    set_table_features,
+    warn_of_unread,
+)
 from pacsklearn.tabular.schema.values import as_words, column_values
 from pacsklearn.universe.frame import as_pandas, column_names
 
@@ -62,6 +67,7 @@ class SchemaColumns(TransformerMixin, BaseEstimator):
     def check_table(self, X: Any) -> None:
         """Refuse a table without the schema's columns."""
         clone(self).fit(X)
+        warn_of_unread(X, self.schema)
 
     def fit(self, X: Any, y: Any = None) -> SchemaColumns:
         """Check the schema and the names of the columns; the rows are not looked at.

@@ -18,7 +18,12 @@ from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encodings import Encoding, encoding_of
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.tabular.schema.tables import check_schema, checked_table, set_table_features
+from pacsklearn.tabular.schema.tables import (
+    check_schema,
+    checked_table,
+    set_table_features,
+    warn_of_unread,
+)
 from pacsklearn.tabular.schema.values import column_values
 
 
@@ -122,6 +127,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         encoder = clone(self).fit(X)
         if encoder.outside == "error":
             encoder.transform(X)
+        warn_of_unread(X, self.schema)
 
     def fit(self, X: Any, y: Any = None) -> SchemaEncoder:
         """Check the schema and the names of the columns; the rows are not looked at.

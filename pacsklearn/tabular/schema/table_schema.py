@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from pacsklearn.tabular.schema.column import KINDS, Column
+from pacsklearn.tabular.schema.values import SPELLINGS, key_of
 
 _KIND_OF_TYPE = {
     "integer": "number",
@@ -85,8 +86,7 @@ def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
         )
     listed = field.get("categories", limits.get("enum"))
     if kind == "boolean":
-        yes, no = field.get("trueValues", [True]), field.get("falseValues", [False])
-        listed = [no[0], yes[0]]
+        listed = [_truth(field, "falseValues", False), _truth(field, "trueValues", True)]
     elif listed is not None:
         kind = "category"
     kind = own.get("kind", kind)
@@ -106,6 +106,19 @@ def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
         missing=_codes(field["missingValues"]) if "missingValues" in field else everywhere,
         required=bool(limits.get("required", False)),
         **more,
+    )
+
+
+def _truth(field: Mapping[str, Any], word: str, truth: bool) -> Any:
+    """Return what stands for a truth value; it itself for several of its usual spellings."""
+    values = field.get(word, [truth])
+    if len(values) == 1:
+        return values[0]
+    if values and {key_of(value) for value in values} <= {str(truth), *SPELLINGS[str(truth)]}:
+        return truth
+    raise ValueError(
+        f"Field {field['name']!r}: {word} must be one value, got {len(values)}; make the table "
+        "say it in one way."
     )
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.schema.values import column_values
 from pacsklearn.universe.frame import column_names
 
 
@@ -53,6 +56,26 @@ def checked_table(X: Any, schema: Schema) -> Any:
             "from the schema (schema.drop), or give the whole table."
         )
     return X
+
+
+def warn_of_unread(X: Any, schema: Schema) -> None:
+    """Warn of columns that hold values of which the schema reads none.
+
+    Each is encoded as a constant; a decimal comma, a blank or another date format is enough.
+    """
+    unread = [
+        column.name
+        for position, column in enumerate(schema)
+        if column.kind not in ("text", "ignored")
+        and not column.reads_any(column_values(X, column.name, position))
+    ]
+    if unread:
+        warn_user(
+            f"The schema reads no value of {', '.join(unread)}: what is there is no number, no "
+            "date in ISO form or none of the categories as they are written in the schema, and "
+            "tells a model nothing. Convert the columns, or correct the schema.",
+            UtilityWarning,
+        )
 
 
 def set_table_features(estimator: Any, X: Any) -> None:

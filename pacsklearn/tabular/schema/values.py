@@ -15,6 +15,8 @@ from pacsklearn.universe.frame import column_names, is_missing
 
 # Codes of a value that is no category of the schema, and of one that is not there.
 OUTSIDE, MISSING = -1, -2
+# Words that stand for truth values unless others are stated, as in Table Schema.
+SPELLINGS = {"False": ("false", "FALSE", "0"), "True": ("true", "TRUE", "1")}
 
 
 def column_values(X: Any, name: str, position: int) -> Any:
@@ -44,6 +46,15 @@ def key_of(value: Any) -> str:
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def keys_of(categories: Iterable[Any], missing: Sequence[Any]) -> dict[str, int]:
+    """Return the code of every key that has one; what is stated goes before a usual spelling."""
+    known = {key_of(value): code for code, value in enumerate(categories)}
+    spelled = {
+        word: known[truth] for truth, words in SPELLINGS.items() if truth in known for word in words
+    }
+    return spelled | {key_of(code): MISSING for code in (*missing, "")} | known
 
 
 def day_of(value: Any) -> float:
@@ -107,8 +118,7 @@ class _Codes(dict[Any, int]):
 
     def __init__(self, categories: Iterable[Any], missing: Sequence[Any]) -> None:
         super().__init__()
-        self.keys_known = {key_of(value): code for code, value in enumerate(categories)}
-        self.missing_keys = {key_of(code) for code in missing} | {""}
+        self.keys_known = keys_of(categories, missing)
 
     def of(self, value: Any) -> int:
         """Return the code of a value."""
@@ -118,11 +128,7 @@ class _Codes(dict[Any, int]):
 
     def __missing__(self, typed: tuple[type, Any]) -> int:
         value = typed[1]
-        key = key_of(value)
-        if key in self.keys_known:
-            code = self.keys_known[key]
-        else:
-            code = MISSING if is_missing(value) or key in self.missing_keys else OUTSIDE
+        code = self.keys_known.get(key_of(value), MISSING if is_missing(value) else OUTSIDE)
         self[typed] = code
         return code
 

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from pacsklearn import Answers, Nats, PACPrivate, Subsets
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.plugins import registry
 from pacsklearn.tabular import Column, Schema, SchemaEncoder
 
@@ -222,3 +223,28 @@ def test_what_the_codebook_refuses_is_said_before_any_candidate(patients):
     ]:
         with pytest.raises(ValueError, match=said):
             PACPrivate(make_pipeline(encoder, LogisticRegression()), secret=Subsets(8)).fit(X, y)
+
+
+def test_columns_of_which_nothing_is_read_are_named_before_the_fit():
+    rows = pd.DataFrame(
+        {
+            "weight": ["71,5", "80,25"] * 20,
+            "seen": ["29.02.2024", None] * 20,
+            "ward": ["north ", "south "] * 20,
+            "age": [34.0, None] * 20,
+            "left": [None, None] * 20,
+        }
+    )
+    schema = Schema(
+        [
+            Column("weight", low=0, high=200),
+            Column("seen", "date", low="2020-01-01", high="2025-12-31"),
+            Column("ward", "category", categories=("north", "south")),
+            Column("age", low=0, high=120),
+            Column("left", "boolean"),
+        ]
+    )
+    own = [SchemaEncoder(schema), LogisticRegression()]
+    model = PACPrivate(make_pipeline(*own), budget=1 / 4, secret=Subsets(16))
+    with pytest.warns(UtilityWarning, match="no value of weight, seen, ward:"):
+        model.fit(rows, np.arange(40) % 2)

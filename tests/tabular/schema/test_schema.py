@@ -275,3 +275,14 @@ def test_a_draft_knows_dates_that_a_file_wrote_as_texts() -> None:
     assert draft["seen"].bounds == Column("b", "date", low="2021-01-01", high="2022-01-01").bounds
     assert draft["seen"].looked_up == ("kind", "low", "high")
     assert draft["code"].kind == "category"
+
+
+def test_several_words_for_yes_are_read_or_refused():
+    usual = {"trueValues": ["true", "True", "1"], "falseValues": ["false", "False", "0"]}
+    field = {"name": "smoker", "type": "boolean"}
+    assert Schema.from_table_schema({"fields": [field | usual]})["smoker"].categories == (
+        False,
+        True,
+    )
+    with pytest.raises(ValueError, match="trueValues must be one value, got 2"):
+        Schema.from_table_schema({"fields": [field | {"trueValues": ["yes", "y"]}]})

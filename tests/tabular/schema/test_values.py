@@ -26,6 +26,15 @@ def test_one_category_in_every_container():
     assert as_codes(np.array([1.0, 3.0, np.nan]), [1], []).tolist() == [0, OUTSIDE, MISSING]
 
 
+def test_usual_spellings_of_truth_values():
+    given = np.array([True, 1, 1.0, "true", "TRUE", 0, "false", "yes", "0"], dtype=object)
+    assert as_codes(given, [False, True], []).tolist() == [1, 1, 1, 1, 1, 0, 0, OUTSIDE, 0]
+    # What is stated goes before them.
+    assert as_codes(given[-1:], [False, True], ["0"]).tolist() == [MISSING]
+    assert as_codes(given[-1:], [False, True, "0"], []).tolist() == [2]
+    assert as_codes(given[:2], ["no", "yes"], []).tolist() == [OUTSIDE, OUTSIDE]
+
+
 def test_a_listed_category_wins_over_a_code_for_missing_values():
     assert as_codes(np.array(["", "a"], dtype=object), ["", "a"], []).tolist() == [0, 1]
 

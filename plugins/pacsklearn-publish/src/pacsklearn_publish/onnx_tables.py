@@ -8,7 +8,7 @@ import numpy as np
 
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encodings import Encoding
-from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, key_of
+from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, keys_of
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 _NUMBERS: Final = ("number", "date")
@@ -161,8 +161,7 @@ def _read_numbers(
 
 def _read_codes(graph: OnnxGraph, column: Column) -> str:
     """Return the position of each text among the categories, or the code of none of them."""
-    keys = {key_of(code): MISSING for code in column.missing} | {"": MISSING}
-    keys |= {key_of(value): place for place, value in enumerate(column.categories)}
+    keys = keys_of(column.categories, column.missing)
     texts = graph.input(column.name, "STRING", 1)
     return graph.node(
         "LabelEncoder",
