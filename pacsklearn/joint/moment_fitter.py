@@ -56,8 +56,8 @@ class MomentFitter(TableFitter):
         """
         return p < n or not self.wants_scatter
 
-    def finish(self, model: Any, rows: Floats, codes: NDArray[np.intp] | None) -> None:
-        """Set what moments do not tell, by a subset's own rows; called where ``needs_rows``."""
+    def finish(self, model: Any, rows: Floats, codes: Any, own: NDArray[np.intp]) -> None:
+        """Set what moments do not tell, by a subset's ``own`` rows; called where ``needs_rows``."""
 
     def transform_moments(self, model: Any, moments: Moments) -> Moments:
         """Return the moments of the outputs of a fitted transformer, for the step after it."""
@@ -86,8 +86,7 @@ class MomentFitter(TableFitter):
         if self.needs_rows:
 
             def finish(index: int, model: Any) -> None:
-                own = space.rows(index)
-                self.finish(model, rows[own], None if classes is None else targets[own])
+                self.finish(model, rows, targets, space.rows(index))
 
         return self._fit_each(estimator, shared, features_of(X), classes, finish)
 

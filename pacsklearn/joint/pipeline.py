@@ -223,12 +223,13 @@ class PipelineFitter(MomentFitter):
                 moments = fitter.transform_moments(part, moments)
         return True
 
-    def finish(self, model: Any, rows: Any, codes: Any) -> None:
+    def finish(self, model: Any, rows: Any, codes: Any, own: NDArray[np.intp]) -> None:
         last = self.steps[-1]
         assert last is not None
+        rows, codes = rows[own], codes[own]
         for fitter, (_, part) in zip(self.steps[:-1], model.steps, strict=False):
             rows = rows if fitter is None else part.transform(rows)
-        last.finish(model.steps[-1][1], rows, codes)
+        last.finish(model.steps[-1][1], rows, codes, np.arange(len(rows)))
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
         last = self.steps[-1]

@@ -115,21 +115,27 @@ def calibrated(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
     Notes
     -----
     Newton's method, to rounding. The scores' differences are taken in units of their standard
-    deviation, where the scale has a small penalty: the problem is strictly convex.
+    deviation, where the scale has a small penalty: the problem is strictly convex. Of two classes
+    rows of one score are taken together: few bins have few sums.
     """
     n_classes = scores.shape[1]
     apart = scores[:, 1:] - scores[:, :1]
-    centre = apart.mean(axis=0)
+    truth, held = np.eye(n_classes)[codes][:, 1:], np.ones((len(apart), 1))
+    if n_classes == 2:
+        values, place = np.unique(apart, return_inverse=True)
+        held = np.bincount(place.ravel()).astype(np.float64)[:, None]
+        truth = np.bincount(place.ravel(), weights=truth[:, 0])[:, None]
+        apart = values[:, None]
+    centre = (held * apart).sum(axis=0) / len(codes)
     apart = apart - centre
-    size = float(np.sqrt(np.mean(apart**2)))
+    size = float(np.sqrt(np.sum(held * apart**2) / (len(codes) * (n_classes - 1))))
     units = apart / size if size > 0 else np.zeros_like(apart)
-    truth = np.eye(n_classes)[codes][:, 1:]
     penalty = np.zeros(n_classes)
     penalty[0] = _PENALTY
 
     def objective(w: Floats) -> float:
         logits = w[0] * units + w[1:]
-        loss = np.sum(np.logaddexp(0.0, _total(logits))) - np.sum(truth * logits)
+        loss = held[:, 0] @ np.logaddexp(0.0, _total(logits)) - np.sum(truth * logits)
         return float(loss + penalty @ w**2 / 2)
 
     w = np.zeros(n_classes)
@@ -137,13 +143,13 @@ def calibrated(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
     for _ in range(_MOST_STEPS):
         logits = w[0] * units + w[1:]
         p = np.exp(logits - np.logaddexp(0.0, _total(logits))[:, None])
-        wrong, scaled = p - truth, p * units
+        wrong, scaled = held * p - truth, held * p * units
         gradient = np.concatenate([[np.sum(wrong * units)], wrong.sum(axis=0)]) + penalty * w
         # Mean of each row's features under its probabilities: the scale's, then the intercepts'.
-        mean = np.column_stack([scaled.sum(axis=1), p])
-        bent = np.diag(np.concatenate([[np.sum(scaled * units)], p.sum(axis=0)]))
+        mean = np.column_stack([(p * units).sum(axis=1), p])
+        bent = np.diag(np.concatenate([[np.sum(scaled * units)], (held * p).sum(axis=0)]))
         bent[0, 1:] = bent[1:, 0] = scaled.sum(axis=0)
-        step = np.linalg.solve(bent - mean.T @ mean + np.diag(penalty), -gradient)
+        step = np.linalg.solve(bent - (held * mean).T @ mean + np.diag(penalty), -gradient)
         length = 1.0
         while length > _SMALLEST_STEP:
             reached = objective(w + length * step)

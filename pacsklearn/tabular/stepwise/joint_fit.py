@@ -70,8 +70,7 @@ class StepwiseClassifierFitter(MomentFitter):
         model.coef_ = model.weights_of(moments.scatter / moments.n_rows, cross).T
         return True
 
-    def finish(self, model: Any, rows: Floats, codes: NDArray[np.intp] | None) -> None:
-        assert codes is not None
+    def finish(self, model: Any, rows: Floats, codes: Any, own: NDArray[np.intp]) -> None:
         weights = model.coef_.T
         used = np.flatnonzero(np.any(weights != 0, axis=1))
-        model.set_weights(weights, rows[:, used] @ weights[used], codes)
+        model.set_weights(weights, rows[np.ix_(own, used)] @ weights[used], codes[own])
