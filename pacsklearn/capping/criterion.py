@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -60,7 +61,7 @@ class CriterionBackend(CapBackend):
         """Return the shape that meets the cap at least power, with room for its certificate."""
         blind = float(criterion.prior(support.weights).max())
         search = _Search(support, span.coordinates, criterion, cap, blind, self.gamma)
-        shapes = _shapes(span.coordinates, span.variances, support.weights, criterion)
+        shapes = _shapes(search.directions, span.variances)
         tried = [search.scaled(shape, self.n_draws // 4) for shape in shapes]
         best = min(tried, key=lambda shape: shape.power)
         return search.scaled(best, self.n_draws, self.n_certificate)
@@ -74,7 +75,7 @@ class CriterionBackend(CapBackend):
         """Return a shape that meets the cap at about the least power, without that room."""
         blind = float(criterion.prior(support.weights).max())
         search = _Search(support, span.coordinates, criterion, cap, blind, self.gamma)
-        shapes = _shapes(span.coordinates, span.variances, support.weights, criterion, _ROUNDS // 4)
+        shapes = _shapes(search.directions, span.variances, _ROUNDS // 4)
         tried = [search.scaled(shape, self.n_draws // 8) for shape in shapes]
         return search.scaled(min(tried, key=lambda shape: shape.power), self.n_draws // 2)
 
@@ -123,6 +124,11 @@ class _Search:
         # As the certificate has it at its first attempt.
         self._log_term = math.log(12 * criterion.distinct.size / gamma)
 
+    @cached_property
+    def directions(self) -> Floats:
+        """Differences of outputs that success depends on to first order."""
+        return self._criterion.directions(self._coordinates, self._support.weights)
+
     def scaled(self, shape: NoiseShape, n_draws: int, n_certificate: int = 0) -> NoiseShape:
         """Return the scale of a shape by success alone, or with the margin of a certificate."""
         weights = self._support.weights
@@ -170,22 +176,16 @@ class _Search:
         criterion, distinct = self._criterion, self._criterion.distinct
         if distinct.size <= _WATCHED:
             return distinct
-        directions = criterion.directions(self._coordinates, self._support.weights)
         n_shown = criterion.n_targets if criterion.sets is None else len(criterion.sets)
-        if len(directions) != n_shown:
+        if len(self.directions) != n_shown:
             return distinct
-        directions = (directions @ shape.axes) / np.sqrt(shape.variances)
-        visible = np.einsum("ij,ij->i", directions, directions)[distinct]
+        seen = self.directions @ shape.axes
+        np.square(seen, out=seen)
+        visible = (seen @ (1 / shape.variances))[distinct]
         return distinct[np.argsort(visible)[-_WATCHED:]]
 
 
-def _shapes(
-    coordinates: Floats,
-    variances: Floats,
-    weights: Floats,
-    criterion: Criterion,
-    rounds: int = _ROUNDS,
-) -> list[NoiseShape]:
+def _shapes(directions: Floats, variances: Floats, rounds: int = _ROUNDS) -> list[NoiseShape]:
     """Return the shapes to try.
 
     One made for what the criterion looks at, two that know nothing of it.
@@ -195,7 +195,6 @@ def _shapes(
         NoiseShape(np.eye(k), logdet_allocation(variances, 1 / 4)),
         NoiseShape(np.eye(k), np.sqrt(variances)),
     ]
-    directions = criterion.directions(coordinates, weights)
     if np.any(directions):
         most = min(max(_MOST_ENTRIES // k, 256), _MOST_DIRECTIONS)
         if len(directions) > most:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
@@ -56,8 +56,8 @@ class MomentFitter(TableFitter):
         """
         return p < n or not self.wants_scatter
 
-    def finish(self, model: Any, rows: Floats, codes: Any, own: NDArray[np.intp]) -> None:
-        """Set what moments do not tell, by a subset's ``own`` rows; called where ``needs_rows``."""
+    def finish(self, models: dict[int, Any], rows: Floats, codes: Any, space: SecretSpace) -> None:
+        """Set what moments do not tell, by each subset's own rows; called where ``needs_rows``."""
 
     def transform_moments(self, model: Any, moments: Moments) -> Moments:
         """Return the moments of the outputs of a fitted transformer, for the step after it."""
@@ -82,13 +82,12 @@ class MomentFitter(TableFitter):
             self.wants_classes,
             self.wants_targets,
         )
-        shared, finish = made_once("moments", (X, y, space), wanted, moments), None
+        shared = made_once("moments", (X, y, space), wanted, moments)
+        fitted = self._fit_each(estimator, shared, features_of(X), classes)
         if self.needs_rows:
-
-            def finish(index: int, model: Any) -> None:
-                self.finish(model, rows, targets, space.rows(index))
-
-        return self._fit_each(estimator, shared, features_of(X), classes, finish)
+            known = {index: model for index, model in enumerate(fitted) if model is not None}
+            self.finish(known, rows, targets, space)
+        return fitted
 
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
@@ -114,11 +113,10 @@ class MomentFitter(TableFitter):
         moments_of_subsets: Iterable[Moments | None],
         features: dict[str, Any],
         classes: NDArray[Any] | None,
-        finish: Callable[[int, Any], None] | None = None,
     ) -> list[Any]:
         fitted: list[Any] = []
         blank = clone(estimator)
-        for index, moments in enumerate(moments_of_subsets):
+        for moments in moments_of_subsets:
             model = unfitted_copy(blank)
             first, last = _ends(model)
             if classes is not None:
@@ -126,8 +124,6 @@ class MomentFitter(TableFitter):
             if moments is None or not self.fit_moments(model, moments):
                 fitted.append(None)
                 continue
-            if finish is not None:
-                finish(index, model)
             vars(first).update(features)
             fitted.append(model)
         return fitted

@@ -223,13 +223,14 @@ class PipelineFitter(MomentFitter):
                 moments = fitter.transform_moments(part, moments)
         return True
 
-    def finish(self, model: Any, rows: Any, codes: Any, own: NDArray[np.intp]) -> None:
+    def finish(self, models: dict[int, Any], rows: Any, codes: Any, space: SecretSpace) -> None:
         last = self.steps[-1]
         assert last is not None
-        rows, codes = rows[own], codes[own]
-        for fitter, (_, part) in zip(self.steps[:-1], model.steps, strict=False):
-            rows = rows if fitter is None else part.transform(rows)
-        last.finish(model.steps[-1][1], rows, codes, np.arange(len(rows)))
+        for index, model in models.items():
+            seen = rows
+            for fitter, (_, part) in zip(self.steps[:-1], model.steps, strict=False):
+                seen = seen if fitter is None else part.transform(seen)
+            last.finish({index: model.steps[-1][1]}, seen, codes, space)
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
         last = self.steps[-1]

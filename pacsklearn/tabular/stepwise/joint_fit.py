@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.joint.moment_fitter import MomentFitter
 from pacsklearn.joint.moments import Moments, is_doubtful
-from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
 from pacsklearn.tabular.stepwise.regressor import StepwiseRegressor
 
@@ -70,7 +70,13 @@ class StepwiseClassifierFitter(MomentFitter):
         model.coef_ = model.weights_of(moments.scatter / moments.n_rows, cross).T
         return True
 
-    def finish(self, model: Any, rows: Floats, codes: Any, own: NDArray[np.intp]) -> None:
-        weights = model.coef_.T
-        used = np.flatnonzero(np.any(weights != 0, axis=1))
-        model.set_weights(weights, rows[np.ix_(own, used)] @ weights[used], codes[own])
+    def finish(self, models: dict[int, Any], rows: Floats, codes: Any, space: SecretSpace) -> None:
+        indices = list(models)
+        step = max(1, MOST_CELLS // (len(rows) * (codes.max() + 1)))
+        for start in range(0, len(indices), step):
+            some = indices[start : start + step]
+            # Scores of all rows by several models at once; each is scaled by its own rows.
+            scores = rows @ np.hstack([models[index].coef_.T for index in some])
+            for index, apart in zip(some, np.split(scores, len(some), axis=1), strict=True):
+                own, model = space.rows(index), models[index]
+                model.set_weights(model.coef_.T, apart[own], codes[own])
