@@ -67,6 +67,8 @@ class BudgetExhaustedError(PacsklearnError):
     rows, rows_left : int, optional
         For answers: how many rows of the batch would be charged, and how many rows the budget
         still lasts for.
+    is_cap : bool, default=False
+        Whether the figures are successes, of which a second release would need another.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class BudgetExhaustedError(PacsklearnError):
         *,
         rows: int | None = None,
         rows_left: int | None = None,
+        is_cap: bool = False,
     ) -> None:
         super().__init__(spent, asked, ceiling, owner)
         self.spent = spent
@@ -86,8 +89,15 @@ class BudgetExhaustedError(PacsklearnError):
         self.owner = owner
         self.rows = rows  # pickled with the other attributes
         self.rows_left = rows_left
+        self.is_cap = is_cap
 
     def __str__(self) -> str:
+        if self.is_cap:
+            return (
+                "The budget is exhausted: a cap allows one release, and it was made; successes do "
+                "not add up. Nothing was released and nothing was charged. Release all that is "
+                "needed at once, or state nats, budget=1/16, which add up."
+            )
         of_whom = f" of {self.owner}" if self.owner else ""
         sentence = (
             f"The budget{of_whom} is exhausted: {self.spent:.6g} nats are spent, this release "

@@ -8,11 +8,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import Nats, PrivacySession, Subsets
+from pacsklearn.estimators.caller_handle import CallerHandle
+from pacsklearn.estimators.cost_preview import preview
 from pacsklearn.estimators.responders import Responders
 from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -35,6 +38,23 @@ ONE = Nats(1.0)
 
 def session(budget: Any = ONE) -> PrivacySession:
     return PrivacySession(X, Y, budget=budget, secret=Subsets(4))
+
+
+def test_columns_are_held_against_the_names_of_the_session() -> None:
+    """Candidates took columns in another order by their places, and were charged for it."""
+    rows = pd.DataFrame(X, columns=list("abcd"))
+    asked = PrivacySession(rows, Y, budget=ONE, secret=Subsets(4))
+    responder = asked.responder(GaussianNB(), query_budget=1 / 8)
+    for strange in (rows[list("dcba")], rows.rename(columns={"a": "z"}), rows[list("abc")]):
+        for ask in (
+            responder.predict,
+            partial(preview, responder),
+            CallerHandle(responder, 0.1).predict,
+        ):
+            with pytest.raises(ValueError, match="feature names should match"):
+                ask(strange[::50])
+    assert asked.ledger.spent == 0
+    assert responder.predict(rows[::50]).shape == (3,)
 
 
 class Counted(GaussianNB):

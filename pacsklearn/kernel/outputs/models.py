@@ -14,7 +14,7 @@ from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from pacsklearn._sklearn_compat import check_width, one_blas_thread, safe_indexing
+from pacsklearn._sklearn_compat import check_features, check_width, one_blas_thread, safe_indexing
 from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.candidates import Candidates, Rules
@@ -112,7 +112,10 @@ class CandidateModels(AnsweringModels):
 
     def checked(self, X: Any) -> Any:
         checked = self.rules.check(X)
-        if self.stacked is not None:
+        if self.feature_names is not None and hasattr(checked, "columns"):
+            # An estimator on arrays inside would take columns by their places.
+            check_features(self.models[0], checked)
+        elif self.stacked is not None:
             # What stands for all models asks their parts, which count no columns.
             check_width(self.models[0], checked)
         return checked

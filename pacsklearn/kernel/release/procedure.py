@@ -282,7 +282,7 @@ class ReleaseProcedure(Procedure):
             return
         if once:
             raise RuntimeError(once)
-        raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
+        raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling, is_cap=True)
 
     def promised(self) -> float:
         """Return the bound that holds in any case: the ceiling once steps depend on each other.

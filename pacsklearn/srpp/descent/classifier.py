@@ -72,6 +72,7 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions(set(LOSSES)), HuberLoss],
+        "fit_intercept": ["boolean"],
         **SCENARIO,
     }
 

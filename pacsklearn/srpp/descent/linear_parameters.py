@@ -150,6 +150,7 @@ class LinearParameters(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"squared_error", "huber"}), HuberLoss],
+        "fit_intercept": ["boolean"],
         **SCENARIO,
     }
 

@@ -709,6 +709,8 @@ def peak_of_a_step(n):
         ({"scenario": DifferingRows(0)}, ValueError, "count"),
         ({"batches": Batches(100, discrepancy=20)}, TypeError, "DiscrepancyCap"),
         ({"epochs": Epochs(average=0)}, ValueError, "average"),
+        ({"fit_intercept": 3}, ValueError, "fit_intercept"),
+        ({"fit_intercept": float("nan")}, ValueError, "fit_intercept"),
     ],
 )
 def test_bad_parameters(cancer, options, error, words):
