@@ -150,16 +150,16 @@ for content, digest in pickle.loads(Path(sys.argv[1]).read_bytes()):
 """
 
 
-# One process reads many: a tenth of the cases in the ordinary run, the others in the long one.
+# One process reads many: a twentieth of the cases in the ordinary run, the others in the long one.
 @pytest.mark.parametrize(
-    "part", [pytest.param(k, marks=[pytest.mark.soak] if k else []) for k in range(10)]
+    "part", [pytest.param(k, marks=[pytest.mark.soak] if k else []) for k in range(20)]
 )
 def test_whatever_is_decoded_can_be_read_where_the_original_never_was(part, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # deprecated estimators are cases too
         models = [
             case.canonicalizer.decode(case.vectors[0].copy(), case.layout, case.blank())
-            for case in CASES[part::10]
+            for case in CASES[part::20]
         ]
         written = [(to_file(model), model_digest(model)) for model in models]
     files = tmp_path / "files"
