@@ -101,8 +101,9 @@ TOLD = {
 }
 # Given to whatever has the parameter: a few rows need no more.
 SMALL = {"n_estimators": 3, "max_iter": 200, "max_subpopulation": 20, "cv": 2, "n_init": 1}
+SMALL |= {"Cs": 2, "thresholds": 5}
 SLOW = {"MLPClassifier": 20, "MLPRegressor": 20, "HistGradientBoostingClassifier": 3}
-SLOW |= {"HistGradientBoostingRegressor": 3, "TSNE": 250}
+SLOW |= {"HistGradientBoostingRegressor": 3, "MiniBatchSparsePCA": 10, "TSNE": 250}
 ONE_FEATURE = {"IsotonicRegression"}
 TWO_CLASSES = {"FixedThresholdClassifier", "TunedThresholdClassifierCV"}
 TEXTS = {"CountVectorizer", "HashingVectorizer", "TfidfVectorizer"}
