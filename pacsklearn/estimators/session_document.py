@@ -163,8 +163,9 @@ def _space_from(facts: dict[str, Any]) -> SecretSpace | CandidateSpace:
     _check(packed, np.uint8, (len(packed), -(-m // 8)))
     _demand(type(facts["is_listed"]) is bool and type(facts["dealt"]) is str)
     _demand(len(facts["dealt"]) < 100 and facts["dealt"].isprintable())
-    if units is not None:
-        _check_numbers(units, len(packed))
+    for numbers in (units, facts.get("mates")):
+        if numbers is not None:
+            _check_numbers(numbers, len(packed))
     space = SecretSpace(**facts)
     _demand(space.n_subsets == m)  # they were distinct
     return space

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,47 @@ _MIN_CHUNK_UNITS = 512
 _WORD_UNITS = 4096
 # At rate 1/2 a round and its two trades leave 0.6 of a correlation: 2e-5 after 20 rounds.
 _ROUNDS = 20
+# Of a larger set so few tell next to nothing about each other.
+_MOST_MATES = 64
 _TRADES = 2
+
+
+@final
+class Dealt(NamedTuple):
+    """Units as they were put into subsets.
+
+    Attributes
+    ----------
+    packed : ndarray of uint8, shape (n_units, ceil(n_subsets / 8))
+        As of :func:`balanced_design`.
+    mates : ndarray of int64
+        Units of a smallest set of which all subsets hold the same number, up to one; of a large
+        set some.
+    """
+
+    packed: Bytes
+    mates: NDArray[np.int64]
+
+
+def dealt_alike(
+    n_units: int,
+    n_subsets: int,
+    included: int,
+    *,
+    strata: NDArray[np.int64] | None = None,
+    seed: int = 0,
+) -> Dealt:
+    """Deal all units of a stratum alike, as :func:`balanced_design` does."""
+    packed = balanced_design(n_units, n_subsets, included, strata=strata, seed=seed)
+    few = np.arange(min(n_units, _MOST_MATES)) if strata is None else smallest_stratum(strata)
+    return Dealt(packed, few)
+
+
+def smallest_stratum(strata: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the units of the stratum with the fewest; of a large one the first few."""
+    counts = np.bincount(strata)
+    code = np.where(counts > 0, counts, strata.size + 1).argmin()
+    return np.flatnonzero(strata == code)[:_MOST_MATES].copy()
 
 
 def balanced_design(

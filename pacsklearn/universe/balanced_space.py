@@ -12,9 +12,9 @@ from pacsklearn._validation import check_integer, check_rate, warn_user
 from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.universe.balanced_design import balanced_design
+from pacsklearn.universe.balanced_design import Dealt, dealt_alike
 
-Deal = Callable[..., NDArray[np.uint8]]
+Deal = Callable[..., Dealt]
 
 # Share of the entropy asked for below which a design is worth a warning.
 _FEW = 0.75
@@ -27,7 +27,7 @@ def balanced_space(
     rate: float = 0.5,
     strata: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-    deal: Deal = balanced_design,
+    deal: Deal = dealt_alike,
     seed: int = 0,
 ) -> SecretSpace:
     """Deal candidate subsets so that every unit is in exactly ``rate * n_subsets`` of them.
@@ -46,7 +46,7 @@ def balanced_space(
     groups : array-like of shape (n_rows,), optional
         Rows of one group move together: the group is the unit of privacy.
     deal : callable
-        Puts units into subsets, as :func:`~pacsklearn.bounds.balanced_design` does.
+        Puts units into subsets; by default as :func:`~pacsklearn.bounds.balanced_design` does.
     seed : int, default=0
         Public seed of the design. The adversary is assumed to know it.
 
@@ -88,8 +88,9 @@ def balanced_space(
                 "every class. Leave the class out, merge it with another, or collect more of "
                 "it."
             )
-    packed = deal(n_units, n_subsets, included, strata=codes, seed=seed)
-    space = SecretSpace(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
+    packed, mates = deal(n_units, n_subsets, included, strata=codes, seed=seed)
+    weights = np.full(n_subsets, 1.0 / n_subsets)
+    space = SecretSpace(packed, n_subsets, weights, unit_of_row, mates=mates)
     if space.entropy < _FEW * np.log(n_subsets):
         warn_user(
             f"Only {space.n_subsets} of the {n_subsets} candidate subsets are distinct: "

@@ -8,7 +8,13 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.universe.balanced_design import Bytes, balanced_design, seeded_generator
+from pacsklearn.universe.balanced_design import (
+    Bytes,
+    Dealt,
+    dealt_alike,
+    seeded_generator,
+    smallest_stratum,
+)
 from pacsklearn.universe.similarity import Similarity
 
 # One unit in so many is in no block, whatever the table is.
@@ -186,7 +192,7 @@ def blocked_design(
     *,
     strata: NDArray[np.int64] | None = None,
     seed: int = 0,
-) -> Bytes:
+) -> Dealt:
     """Draw candidate subsets that hold the same share of every block of similar units.
 
     Parameters
@@ -203,8 +209,7 @@ def blocked_design(
 
     Returns
     -------
-    ndarray of uint8, shape (n_units, ceil(n_subsets / 8))
-        As of :func:`balanced_design`.
+    Dealt
 
     Guarantee
     ---------
@@ -233,9 +238,7 @@ def blocked_design(
     blocks = similar_blocks(similarity.cells, similarity.places, codes, size, generator)
     packed = np.empty((n_units, -(-n_subsets // 8)), dtype=np.uint8)
     free, own_seed = blocks.free, int(generator.integers(2**63))
-    packed[free] = balanced_design(
-        free.size, n_subsets, included, strata=codes[free], seed=own_seed
-    )
+    packed[free], _ = dealt_alike(free.size, n_subsets, included, strata=codes[free], seed=own_seed)
     # Of units at these places of a block, which of the subsets that deal together hold each: runs
     # on a circle, so that each of them holds its share of every ``together`` units.
     runs = np.arange(size)[:, None] * (included // share)
@@ -247,7 +250,8 @@ def blocked_design(
         balance = None if moments is None else _Balance(moments, units, pattern, n_subsets)
         for batch in np.split(units, _ends(len(units), len(blocks.units))):
             packed[batch.T] = _dealt(generator, batch.T, pattern, n_subsets, balance)
-    return packed
+    mates = free[smallest_stratum(codes[free])]
+    return Dealt(packed, min([mates, *blocks.units[:1]], key=len))
 
 
 def _ends(n_blocks: int, n_all: int) -> NDArray[np.int64]:

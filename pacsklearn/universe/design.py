@@ -21,7 +21,7 @@ from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittabl
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space, Work
-from pacsklearn.universe.balanced_design import Bytes, balanced_design
+from pacsklearn.universe.balanced_design import Dealt, dealt_alike
 from pacsklearn.universe.balanced_space import Deal, balanced_space, units_of
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas
@@ -240,9 +240,9 @@ class Design:
         """
         similarity = self.similarity(X, targets)
         if similarity is None:
-            return balanced_design
+            return dealt_alike
 
-        def deal(_: int, n_subsets: int, included: int, **how: Any) -> Bytes:
+        def deal(_: int, n_subsets: int, included: int, **how: Any) -> Dealt:
             return blocked_design(similarity, n_subsets, included, **how)
 
         return deal

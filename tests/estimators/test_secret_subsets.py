@@ -164,6 +164,23 @@ def test_the_guarantee_says_what_known_memberships_tell() -> None:
         secret.knowing(8)
 
 
+@pytest.mark.parametrize(
+    ("rare", "blocks", "k"), [(2, 8, 1), (4, None, 3), (None, 4, 3), (None, 8, 7)]
+)
+def test_the_worst_row_is_one_whose_mates_are_known(
+    rare: int | None, blocks: int | None, k: int
+) -> None:
+    """Every subset holds half of a rare class, or of a block: all but one of it tell the last."""
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    y = np.arange(1500) % 2 if rare is None else (np.arange(1500) % (1500 // rare) == 7).astype(int)
+    secret = Subsets(1024, seed=0, blocks=blocks)
+    stated = PrivacySession(X, y, budget=1 / 64, secret=secret).guarantee_
+    assert stated.knowing(k).worst_blind == stated.knowing(k).worst_bound == 1
+    assert stated.knowing(k - 1).worst_blind < 0.9
+    worst = [stated.knowing(known).worst_blind for known in range(8)]
+    assert worst == sorted(worst)
+
+
 def test_fewer_candidates_than_numbers_warn_and_the_share_is_stated() -> None:
     wide = np.random.default_rng(0).normal(size=(40, 12))
     with pytest.warns(FewCandidatesWarning, match="span"):

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pacsklearn.universe import blocked_design as blocked
 from pacsklearn.universe.balanced_design import balanced_design
-from pacsklearn.universe.blocked_design import blocked_design, similar_blocks
+from pacsklearn.universe.blocked_design import similar_blocks
 from pacsklearn.universe.similarity import Similarity
 
 GENERATOR = np.random.default_rng(5)
@@ -23,6 +24,10 @@ def members(packed: NDArray[np.uint8], m: int = 128) -> NDArray[np.bool_]:
     bits = np.unpackbits(packed, axis=1)
     assert not bits[:, m:].any()
     return bits[:, :m].astype(bool)
+
+
+def blocked_design(*args, **given) -> NDArray[np.uint8]:
+    return blocked.blocked_design(*args, **given).packed
 
 
 def dealt(rows: NDArray[np.float64], seed: int = 0, *, size: int = 8, **given) -> NDArray[np.bool_]:

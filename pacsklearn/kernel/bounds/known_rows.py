@@ -25,7 +25,12 @@ _EXACT = 2**13
 
 
 def known_rows_success(
-    members: ArrayLike, weights: ArrayLike, *, most: int = 7, seed: int = 0
+    members: ArrayLike,
+    weights: ArrayLike,
+    *,
+    most: int = 7,
+    seed: int = 0,
+    mates: NDArray[np.bool_] | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """Return success at other units' memberships of one who knows some units' and all candidates.
 
@@ -39,6 +44,9 @@ def known_rows_success(
         Largest number k of known units.
     seed : int, default=0
         Public seed of the units that the averages are over.
+    mates : ndarray of bool, shape (n_mates, m), optional
+        Units that were dealt together: of a small set that all candidates hold evenly, all but one
+        tell the last, and each by itself next to nothing.
 
     Returns
     -------
@@ -56,7 +64,8 @@ def known_rows_success(
     of the known ones and 64 others each, and have a standard error. The worst unit is exact for
     k = 0, and for k = 1 up to 1,024 units, of which known ones are chosen beyond; for larger k each
     known unit is the one that, after those before it, tells most about the target, for the four
-    targets that one unit tells most about: the largest success is at least so large.
+    targets that one unit tells most about, and against mates among mates: the largest success is
+    at least so large.
 
     Examples
     --------
@@ -81,7 +90,9 @@ def known_rows_success(
     if most and 2 <= n <= _PAIRED:
         uniform[1], errors[1] = _of_pairs(table, prior), 0.0
     choices = generator.choice(n, min(n, _CHOICES), replace=False)
-    return uniform, _worst(table, choices, prior, most), errors
+    # Of a larger set so few tell next to nothing.
+    few = table[:0] if mates is None else mates[: 2 * most]
+    return uniform, _worst(table, choices, prior, most, few), errors
 
 
 def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
@@ -137,7 +148,11 @@ def _precision(weights: Floats) -> Any:
 
 
 def _worst(
-    table: NDArray[np.bool_], choices: NDArray[np.int64], prior: Floats, most: int
+    table: NDArray[np.bool_],
+    choices: NDArray[np.int64],
+    prior: Floats,
+    most: int,
+    mates: NDArray[np.bool_],
 ) -> Floats:
     """Return the largest success at one unit, by the number of units that are chosen against it."""
     unit, n = float(prior.max()), len(table)
@@ -159,11 +174,15 @@ def _worst(
     far[0] = uneven
     top = min(most, n - 1)
     far[1 : top + 1] = 0.0
-    for target in np.argsort(-parted, kind="stable")[:_WORST]:
-        others = table[choices[choices != target]]
-        signed = np.where(table[target], signs, -signs)
-        far[1 : top + 1] = np.maximum(far[1 : top + 1], _against(signed, others, top))
-    return np.asarray(np.minimum((1 + far * unit) / 2, 1.0))
+    likely = np.argsort(-parted, kind="stable")[:_WORST]
+    against = [(table[target], table[choices[choices != target]]) for target in likely]
+    against += [(mate, np.delete(mates, i, axis=0)) for i, mate in enumerate(mates)]
+    for target, others in against:
+        end = min(top, len(others)) + 1
+        apart = _against(np.where(target, signs, -signs), others, end - 1)
+        far[1:end] = np.maximum(far[1:end], apart)
+    # Who knows one more knows no less.
+    return np.asarray(np.minimum((1 + np.maximum.accumulate(far) * unit) / 2, 1.0))
 
 
 def _against(signed: Floats, others: NDArray[np.bool_], most: int) -> Floats:

@@ -47,6 +47,8 @@ class SecretSpace(RowSpace):
         Whether the subsets are public. No figure depends on it.
     dealt : str, default=""
         How units were put into the subsets, in words for the guarantee.
+    mates : ndarray of int64, optional
+        Some or all units of a smallest set of which all subsets hold the same number, up to one.
     """
 
     packed: NDArray[np.uint8] = field(repr=False)
@@ -55,6 +57,7 @@ class SecretSpace(RowSpace):
     unit_of_row: NDArray[np.int64] | None = field(default=None, repr=False)
     is_listed: bool = True
     dealt: str = field(default="", repr=False)
+    mates: NDArray[np.int64] | None = field(default=None, repr=False)
 
     has_members: ClassVar[bool] = True
 

@@ -149,10 +149,13 @@ class RowSpace(Space):
         Whether the subsets are public. No figure depends on it.
     dealt : str
         How units were put into the subsets, in words for the guarantee.
+    mates : ndarray of int64 or None
+        Units that tell more about each other than chance: where to look for the worst of them.
     """
 
     is_listed: bool
     dealt: str
+    mates: NDArray[np.int64] | None = None
 
     @property
     @abstractmethod
@@ -218,7 +221,8 @@ class RowSpace(Space):
         if hidden.size < 2:
             return (), ()
         members = self.membership(_sampled(hidden))
-        uniform, worst, errors = known_rows_success(members, self.weights)
+        mates = None if self.mates is None else self.membership(self.mates)
+        uniform, worst, errors = known_rows_success(members, self.weights, mates=mates)
         known = tuple((float(u), float(w)) for u, w in zip(uniform, worst, strict=True))
         return known, tuple(errors.tolist())
 
