@@ -159,20 +159,6 @@ run("outside")
 """
 
 
-def test_processes_that_the_work_begins() -> None:
-    """A search inside a candidate warns in processes of its own, on the same stderr."""
-    done = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-c", PROCESSES],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
-        timeout=250,
-    )
-    assert "quotes a row" not in done.stdout + done.stderr
-    assert done.stderr.count("UserWarning: outside") == 6
-
-
 @pytest.mark.parametrize("where", [lambda work: work(), in_a_thread])
 def test_log_records_are_withheld(
     where: Callable[[Any], Any], caplog: pytest.LogCaptureFixture
@@ -342,6 +328,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from pacsklearn import PACPrivate, PrivacySession, SampledSubsets, Subsets, config_context
 
+print("BEGIN", file=sys.stderr, flush=True)
 warnings.simplefilter("ignore")
 X, y = load_iris(return_X_y=True)
 
@@ -378,13 +365,34 @@ print("END", flush=True)
 """
 
 
-def test_what_candidates_print_is_withheld_from_every_stream_and_worker() -> None:
-    """Whoever reads the output of a service saw rows of all candidates, and of the secret."""
-    found = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", PRINTING], capture_output=True, text=True, timeout=240, check=True
+@pytest.fixture(scope="module")
+def said() -> tuple[str, str, str]:
+    """Stdout, and stderr before and after candidates are fitted, with the same worker processes."""
+    found = subprocess.run(  # noqa: S603 - our own programs
+        [sys.executable, "-c", PROCESSES + PRINTING],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        timeout=240,
+        check=True,
     )
-    assert found.stdout == "END\n"
-    assert found.stderr == ""
+    before, begun, after = found.stderr.partition("BEGIN\n")
+    assert begun
+    return found.stdout, before, after
+
+
+def test_processes_that_the_work_begins(said: tuple[str, str, str]) -> None:
+    """A search inside a candidate warns in processes of its own, on the same stderr."""
+    assert "quotes a row" not in "".join(said)
+    assert said[1].count("UserWarning: outside") == 6
+
+
+def test_what_candidates_print_is_withheld_from_every_stream_and_worker(
+    said: tuple[str, str, str],
+) -> None:
+    """Whoever reads the output of a service saw rows of all candidates, and of the secret."""
+    assert said[0] == "END\n"
+    assert said[2] == ""
 
 
 def test_threads_print_what_they_like_meanwhile(capsys: pytest.CaptureFixture[str]) -> None:
