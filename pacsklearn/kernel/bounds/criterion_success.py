@@ -67,7 +67,7 @@ class Looks(NamedTuple):
         if fewer >= _FEWEST:
             # A set that is not looked at keeps its first bound, however close those of others are.
             narrow = min(n_sets, 4 * _NARROW)
-            third = second_look(m, n_draws, narrow, products // 16)
+            third = second_look(m, n_draws, narrow, products // 4)
             return cls(fewer, fewer, third, n_sets, narrow)
         if wide >= _REACHED * n_sets:
             # The closed form leaves fewer sets to look at.
