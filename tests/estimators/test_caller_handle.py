@@ -12,6 +12,7 @@ import pytest
 from pacsklearn.estimators.caller_handle import CallerHandle
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.answers.label_engine import LabelEngine
+from tests.inside import secret_of
 from tests.kernel.answers.contested import MODEL, contested_rows, session_on
 
 STEP = 1 / 64
@@ -102,3 +103,15 @@ def test_quotas_are_covered_unless_the_curator_says_otherwise(rows: Any) -> None
         assert (refused.value.spent, refused.value.ceiling) == (ann.spent, 6 * STEP)
     with pytest.raises(BudgetError):
         CallerHandle(responder, 0.0)
+
+
+def test_a_belief_that_is_certain_refuses_nobody(rows: Any) -> None:
+    """What is left to reveal may be less than the least budget that a user can state."""
+    X = rows[0][80:]
+    with session_on(rows, QUOTA) as session:
+        responder = session.responder(MODEL, query_budget=STEP)
+        secret = secret_of(responder)
+        secret.log_belief = np.where(np.arange(len(secret.belief)) == secret.index, 0.0, -700.0)
+        handle = CallerHandle(responder, QUOTA)
+        assert handle.preview(X[:5]).n_contested == 5
+        assert handle.predict(X[:5]).shape == (5,)

@@ -11,7 +11,6 @@ from typing import Any, Final, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerMismatchError,
@@ -192,7 +191,7 @@ class Account:
         """
         self._check_open()
         self.settle_answers()
-        amount = self.own.remaining if requested is None else check_budget(budget=requested)
+        amount = self.own.remaining if requested is None else requested
         if amount == 0:
             raise BudgetExhaustedError(self.own.spent, amount, self.own.ceiling)
         self.own.check(amount)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from pacsklearn._sklearn_compat import one_blas_thread
+from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
@@ -176,7 +177,7 @@ class ReleaseProcedure(Procedure):
         ------
         BudgetExhaustedError
         """
-        amount = self.account.check(requested)
+        amount = self.account.check(None if requested is None else check_budget(budget=requested))
         self.check_again()
         return self.terms.target(amount)
 

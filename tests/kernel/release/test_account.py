@@ -142,6 +142,9 @@ def test_a_charge_fits_under_both_ceilings_or_nothing_is_charged(own: float, sha
 def test_all_that_remains_is_the_session_s_own() -> None:
     account = Account(MemoryLedger(0.5), None)
     account.charge(EIGHTH)
+    assert (
+        account.check(1e-250) == 1e-250
+    )  # what a batch costs under a belief that is nearly certain
     assert account.check(None) == account.remaining == 0.375
     account.charge(Bookkeeping("release", 0.375, "nats", key=""))
     with pytest.raises(BudgetExhaustedError):  # an answer for nothing would still be an answer
