@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from report import Figures, print_table
 from threadpoolctl import threadpool_limits
 
-from pacsklearn.kernel.answers.engine import Stop
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.belief import uniform_belief
 from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
@@ -58,7 +57,7 @@ def ours(codes: Codes, secret: int) -> tuple[float, int, float]:
             belief, noise = told.log_belief, noise[told.noise_used :]
             position += told.answers.shape[0]
             drawn += told.noise_used
-            if told.stop is Stop.NOISE:
+            if position < codes.shape[0]:  # noise ran out
                 asked = time.perf_counter()
                 noise = np.concatenate([noise, pool.take(NOISE_AT_ONCE)])
                 waited += time.perf_counter() - asked
