@@ -64,6 +64,16 @@ def check_flag(*, name: str, value: object) -> None:
         raise ValueError(f"{name} must be True or False, got {_short(value)}.")
 
 
+def check_jobs(n_jobs: object, verbose: object) -> None:
+    """Raise unless these say how many workers fit candidates, and how much is told of it."""
+    if n_jobs is not None and not (isinstance(n_jobs, Integral) and n_jobs):
+        raise ValueError(
+            f"n_jobs must be None or an integer other than 0 (-1 for all cores), got {n_jobs!r}."
+        )
+    if not isinstance(_scalar(verbose), Integral):
+        raise ValueError(f"verbose must be an integer, 0 for silence, got {verbose!r}.")
+
+
 def check_rate(*, rate: object) -> float:
     """Return the inclusion rate as a float strictly between 0 and 1."""
     number = isinstance(rate, Real) and not isinstance(rate, bool)

@@ -98,12 +98,10 @@ def k_of_n(space: Space, k: int) -> GuessCriterion:
     -----
     Source: pac-private-algorithms, section 8.2 and equation 6, on an enumerated space.
     """
-    k = check_integer(name="k", value=k, minimum=1)
     listed = has_units(space, f"{k}_of_n").row_subsets()
     members = listed.membership().T.astype(np.float64)
     size = int(members.sum(axis=1).max())
-    if k > size:
-        raise ValueError(f"k must lie between 1 and the {size} units of a subset, got {k!r}.")
+    k = check_integer(name="k", value=k, minimum=1, maximum=size)
     # A guess G of `size` units with k of them in S_i and k in S_j has, by inclusion and exclusion
     # inside G, 2 k - size of them in both: where two candidates share fewer no guess is right
     # against both. Row i allows a guess every candidate that may go with S_i: an upper bound.

@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral, Number
+from numbers import Number
 from typing import Any, Protocol, final
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from pacsklearn._sklearn_compat import check_tags, routing_enabled, safe_indexing
+from pacsklearn._validation import check_jobs
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.host import host, stage
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
@@ -60,13 +61,7 @@ class FitOptions:
     fast_fit: bool = field(default_factory=lambda: host().fast_fit())
 
     def __post_init__(self) -> None:
-        if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
-            raise ValueError(
-                "n_jobs must be None or an integer other than 0 (-1 for all cores), got "
-                f"{self.n_jobs!r}."
-            )
-        if not isinstance(self.verbose, (Integral, np.bool_)):
-            raise ValueError(f"verbose must be an integer, 0 for silence, got {self.verbose!r}.")
+        check_jobs(self.n_jobs, self.verbose)
 
 
 class Rules(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,12 +97,6 @@ def _right(joint: Floats, members: NDArray[np.bool_]) -> Floats:
     return np.asarray(np.maximum(inside, joint.sum(axis=0) - inside).sum(axis=1))
 
 
-LATER = (
-    "none for all releases together: the noise of the later ones depends on what came out before, "
-    "and so would the figure. Releases that are planned together (release_planned) have one"
-)
-
-
 @final
 @dataclass(eq=False, repr=False)
 class SessionCertificate:
@@ -122,6 +116,12 @@ class SessionCertificate:
     fixed: Certified | None = None
     used: list[Law] = field(default_factory=list)
     n_planned: int = 0
+
+    later: ClassVar[str] = (
+        "none for all releases together: the noise of the later ones depends on what came out "
+        "before, and so would the figure. Releases that are planned together (release_planned) "
+        "have one"
+    )
 
     def note(self, law: Law) -> None:
         """Remember a law that was used."""

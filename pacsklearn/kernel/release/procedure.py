@@ -23,7 +23,6 @@ from pacsklearn.kernel.noise.law import Law
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.certificate import (
-    LATER,
     Certified,
     SessionCertificate,
     certified_membership,
@@ -232,15 +231,13 @@ class ReleaseProcedure(Procedure):
         """Fix what the optimal adversary achieves under the law of a first release."""
         # What is released first alone is fixed before the session begins, and so is its figure:
         # later laws depend on what came out, and would tell it.
-        criterion = self.terms.criterion
-        if self.account.own.events:
-            return
-        if criterion is not None and criterion.aim == MEMBERSHIP_AIM:
+        criterion, is_first = self.terms.criterion, not self.account.own.events
+        if is_first and criterion is not None and criterion.aim == MEMBERSHIP_AIM:
             # A cap on that very success: what certifies it is the law's own bound.
             self.certificate.fixed = Certified(law.bound, law.confidence)
-            return
-        with stage("certificate"):
-            self.certificate.fixed = certified_membership(law, self.terms.space, belief)
+        elif is_first:
+            with stage("certificate"):
+                self.certificate.fixed = certified_membership(law, self.terms.space, belief)
 
     def note(self, law: Law) -> None:
         """Remember a law that was charged, for the curator's figure."""
@@ -352,7 +349,7 @@ class ReleaseProcedure(Procedure):
     def _stated(self, details: Details = (), **facts: Any) -> PACGuarantee:
         own, figure = self.account.own, self.certificate.fixed
         if figure is not None and len(own.events) > 1:
-            details = (*details, ("certified membership", LATER))
+            details = (*details, ("certified membership", self.certificate.later))
         elif figure is not None:
             facts["certified_membership"], facts["certified_confidence"] = figure
         # A union bound: later laws depend on what came out under the earlier ones.
