@@ -228,7 +228,7 @@ def test_looks_at_tables_of_any_size() -> None:
     assert some == Looks(4096, 4096, 16_384, 2048, 256)
     assert many == Looks(65_536, 0, 0, 0, 0)
     # With more work: fewer draws at all sets, rather than many draws at some.
-    assert Looks.of(50_000, 128, 8192, 2**36) == Looks(5368, 5368, 32_768, 50_000, 1024)
+    assert Looks.of(50_000, 128, 8192, 2**36) == Looks(5368, 5368, 131_072, 50_000, 1024)
     assert Looks.of(200_000, 128, 8192, 2**36).second == 0
 
 
