@@ -125,6 +125,9 @@ def knowledge_rows(secret: PACSecret, information: float) -> Rows:
         name, shown = lines[0]
         estimated = f"(standard errors of at most {percent_up(worst)} %; the bounds allow three)"
         lines[0] = (name, f"{shown} {estimated}")
+    if len(lines) > 1 and secret.is_searched:
+        name, shown = lines[1]
+        lines[1] = (name, f"{shown} (where 2 or more are known, the worst that a search found)")
     return lines
 
 

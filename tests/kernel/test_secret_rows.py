@@ -39,6 +39,9 @@ def test_the_text_has_the_figures_of_each_number_of_known_rows(secret: RowsSecre
         ]
         assert cells == expected[1:]  # who knows none stands in the promise
         assert "standard error" not in rows[name]
+        # All that is known of a list is looked up in it; drawn subsets are counted.
+        is_searched = isinstance(secret, SecretRows) and name == "k against the worst"
+        assert ("a search found" in rows[name]) == is_searched
     assert dict(secret.rows(BOUNDS))["naming the subset"] == "at most 12.35 %"
 
 

@@ -124,6 +124,7 @@ class SecretRows(RowsSecret):
     dealt: str = ""
 
     name = "rows"
+    is_searched = True
     threats = (
         "The adversary has unlimited computing power.",
         (

@@ -132,6 +132,8 @@ class PACSecret(StatedSecret):
         units drawn uniformly, and at the worst unit for the k units that tell most about it.
     known_errors : tuple of float
         Standard errors of the averages over units drawn uniformly; nothing where they are exact.
+    is_searched : bool
+        Whether the worst unit, for two known ones or more, is the worst that a search found.
     """
 
     noun: ClassVar[str]
@@ -142,6 +144,7 @@ class PACSecret(StatedSecret):
     n_candidates: int | None
     known: tuple[tuple[float, float], ...] = ()
     known_errors: tuple[float, ...] = ()
+    is_searched: ClassVar[bool] = False
 
     def knowing(self, k: int, information: float) -> KnownRows:
         """Bound the success of who knows ``k`` memberships, beside the blind one."""
