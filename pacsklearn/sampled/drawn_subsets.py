@@ -129,8 +129,8 @@ class DrawnSubsets(Space):
         if labels is not None:
             strata, _ = strata_of(labels, unit_of_row, n_rows, n_units)
         rarest = int(np.bincount(strata).min())
+        unit = "row" if unit_of_row is None else "group"
         if int(rate * rarest) < 1:
-            unit = "row" if unit_of_row is None else "group"
             raise DesignError(
                 f"A class has {rarest} {unit}(s); at rate={rate} every class needs at least "
                 f"{int(np.ceil(1 / rate))}, so that every subset sees every class. Leave the class "
@@ -150,7 +150,6 @@ class DrawnSubsets(Space):
             # Units in no block stay the strata that they are: every stratum has some.
             first = int(strata.max()) + 1
             strata[blocks.units] = first + np.arange(len(blocks.units))[:, None]
-        unit = "row" if unit_of_row is None else "group"
         return cls(strata, rate, n_rows, unit_of_row, sizes, seed, design.dealt(unit))
 
     @property

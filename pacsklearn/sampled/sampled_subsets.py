@@ -25,8 +25,8 @@ class SampledSubsets(StatedDesign):
     the bound is a confidence statement about trials that are drawn independently of the secret.
     It costs more fits and more noise, and is for released parameters and functions: one release,
     or several that are planned together (``PrivacySession.release_planned``).
-    ``SampledSubsets(500, 5000)`` has less noise for more fits, and so has ``blocks=8``. A value as
-    scikit-learn's kernels are.
+    ``SampledSubsets(500, 5000)`` has less noise for more fits, ``blocks=8`` less for what known
+    memberships tell. A value as scikit-learn's kernels are.
 
     Parameters
     ----------

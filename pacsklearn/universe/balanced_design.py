@@ -53,11 +53,11 @@ def dealt_alike(
 ) -> Dealt:
     """Deal all units of a stratum alike, as :func:`balanced_design` does."""
     packed = balanced_design(n_units, n_subsets, included, strata=strata, seed=seed)
-    few = np.arange(min(n_units, _MOST_MATES)) if strata is None else smallest_stratum(strata)
+    few = np.arange(min(n_units, _MOST_MATES)) if strata is None else _smallest_stratum(strata)
     return Dealt(packed, few)
 
 
-def smallest_stratum(strata: NDArray[np.int64]) -> NDArray[np.int64]:
+def _smallest_stratum(strata: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the units of the stratum with the fewest; of a large one the first few."""
     counts = np.bincount(strata)
     code = np.where(counts > 0, counts, strata.size + 1).argmin()

@@ -13,7 +13,6 @@ from pacsklearn.universe.balanced_design import (
     Dealt,
     dealt_alike,
     seeded_generator,
-    smallest_stratum,
 )
 from pacsklearn.universe.similarity import Similarity
 
@@ -238,7 +237,9 @@ def blocked_design(
     blocks = similar_blocks(similarity.cells, similarity.places, codes, size, generator)
     packed = np.empty((n_units, -(-n_subsets // 8)), dtype=np.uint8)
     free, own_seed = blocks.free, int(generator.integers(2**63))
-    packed[free], _ = dealt_alike(free.size, n_subsets, included, strata=codes[free], seed=own_seed)
+    packed[free], few = dealt_alike(
+        free.size, n_subsets, included, strata=codes[free], seed=own_seed
+    )
     # Of units at these places of a block, which of the subsets that deal together hold each: runs
     # on a circle, so that each of them holds its share of every ``together`` units.
     runs = np.arange(size)[:, None] * (included // share)
@@ -250,8 +251,7 @@ def blocked_design(
         balance = None if moments is None else _Balance(moments, units, pattern, n_subsets)
         for batch in np.split(units, _ends(len(units), len(blocks.units))):
             packed[batch.T] = _dealt(generator, batch.T, pattern, n_subsets, balance)
-    mates = free[smallest_stratum(codes[free])]
-    return Dealt(packed, min([mates, *blocks.units[:1]], key=len))
+    return Dealt(packed, min([free[few], *blocks.units[:1]], key=len))
 
 
 def _ends(n_blocks: int, n_all: int) -> NDArray[np.int64]:
