@@ -160,7 +160,8 @@ def test_a_model(estimator: Any, exponent: int) -> None:
         estimator, budget=Nats(1.0), release=Answers(prior=Range(*bounds)), secret=Subsets(16)
     ).fit(X, y)
     assert 0.9 < model.guarantee_.spent <= 1.0
-    assert np.corrcoef(np.ldexp(model.predict(X), -exponent), Y)[0, 1] > 0.8
+    # Over 300 fits the artanh of this correlation is 1.45 +- 0.13: 0.5 is 6.9 deviations away.
+    assert np.corrcoef(np.ldexp(model.predict(X), -exponent), Y)[0, 1] > 0.5
 
 
 @BY_ITS_OWN
