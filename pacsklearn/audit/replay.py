@@ -17,13 +17,13 @@ from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.estimators.released_answers import Answers
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import listed_design, stated_secret
-from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.universe.design import Design, SubsetSeed, candidates_over
 from pacsklearn.universe.row_rules import check_universe
+from pacsklearn.universe.stated_budget import as_budget
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.capping.scale_search import least_log_factor
-from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
 from pacsklearn.kernel.bounds.criterion_success import second_look, success_sums
 from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws
@@ -103,6 +103,32 @@ def _estimated(
     return law
 
 
+def success_directions(criterion: Criterion, outputs: Floats, weights: Floats) -> Floats:
+    """Return the differences of outputs that success at each target depends on to first order.
+
+    Parameters
+    ----------
+    criterion : Criterion
+    outputs : ndarray of shape (m, k)
+        Centred under ``weights``.
+    weights : ndarray of shape (m,)
+
+    Returns
+    -------
+    ndarray of shape (t, k)
+        Where targets are sets, half the difference of the mean outputs with and without each; else
+        the outputs themselves.
+    """
+    sets = criterion.sets
+    if sets is None:
+        return np.asarray(outputs * np.sqrt(weights)[:, None])
+    # The outputs are centred: their weighted sum over the candidates of a set is minus that over
+    # the others, and so half the difference of the two.
+    weighted, step = outputs * weights[:, None], MOST_CELLS // outputs.shape[0]
+    parts = range(0, len(sets), step)
+    return np.concatenate([sets[at : at + step].astype(np.float64) @ weighted for at in parts])
+
+
 @final
 class _Search:
     """Scales of shapes at which the success at the worst target is about the cap.
@@ -127,7 +153,7 @@ class _Search:
     @cached_property
     def directions(self) -> Floats:
         """Differences of outputs that success depends on to first order."""
-        return self._criterion.directions(self._coordinates, self._support.weights)
+        return success_directions(self._criterion, self._coordinates, self._support.weights)
 
     def scaled(self, shape: NoiseShape, n_draws: int, n_certificate: int = 0) -> NoiseShape:
         """Return the scale of a shape by success alone, or with the margin of a certificate."""

@@ -30,10 +30,10 @@ from pacsklearn.estimators.subsets import stated_secret
 from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.universe.design import StatedDesign
 from pacsklearn.universe.row_rules import check_is_estimator, check_readable
+from pacsklearn.universe.stated_budget import as_budget
 
 if TYPE_CHECKING:
     from pacsklearn.tabular.choosing.fit_plan import FitPlan

@@ -18,7 +18,6 @@ from pacsklearn.estimators.subsets import candidate_space, design_of, listed_des
 from pacsklearn.estimators.table_space import space_for
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
@@ -28,6 +27,7 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.priors import Prior
 from pacsklearn.universe.design import StatedDesign
+from pacsklearn.universe.stated_budget import as_budget
 
 
 @final

@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline
 
 from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
-from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation
 from pacsklearn.universe.open_ledger import open_ledger
+from pacsklearn.universe.stated_budget import as_budget
 
 # Stands for the reservation while nothing is reserved yet; never charged.
 _PLACEHOLDER = MemoryLedger(1.0)

@@ -11,7 +11,6 @@ import numpy as np
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.function import FunctionPlan
@@ -23,6 +22,7 @@ from pacsklearn.sampled.sampler_space import SamplerSpace
 from pacsklearn.universe.metrics import as_metric
 from pacsklearn.universe.open_ledger import open_shared
 from pacsklearn.universe.samplers import sampler_for
+from pacsklearn.universe.stated_budget import as_budget
 
 
 def release_sampled(

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from pacsklearn.kernel.budget import membership_criterion
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification, k_of_n
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
@@ -34,17 +33,6 @@ def test_units_without_a_secret_are_no_targets() -> None:
     criterion = MembershipCriterion(space)
     assert criterion.n_targets == 2
     np.testing.assert_allclose(criterion.prior(space.weights), 0.5)
-
-
-def test_directions_are_weighted_sums_over_those_that_hold_the_unit() -> None:
-    outputs = np.random.default_rng(1).standard_normal((6, 2))
-    outputs -= BELIEFS[0] @ outputs
-    found = MembershipCriterion(SPACE).directions(outputs, BELIEFS[0])
-    members = SPACE.membership()
-    for unit in range(8):
-        inside = members[unit]
-        expected = (BELIEFS[0][inside, None] * outputs[inside]).sum(axis=0)
-        np.testing.assert_allclose(found[unit], expected)
 
 
 def test_identification_is_the_largest_belief() -> None:
@@ -81,17 +69,6 @@ def test_a_table_of_guesses() -> None:
     for k in (5, 0, -1):
         with pytest.raises(ValueError, match="k"):
             k_of_n(SPACE, k)
-
-
-@pytest.mark.parametrize("cells", [6, 7, 13, 10**6])
-def test_directions_are_computed_some_units_at_a_time(
-    cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outputs = np.random.default_rng(1).standard_normal((6, 2))
-    expected = SPACE.membership() @ (outputs * BELIEFS[0][:, None])
-    monkeypatch.setattr(membership_criterion, "MOST_CELLS", cells)
-    found = MembershipCriterion(SPACE).directions(outputs, BELIEFS[0])
-    np.testing.assert_allclose(found, expected)
 
 
 def test_one_unit_of_each_pattern_of_membership() -> None:

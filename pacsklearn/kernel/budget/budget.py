@@ -59,10 +59,6 @@ class Budget(ABC):
             When guessing blindly passes the budget, or it hides nothing and there is no consent.
         """
 
-    @abstractmethod
-    def equivalent(self, space: Space) -> float:
-        """Return the nats that imply the same success of the attack, where one is capped."""
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, as scikit-learn's objects do; ``deep`` changes nothing."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}

@@ -12,7 +12,6 @@ import numpy as np
 
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
@@ -48,10 +47,6 @@ class Tabled(Criterion):
     def gains(self, target: int) -> Iterator[Floats]:
         yield from self._declared.gains(target)
 
-    def directions(self, outputs: Floats, weights: Floats) -> Floats:
-        # They shape the noise, and have no part in any proof.
-        return np.asarray(self._declared.directions(outputs, weights))
-
 
 class Cap(Budget):
     """Most that the optimal adversary's success may be, whatever she sees.
@@ -86,12 +81,6 @@ class Cap(Budget):
                 f"blindly and 1, got {cap!r}; 60 % is 0.60."
             )
         return float(cap)
-
-    def equivalent(self, space: Space) -> float:
-        # Equation 3 solved for the information, at the target that is easiest to guess blindly:
-        # so many nats imply the cap there, and with it at every other target.
-        blind = float(self.criterion(space).prior(space.weights).max())
-        return mutual_information_for_success(self.amount, blind)
 
     def criterion(self, space: Space) -> Criterion:
         made, cap = self._over(space), self.amount

@@ -160,24 +160,6 @@ class Criterion(ABC):
         """Targets that represent all: others have the same success as one of them."""
         return np.arange(self.n_targets)
 
-    def directions(self, outputs: Floats, weights: Floats) -> Floats:
-        """Return the differences of outputs that success at each target depends on to first order.
-
-        They shape the noise and have no part in any proof. The outputs themselves unless a
-        criterion knows better.
-
-        Parameters
-        ----------
-        outputs : ndarray of shape (m, k)
-            Centred under ``weights``.
-        weights : ndarray of shape (m,)
-
-        Returns
-        -------
-        ndarray of shape (t, k)
-        """
-        return np.asarray(outputs * np.sqrt(weights)[:, None])
-
     def prior(self, weights: Floats) -> Floats:
         """Return the success of guessing blindly; shape (n_targets,)."""
         # Blindly means under the prior: the belief of whoever has seen nothing.

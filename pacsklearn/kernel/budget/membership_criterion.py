@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, Criterion
 
 if TYPE_CHECKING:  # spaces state what is known of their units by what is here
@@ -80,16 +80,6 @@ class MembershipCriterion(Criterion):
 
     def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
         return self._space.worst(figure)
-
-    def directions(self, outputs: Floats, weights: Floats) -> Floats:
-        """Return half the difference of the mean outputs with and without each unit."""
-        # The outputs are centred: their weighted sum over the candidates with a unit is minus that
-        # over those without, and so half the difference of the two.
-        weighted, step = outputs * weights[:, None], MOST_CELLS // outputs.shape[0]
-        parts = range(0, len(self._members), step)
-        return np.concatenate(
-            [self._members[start : start + step].astype(np.float64) @ weighted for start in parts]
-        )
 
 
 def _success(posterior: Floats, members: NDArray[np.bool_]) -> Floats:

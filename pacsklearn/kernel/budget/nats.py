@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
-from typing import Any, Final, final
+from typing import final
 
-from pacsklearn._validation import check_budget, check_flag, warn_user
-from pacsklearn.exceptions import BudgetError, BudgetWarning
-from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn._validation import check_budget
+from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.secret.space import Space
-
-_SUSPECT: Final = 0.5
 
 
 @final
@@ -52,9 +48,6 @@ class Nats(Budget):
     def amount(self) -> float:
         return check_budget(budget=self.nats)
 
-    def equivalent(self, space: Space) -> float:
-        return self.amount
-
     def criterion(self, space: Space) -> None:
         # I(S; Y) <= H(S) holds of any release: a budget beyond it bounds nothing, and no noise is
         # needed to keep it.
@@ -65,46 +58,3 @@ class Nats(Budget):
                 "hidden, and results published as they are. Give less, for instance budget=1/16, "
                 f"or Nats({self.amount:.6g}, allow_exact=True) if that is what you want."
             )
-
-
-def as_budget(value: Any, *, warn: bool = True) -> Budget:
-    """Return the budget that an argument states; a bare number is in nats.
-
-    Parameters
-    ----------
-    value : float or Budget
-    warn : bool, default=True
-        Whether to warn of a bare number above 1/2; False where that was done.
-
-    Raises
-    ------
-    BudgetError
-        When it is neither, or its number is out of range.
-
-    Warns
-    -----
-    BudgetWarning
-        When a bare number is above 1/2: whoever meant a success gets another one.
-    """
-    if isinstance(value, Budget):
-        # A stated unit is believed; a bare number is looked at below.
-        budget = value
-    elif isinstance(value, Real) and not isinstance(value, bool):
-        budget = Nats(value)  # type: ignore[arg-type]  # checked next
-    else:
-        raise BudgetError(
-            "budget must be a positive number of nats, or a budget such as Nats(1/4) or "
-            f"Membership(0.60), got {value!r} of type {type(value).__name__}; give for instance "
-            "budget=1/16."
-        )
-    amount = budget.amount
-    check_flag(name="allow_exact", value=budget.allow_exact)
-    # A success given without its unit is a number in (1/2, 1]: as nats it promises next to nothing.
-    if warn and budget is not value and amount > _SUSPECT:
-        warn_user(
-            f"budget={value!r} is a number of nats, under which an adversary may tell whether a "
-            f"row was used in {posterior_success(amount):.2%} of cases. Write Nats({value!r}) if "
-            "that is meant; Membership(0.60) caps her success at 60 %.",
-            BudgetWarning,
-        )
-    return budget

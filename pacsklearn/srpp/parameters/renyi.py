@@ -92,8 +92,6 @@ class Renyi(Budget):
             "budget=1/16, or a cap such as Membership(0.60)."
         )
 
-    equivalent = criterion
-
     def noise_for(self, accountant: Any, n_steps: int) -> float:
         """Return the least noise multiplier with which so many gradient steps cost no more."""
         return float(accountant.noise_multiplier(self.amount, n_steps))

@@ -26,7 +26,6 @@ from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import Subsets
 from pacsklearn.estimators.table_space import space_for
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.priors import Constant, Prior, Range
 from pacsklearn.tabular.choosing.families import (
     classifier_families,
@@ -44,6 +43,7 @@ from pacsklearn.tabular.schema.stated_schema import stated_schema
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.universe.frame import as_pandas, column_names
 from pacsklearn.universe.row_rules import RowRules, check_names
+from pacsklearn.universe.stated_budget import as_budget
 
 _SHOWN = 5
 

@@ -24,7 +24,7 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.budget.cap import Cap
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.kernel.budget.nats import Nats, as_budget
+from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.noise.cap_backend import CapBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
@@ -45,6 +45,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
 )
 from pacsklearn.universe.metrics import metric_or_auto
 from pacsklearn.universe.row_rules import check_names, check_universe, title_of
+from pacsklearn.universe.stated_budget import as_budget, equivalent_nats
 
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
 
@@ -204,7 +205,7 @@ def privacy_utility_curve(
             points.append(
                 PrivacyUtilityPoint(
                     name,
-                    budget.equivalent(space),
+                    equivalent_nats(budget, space),
                     budget_label(budget.amount) if budget.adds else repr(budget),
                     spent,
                     law.bound if capped else posterior_success(spent, prior),

@@ -19,7 +19,6 @@ from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import classes_of
 from pacsklearn.estimators.released_answers import AnsweringKind
 from pacsklearn.kernel.answers.responder import Answers
-from pacsklearn.kernel.budget.nats import as_budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.function import FunctionPlan
@@ -29,6 +28,7 @@ from pacsklearn.tabular.students.student_choice import best_student, listed_stud
 from pacsklearn.tabular.students.student_queries import StudentQueries
 from pacsklearn.tabular.students.teaching import learned, taught, with_columns
 from pacsklearn.universe.frame import column_names
+from pacsklearn.universe.stated_budget import as_budget
 
 _METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 

@@ -16,10 +16,11 @@ from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
-from pacsklearn.kernel.budget.nats import Nats, as_budget
+from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import balanced_space
 from pacsklearn.srpp import Renyi
+from pacsklearn.universe.stated_budget import as_budget
 
 SPACE = balanced_space(8, n_subsets=6, seed=1)
 ALL = [Nats(1 / 4), Membership(0.6), Identification(0.5), KOfN(3, 0.9)]

@@ -241,15 +241,11 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
         asked.append((some, max_iterations))
         return shaped
 
-    class Looking(GuessCriterion):
-        def directions(self, outputs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-            return directions
-
     span = SpanCoordinates(np.zeros((2, k)), variances, np.zeros((k, 2)))
 
     def found() -> np.ndarray:
         backend, support = CriterionBackend(n_draws=512), Support(np.zeros((2, k)))
-        return backend.shape(support, span, Looking(np.eye(2), "n", "s"), 0.9).variances
+        return backend.shape(support, span, GuessCriterion(np.eye(2), "n", "s"), 0.9).variances
 
     made: list[NoiseShape] = []
     mixture_of = NoiseShape.mixture
@@ -259,6 +255,7 @@ def test_a_shape_is_made_for_the_directions_that_stand_out(
         return mixture_of(shape, *outputs)
 
     monkeypatch.setattr(NoiseShape, "mixture", tried)
+    monkeypatch.setattr(criterion, "success_directions", lambda *_: directions)
     monkeypatch.setattr(criterion, "minimum_trace_cover", least)
     monkeypatch.setattr(criterion, "least_log_factor", lambda *_, **__: 0.0)
     # Nothing is without noise, whatever a criterion does not look at.

@@ -23,6 +23,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.universe.open_ledger import open_ledger
+from pacsklearn.universe.stated_budget import equivalent_nats
 from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import NAME, Recipe, versioned
@@ -146,7 +147,7 @@ class Catalog:
         X = signature.rows(signature.checked(columns, most=len(y)))
         space: Any = design_of(stated.subsets(), None, None).space(X, y)
         # Answers add up in nats: those that imply the success of the attack that is capped.
-        nats = Nats(stated.stated_budget().equivalent(space))
+        nats = Nats(equivalent_nats(stated.stated_budget(), space))
         session = PrivacySession(X, y, budget=nats, secret=space, ledger=self.ledger(dataset))
         report(1)
         self._keep_session(stated, session, signature, report)
