@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -20,8 +21,8 @@ from pacsklearn_service.server.store.file_connection import FileConnection
 _TABLES: Final = Path(__file__).with_name("tables")
 _PATIENCE: Final = 30.0
 _LEASE: Final = "SELECT token FROM service_leases WHERE dataset = ?"
-_LAPSED: Final = (
-    "SELECT number, holder FROM service_coordinators WHERE until <= ? AND number <> ? "
+_OTHERS: Final = (
+    "SELECT number, holder, until, seconds FROM service_coordinators WHERE number <> ? "
     "ORDER BY until"
 )
 _FREE: Final = (
@@ -63,6 +64,8 @@ class ServiceDatabase:
         self._lock = threading.RLock()
         self._number, self._until = 0, 0.0
         self._tokens: dict[str, int] = {}
+        # Until when others' leases last, by number, and when that was first seen.
+        self._watched: dict[int, tuple[float, float]] = {}
         self.lost: list[str] = []
         self.surplus: list[str] = []
         self.new: dict[str, int] = {}
@@ -158,9 +161,10 @@ class ServiceDatabase:
 
         A data set is led by one process at a time: by the one whose number stands with it, until
         that one's lease has ended. Whoever finds that it has deletes the lease, after which the
-        data set is taken with a larger token. The local end is counted from before the database was
-        asked, so it is never after the one that others see. All this is done on a connection of its
-        own, which no other work in this process keeps waiting.
+        data set is taken with a larger token. The database's clock may be set: its word alone ends
+        a lease only for who has not watched it before. The local end is counted from before the
+        database was asked, so it is never after the one that others see. All this is done on a
+        connection of its own, which no other work in this process keeps waiting.
 
         Parameters
         ----------
@@ -182,22 +186,21 @@ class ServiceDatabase:
         requested, own = time.monotonic(), self._lease
         with self._lease_lock:
             with own.transaction(write=False):
-                lapsed = own.ask(_LAPSED, own.now(), self._number)
+                lapsed = self._lapsed(own.ask(_OTHERS, self._number), own.now())
                 is_changing = bool(lapsed or not self._number or own.ask(_FREE))
             if lapsed:
                 names = [each["holder"] for each in lapsed]
-                gone = lapsed[0 if end is None else end(names)]["number"]
+                gone = lapsed[0 if end is None else end(names)]
                 own.end_frozen(seconds / 2)
             if not (lapsed or is_open):
                 return {}
             with own.transaction(write=True):
                 if is_changing:  # one after the other
                     own.ask(_LEASE + own.locked, "")
-                now = own.now()
                 if lapsed:
-                    gone_still = "DELETE FROM service_coordinators WHERE number = ? AND until <= ?"
-                    own.change(gone_still, gone, now)
-                number = self._renewed(own, holder, now + seconds, is_changing) if is_open else 0
+                    gone_still = "DELETE FROM service_coordinators WHERE number = ? AND until = ?"
+                    own.change(gone_still, gone["number"], gone["until"])
+                number = self._renewed(own, holder, seconds, is_changing) if is_open else 0
                 tokens = self._share(own, number, is_changing) if number else {}
             before = self._tokens
             self.lost = [name for name, token in before.items() if tokens.get(name) != token]
@@ -240,15 +243,31 @@ class ServiceDatabase:
                 connection.delete("service_coordinators", number=self._number)
             self._number, self._tokens = 0, {}
 
-    def _renewed(self, own: Connection, holder: str, until: float, is_changing: bool) -> int:
+    def _lapsed(self, others: list[dict[str, Any]], now: float) -> list[dict[str, Any]]:
+        """Return the leases that nobody holds any more."""
+        at, before = time.monotonic(), self._watched
+        lapsed, self._watched = [], {}
+        for each in others:
+            until = each["until"]
+            known, since = before.get(each["number"], (until, -inf if until <= now else at))
+            since = since if until == known else at
+            self._watched[each["number"]] = until, since
+            if at - since >= each["seconds"]:
+                lapsed.append(each)
+        return lapsed
+
+    def _renewed(self, own: Connection, holder: str, seconds: float, is_changing: bool) -> int:
         """Return the number of this process's lease, lasting longer; 0 where it was ended."""
+        until = own.now() + seconds
         statement = "UPDATE service_coordinators SET until = ? WHERE number = ?"
         if own.change(statement, until, self._number):
             return self._number
         if not is_changing:  # begun anew when it is asked for again
             return 0
         number = _next(own)
-        own.insert("service_coordinators", number=number, holder=holder, until=until)
+        own.insert(
+            "service_coordinators", number=number, holder=holder, until=until, seconds=seconds
+        )
         return number
 
     def _share(self, own: Connection, number: int, is_changing: bool) -> dict[str, int]:
