@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Self, final
 
 import numpy as np
@@ -73,6 +75,8 @@ class Batch:
     rows : bytes
         The queries, as the signature packs them; empty when there are none.
     shares : list of Share
+    id : str
+        Random, and no other batch's.
     """
 
     event: int
@@ -80,6 +84,7 @@ class Batch:
     flags: list[bool] = field(repr=False)
     rows: bytes = field(repr=False)
     shares: list[Share] = field(repr=False)
+    id: str = field(default_factory=partial(secrets.token_hex, 16))
 
 
 @final
@@ -96,11 +101,14 @@ class Learned:
         Rows that the responder has answered and charged.
     charged : int
         Events of the session that were charges.
+    batch : str
+        The last one that was charged.
     """
 
     belief: list[float] = field(repr=False)
     counts: tuple[int, int]
     charged: int
+    batch: str = ""
 
 
 @final

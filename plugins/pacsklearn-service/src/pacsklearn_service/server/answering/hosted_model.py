@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -25,6 +26,7 @@ from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.batch import Batch, Evaluated, Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Known, Records
 from pacsklearn_service.server.answering.resumed_session import resumed
+from pacsklearn_service.server.answering.told_mark import ToldMark
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import NOT_READ, Problem
@@ -47,6 +49,8 @@ class HostedModel:
     name : str
     estimator : callable
         Gives an estimator for a recipe.
+    marks : Path
+        Folder of what is noted outside the database.
 
     Notes
     -----
@@ -69,8 +73,10 @@ class HostedModel:
         vault: Vault,
         name: str,
         estimator: Callable[[dict[str, Any]], Any],
+        marks: Path,
     ) -> None:
         self._database, self._vault, self.name = database, vault, name
+        self._told = ToldMark(marks, name)
         self._estimator = estimator
         self._owner = OwnerProcess(f"The secret behind the model {name!r}")
         self._lock = threading.Lock()
@@ -118,6 +124,11 @@ class HostedModel:
         self._responder = Recipe(**recipe).responder(self._session, self._estimator(recipe))
         if now.learned is not None:
             self._responder.n_answered, self._responder.n_contested = now.learned.counts
+        if now.pending is not None and now.is_charged:
+            self._told.check(now.pending.id)
+        # Whatever is stored may be told from here on.
+        self._last = "" if now.learned is None else now.learned.batch
+        self._told.write(self._last)
         weights = np.asarray(state.space.weights)
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
         if now.pending is not None:
@@ -273,7 +284,7 @@ class HostedModel:
         borne = set(paid) if is_whole else evaluated.borne(self._responder, paid)
         if len(borne) == len(paid):
             try:
-                self._charge(plan)
+                self._charge(batch, plan)
                 fresh = self._drawn(batch, plan)
             except BudgetExhaustedError:  # only where quotas exceed the budget
                 borne = evaluated.borne(self._responder, paid)
@@ -322,7 +333,7 @@ class HostedModel:
             asked.setdefault(share.user, []).extend(share.names)
         with self._database.reading() as connection:
             known = self.records.look_up(connection, asked)
-        self._charged += 1
+        self._charged, self._last = self._charged + 1, batch.id
         # Under their keys the requests get the reply that they have paid for, when they come again.
         plan = self._responder.plan(predictions)
         self._store(self._drawn(batch, plan), batch.shares, known)
@@ -330,9 +341,10 @@ class HostedModel:
     def _writing(self) -> AbstractContextManager[Connection]:
         return self._database.writing(self.dataset, self._token)
 
-    def _charge(self, plan: AnsweredRows) -> None:
+    def _charge(self, batch: Batch, plan: AnsweredRows) -> None:
         self._responder.charge(plan)
-        self._charged += plan.law.n_noisy > 0
+        if plan.law.n_noisy > 0:
+            self._charged, self._last = self._charged + 1, batch.id
 
     def _drawn(self, batch: Batch, plan: AnsweredRows) -> dict[bytes, Answer]:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
@@ -356,11 +368,13 @@ class HostedModel:
             [float(each) for each in self._responder.log_belief],
             (self._responder.n_answered, self._responder.n_contested),
             self._charged,
+            self._last,
         )
         with self._writing() as connection:
             self.records.finish(connection, learned, fresh, paid)
             for share, reply in zip(shares, made, strict=True):
                 self.records.keep(connection, share, reply)
+        self._told.write(self._last)
         return made
 
     def _give_back(self, batch: Batch) -> None:
