@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,17 @@ def infer(house: House, rows: Any, version: str = "") -> Any:
     return house.call("POST", path, user="ann", json=v2(rows))
 
 
+def finished_job(house: House, rows: Any) -> str:
+    job = house.call("POST", "/v1/models/risk/jobs", user="ann", json=v2(rows)).json()
+    deadline = time.monotonic() + 60
+    while job["status"] in ("queued", "running"):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+        job = house.call("GET", f"/v1/jobs/{job['id']}", user="ann").json()
+    assert job["status"] == "done"
+    return str(job["id"])
+
+
 def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path) -> None:
     ledger = SharedLedger(own.address, dataset="clinic")
     session = PrivacySession(own.X, own.y, budget=0.5, secret=Subsets(8), ledger=ledger)
@@ -65,10 +77,15 @@ def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path)
     rows = contested_rows(5)
     first = infer(own, rows).json()
     assert (first["model_version"], first["parameters"]["charged"]) == ("1", 5 * STEP)
+    job = finished_job(own, rows)
     assert infer(own, rows, "/versions/2").status_code == 404  # until it is published
     assert own.call("POST", "/v1/models/risk@2/publish", user="curator").status_code == 409
     publish = "/v1/models/risk@2/publish?overcommit=true"
     assert own.call("POST", publish, user="curator").status_code == 200
+    # A job's answers are those of the version that it was begun with, and cost nothing more.
+    told = own.call("GET", f"/v1/jobs/{job}/result", user="ann").json()
+    assert told["outputs"]["predict"] == first["outputs"][0]["data"]
+    assert np.isclose(own.spent, 5 * STEP)
     newest = infer(own, rows).json()
     assert newest["model_version"] == "2"
     assert newest["parameters"]["charged"] == 5 * STEP

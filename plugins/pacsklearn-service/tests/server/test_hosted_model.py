@@ -325,6 +325,9 @@ def test_a_model_that_could_not_be_loaded_is_tried_again(
     assert refused.value.more["retry_after"] > 0
     assert f"{gauge} 1.0" in heir.call("GET", "/metrics", user="curator").text
     assert '"why": "OSError"' in caplog.text
+    quota = {"kind": "user", "name": "ann", "ceiling": 2 * STEP}
+    given = heir.call("PUT", "/v1/datasets/clinic/quotas", user="curator", json=quota)
+    assert given.status_code == 409  # what the model can still bear is not known
     go.set()
     deadline = time.monotonic() + 60
     while heir.call("GET", path, user="ann").status_code != 200:

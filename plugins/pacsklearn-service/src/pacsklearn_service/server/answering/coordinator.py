@@ -168,6 +168,9 @@ class Coordinator:
                 for model in self.answering()
                 if model.dataset == dataset
             }
+            with self._lock:  # of what could not be loaded yet nobody knows what is left
+                away = [name for name, own in self._missing.items() if own == dataset]
+            budgets |= {f"the model {each!r}, not loaded yet,": (0.0, 0.0) for each in away}
             ledger = self.catalog.ledger(dataset)
             yield {"the data set": (ledger.spent, ledger.ceiling)} | budgets
 
@@ -187,10 +190,11 @@ class Coordinator:
             token = self.token(dataset)
             # Whoever marked it as published: nobody can ask what does not pass the check.
             self.catalog.check_for_release(name)
+            own, marks = (self.database, self.vault, name), self.settings.ledger_ends
             model: Hosted = (
-                ReleasedModel(self.database, self.vault, name)
+                ReleasedModel(*own)
                 if self.catalog.model(name)["released"]
-                else HostedModel(self.database, self.vault, name, self.catalog.estimator)
+                else HostedModel(*own, self.catalog.estimator, marks)
             )
             model.load()
             with self._lock:

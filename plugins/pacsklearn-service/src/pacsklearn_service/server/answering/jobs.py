@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.problem import Problem, problem_of
-from pacsklearn_service.server.recipe import Recipe
+from pacsklearn_service.server.recipe import Recipe, versioned
 
 if TYPE_CHECKING:
     from pacsklearn_service.server.answering.coordinator import Coordinator
@@ -80,8 +80,10 @@ class Jobs:
                 "that has ended.",
                 retry_after=60,
             )
+        hosted = self._coordinator.hosted(model)
+        # By its version: of a newer one the answers would be others, and cost something.
+        model, dataset = "{}@{}".format(*versioned(hosted.name)), hosted.dataset
         facts = json.dumps({"model": model, "max_charge": ask.max_charge}).encode()
-        dataset = self._coordinator.hosted(model).dataset
         id_ = self._add("answers", ask.caller, dataset, ask.n_rows, facts + b"\n" + rows)
         self._batches.submit(self._run_answers, id_, dataset, model, ask)
         return self.known_job(ask.caller, id_)
