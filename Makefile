@@ -11,6 +11,8 @@ PLUGINS := $(filter-out %-torch,$(patsubst %/pyproject.toml,%,$(wildcard plugins
 
 # Two test processes that each start a BLAS pool would fight for the same cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Where the environment forbids to keep compiled modules, every process of the tests compiles them anew.
+KEEP_COMPILED := PYTHONDONTWRITEBYTECODE=
 
 # The folder the tests read, where it exists; the loaders ignore an empty name.
 demo bench docs: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildcard ../shared/data)))
@@ -55,7 +57,7 @@ test-bare test-alone test-pages: $(VENV)/.made
 
 # Every distribution's tests in the same processes: none waits for the longest of another.
 test-all: $(VENV)/.test
-	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests $(PLUGINS:%=%/tests)
+	$(ONE_THREAD) $(KEEP_COMPILED) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests $(PLUGINS:%=%/tests)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.inside import forget_releases
 from tests.product import leave_the_rest_for_soak
+
+# A machine that is busy with other work is no fault of a test.
+settings.register_profile("any time", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any time")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -52,7 +52,7 @@ def test_names_do_not_matter(generator: np.random.Generator) -> None:
     assert np.array_equal(renamed(shuffled), parts)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(k=st.integers(1, 4), p=st.integers(1, 3), seed=st.integers(0, 10**6))
 def test_two_candidates_are_matched_as_well_as_can_be(k: int, p: int, seed: int) -> None:
     parts = np.random.default_rng(seed).normal(size=(2, k, p))

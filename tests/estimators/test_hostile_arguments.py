@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
@@ -79,12 +79,7 @@ PLACES = {
 NAMES = [(place, name) for place, names in PLACES.items() for name in names]
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=60, derandomize=True)
 @given(name=st.sampled_from(NAMES), value=ODD)
 def test_odd_arguments_are_refused_in_words_or_taken(name, value):
     place, argument = name

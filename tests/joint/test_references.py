@@ -77,7 +77,7 @@ def test_fits_without_numba(estimator: Any, n: int, p: int, scale: float) -> Non
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_clusters_without_numba(data: Any) -> None:
     """Rows that are equal, or as far from two centres: the first of these has them."""
     n, p = data.draw(st.integers(20, 60)), data.draw(st.integers(1, 3))
@@ -117,7 +117,7 @@ SMALL = [
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_small_table_without_numba(data: Any) -> None:
     """Few rows, columns that are constant, numbers that are equal or stand on a threshold."""
     estimator = data.draw(st.sampled_from(SMALL))

@@ -88,7 +88,7 @@ def test_children_stand_behind_the_blocks_in_order() -> None:
     assert outer.unpack(vector)["second"].tolist() == [5, 6]
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 @given(
     shapes=st.lists(st.lists(st.integers(0, 3), max_size=3).map(tuple), max_size=5),
     seed=st.integers(0, 1000),

@@ -218,7 +218,7 @@ def test_nothing_to_span(outputs: Floats, metric: Metric) -> None:
         assert support.span(metric).coordinates.shape == (4, 0)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(
     m=st.integers(2, 7),
     d=st.integers(1, 9),

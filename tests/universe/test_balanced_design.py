@@ -63,7 +63,7 @@ def test_blocks_larger_than_a_chunk_are_balanced_to_one_unit_a_chunk() -> None:
     assert np.ptp(bits.sum(axis=0, dtype=np.int64)) <= 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sizes=st.lists(st.integers(1, 40), min_size=1, max_size=6),
     n_subsets=st.integers(2, 70),

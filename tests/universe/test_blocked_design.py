@@ -49,7 +49,7 @@ def test_every_unit_and_every_subset_has_its_share(m: int, included: int, balanc
         assert sizes.max() <= -(-n * included // m)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n=st.integers(1, 90),
     half=st.integers(1, 20),

@@ -50,7 +50,7 @@ budgets = st.floats(-828, 1).map(lambda power: 2.0**power)
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_labels_without_numba(data: Any) -> None:
     m, n = data.draw(st.integers(2, 9)), data.draw(st.integers(0, 4))
     belief = [0.0, *data.draw(st.lists(logs, min_size=m - 1, max_size=m - 1))]
@@ -71,7 +71,7 @@ def test_any_labels_without_numba(data: Any) -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_values_without_numba(data: Any) -> None:
     m, d = data.draw(st.integers(2, 9)), data.draw(st.integers(1, 3))
     belief = [0.0, *data.draw(st.lists(logs, min_size=m - 1, max_size=m - 1))]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
@@ -41,7 +41,6 @@ def test_equals_equation_6(n: int, k: int) -> None:
     assert k_of_n_prior(n, k) == pytest.approx(float(expected), rel=1e-10)
 
 
-@settings(deadline=None)
 @given(data=st.data(), n=st.integers(1, 200))
 def test_any_number_of_included_rows(data: Any, n: int) -> None:
     n_included = data.draw(st.integers(0, n))

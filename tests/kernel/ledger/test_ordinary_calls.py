@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, PacsklearnError
@@ -104,7 +104,7 @@ def read_elsewhere(uri: str, dataset: str = "default") -> SharedLedger:
     return found
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=60)
 @given(_CALLS, st.one_of(st.just("default"), _TEXTS), st.one_of(st.just("nats"), _TEXTS))
 def test_no_call_makes_a_ledger_unreadable(
     calls: list[tuple[str, Any]], dataset: Any, unit: Any

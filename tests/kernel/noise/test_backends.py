@@ -23,7 +23,6 @@ BACKENDS = ["isotropic", "diagonal", "eigen", "logdet"]
 ROUNDING = 1e-2
 few = settings(
     max_examples=25,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

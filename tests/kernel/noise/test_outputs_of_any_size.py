@@ -66,7 +66,7 @@ def differ(law: Any, worlds: Worlds) -> bool:
     return False
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TABLES, st.sampled_from([SINGLE, SEVERAL]), st.sampled_from(["full", "joint", "average"]))
 def test_a_sliced_law_charges_nothing_only_where_equal_numbers_leave(
     table: Any, worlds: Worlds, aggregation: str
@@ -130,7 +130,7 @@ def test_a_law_of_candidates_is_the_same_at_every_size(backend: str, exponent: i
         np.testing.assert_allclose(released, output, rtol=1e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TABLES, st.sampled_from(["logdet", "diagonal", "isotropic"]))
 def test_candidates_of_mixed_sizes_differ_only_under_noise(table: Any, backend: str) -> None:
     law = (
@@ -148,7 +148,7 @@ def test_candidates_of_mixed_sizes_differ_only_under_noise(table: Any, backend: 
         assert len(np.unique(law.centres, axis=0)) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TABLES, st.lists(st.sampled_from([0.0, 1e-320, 1e-150, 0.5, 1.0]), min_size=6, max_size=6))
 # A deviation that is a number, and its square is not.
 @example([[0.0, 2.0**-6 * (i in (2, 5))] for i in range(6)], [0.0, 0.0, 0.5, 0.0, 1e-320, 0.0])
