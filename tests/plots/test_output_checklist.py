@@ -54,7 +54,7 @@ def test_a_sound_release_has_no_violated_line_and_open_ones_for_the_officer(guar
     [
         ({"not_for_release": "seen"}, "May it be given away?"),
         ({"confidence": 0.0}, "Is the promise proved?"),
-        ({"spent": 9.0, "budget": 9.0}, "Is anything hidden?"),
+        ({"spent": 9.0, "budget": 9.0, "certified_membership": None}, "Is anything hidden?"),
         ({"spent": 0.07}, "Is the budget kept?"),
     ],
 )

@@ -191,8 +191,9 @@ class PACGuarantee(Guarantee):
         # Equation 3: by data processing the divergence between the adversary's success and the
         # blind one, as coins, is at most I(S; Y). It is solved for the success, rounded up.
         bound = posterior_success(self.information, blind)
-        # Both hold; the cap is a success itself only for what it caps.
-        return min(bound, self.spent) if self.capped == aim else bound
+        # Both hold. A cap is a success itself, for what it caps; one on membership caps naming too,
+        # as the secret's name tells each membership.
+        return min(bound, self.spent) if self.capped in (aim, MEMBERSHIP_AIM) else bound
 
     @property
     def remaining_entropy(self) -> float | None:
@@ -229,10 +230,12 @@ class PACGuarantee(Guarantee):
     @property
     def uncovered(self) -> tuple[str, ...]:
         """Stated attacks against which every bound there is, implied or certified, is empty."""
+        # Who names the secret knows each unit's membership: what is certified bounds naming too.
+        certified = self.certified_membership or 1.0
         return tuple(
             attack.aim
             for attack in self.secret.attacks(self.bounds)
-            if attack.blind < EMPTY_SUCCESS <= min(attack.bound, self._certified(attack.aim) or 1.0)
+            if attack.blind < EMPTY_SUCCESS <= min(attack.bound, certified)
         )
 
     @property
@@ -247,11 +250,7 @@ class PACGuarantee(Guarantee):
         # only where no attack at all has a bound, or one is computed to succeed, is it refused.
         attacks = [aim for aim, _, _ in self.secret.attacks(self.bounds)]
         hopeless = self.uncovered
-        return hopeless == tuple(attacks) or any(self._certified(aim) for aim in hopeless)
-
-    def _certified(self, aim: str) -> float | None:
-        """Return the certified success at an attack; None where nothing is certified."""
-        return self.certified_membership if aim == MEMBERSHIP_AIM else None
+        return hopeless == tuple(attacks) or bool(hopeless and self.certified_membership)
 
     def _reliance(self) -> Status:
         # Rule 15: read off the figures of the law, whichever budget was stated.

@@ -8,10 +8,10 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ParameterGrid
 
-from pacsklearn import PACPrivate, SRPPPrivate
+from pacsklearn import PACPrivate, SRPPPrivate, Subsets
 from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Success
@@ -84,6 +84,24 @@ def test_what_hides_nothing_needs_consent():
         Nats(math.log(6)).criterion(SPACE)
     assert Nats(math.log(6), allow_exact=True).criterion(SPACE) is None
     assert Nats(1.7).criterion(SPACE) is None
+
+
+@pytest.mark.parametrize("budget", [Membership(0.95), Membership(0.99), KOfN(14, 0.9)], ids=repr)
+def test_what_caps_or_certifies_membership_hides_the_name_of_the_subset_too(budget):
+    """Naming it tells each membership; the nats of such a release are above its entropy."""
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    model = PACPrivate(LogisticRegression(), budget=budget, secret=Subsets(32)).fit(X, y)
+    guarantee = model.guarantee_
+    assert guarantee.information > math.log(32)
+    assert guarantee.status.for_release
+    if guarantee.criterion == "membership":
+        assert guarantee.posterior_identification <= guarantee.posterior_membership <= budget.cap
+
+
+def test_a_cap_that_hides_nothing_needs_consent():
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    with pytest.raises(BudgetError, match="allow_exact"):
+        PACPrivate(LogisticRegression(), budget=Identification(0.99999)).fit(X, y)
 
 
 @pytest.mark.parametrize("word", ["no", 0, None])
