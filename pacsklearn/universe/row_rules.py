@@ -37,6 +37,8 @@ _QUOTES_NOTHING = (
     "This ",
     "Unknown label type",
     "X has ",
+    "fill value must be 0",
+    "np.matrix is not supported",
     "sample_weight.shape",
     "setting an array element with a sequence",
     "y should be a 1d array",
@@ -257,6 +259,8 @@ def check_names(X: Any) -> None:
         raise ValueError(
             "X must be a table, got a Series; give frame[[name]], or series.to_frame()."
         )
+    if isinstance(X, Mapping):
+        raise TypeError(f"X must be a table, got a {type(X).__name__}; give pandas.DataFrame(X).")
     # Tables of other libraries have no two columns of one name.
     names = X.columns if hasattr(X, "iloc") else None
     if names is None or names.is_unique:
@@ -336,7 +340,7 @@ def quoting_nothing(what: str, check: Callable[[], Any], advice: Callable[[], st
     """
     try:
         return check()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         problem = error
     text = str(problem)
     # First lines alone: what follows them in scikit-learn's messages may be rows.
@@ -346,6 +350,8 @@ def quoting_nothing(what: str, check: Callable[[], Any], advice: Callable[[], st
         text = f"Input X contains NaN, and {owner} takes none; {ABOUT_GAPS}."
     elif not text.startswith(("Input ", "The feature names")):
         text = text.partition("\n")[0].rstrip(":.") + "."
+    if isinstance(problem, OverflowError):
+        text = f"Input {what} holds a whole number that is too large for a double."
     if text.startswith("Expected 2D array"):
         text += " Reshape your data: one row for each sample, one column for each feature."
     if not text.startswith(_QUOTES_NOTHING):

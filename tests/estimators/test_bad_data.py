@@ -83,7 +83,8 @@ def test_rows_that_are_no_numbers(data: Any, words: list[str]) -> None:
     [
         ("geheim", ["words or dates", "SchemaEncoder(schema)"]),
         (pd.Timestamp("2020-01-01"), ["words or dates", "SchemaEncoder(schema)"]),
-        (np.nan, ["missing values", "Imputer"]),
+        (np.nan, ["missing or infinite values", "Imputer"]),
+        (np.inf, ["missing or infinite values", "Imputer"]),
     ],
 )
 def test_a_step_that_cannot_read_the_table_says_what_would(held: Any, words: list[str]) -> None:
@@ -91,6 +92,31 @@ def test_a_step_that_cannot_read_the_table_says_what_would(held: Any, words: lis
     table.loc[::3, "b"] = held
     step = SimpleImputer() if held == "geheim" else StandardScaler()
     refused(SubsetFitError, words, make_pipeline(step, LinearSVC()), table, Y)
+
+
+def test_a_column_without_a_value_is_named_as_what_may_be_wrong() -> None:
+    table = X.copy()
+    table[:, 1] = np.nan
+    model = make_pipeline(SimpleImputer(), StandardScaler(), LinearSVC())
+    refused(SubsetFitError, ["nan or infinite", "columns without any value"], model, table, Y)
+
+
+def test_targets_of_a_wrong_shape_are_said_to_be_so() -> None:
+    words = ["y should be a 1d array", "shape (30, 2)"]
+    refused(SubsetFitError, words, LogisticRegression(), X, np.c_[Y, Y])
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "words"),
+    [
+        ({"a": X[:, 0].tolist()}, TypeError, ["X must be a table", "dict", "DataFrame"]),
+        (np.array([[10**400, 1]] * N, dtype=object), ValueError, ["X", "whole number"]),
+        (pd.DataFrame(X).astype(pd.SparseDtype("float", np.nan)), ValueError, ["fill value"]),
+    ],
+    ids=["dict", "huge", "sparse frame"],
+)
+def test_tables_of_another_kind(data: Any, error: type[Exception], words: list[str]) -> None:
+    refused(error, words, None, data, Y)
 
 
 def test_answers_of_numbers_say_why_there_is_no_model_before_they_ask_for_a_range() -> None:

@@ -242,7 +242,7 @@ def test_parameters_of_the_wrapped_estimator_are_named() -> None:
 def test_errors_inside_a_subset_keep_their_words() -> None:
     words = ["Throwing could not be fitted on subset 0", "ValueError", "withheld", "rows(0)"]
     refused(SubsetFitError, words, Throwing())
-    refused(SubsetFitError, ["Exploding", "nan or infinite", "Regularise"], Exploding())
+    refused(SubsetFitError, ["Exploding", "nan or infinite", "regularise"], Exploding())
 
 
 def test_structure_that_differs_names_what_differs() -> None:

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -79,6 +81,18 @@ def test_a_plan_shows_what_blocks_save_and_tell(cancer: Any) -> None:
     unblocked_plan = without.plan(*cancer, n_releases=4)
     assert unblocked_plan.noise == pytest.approx(unblocked.noise)
     assert stated.plan(*cancer, n_releases=2, alternatives=False).lists == ()
+
+
+def test_sparse_rows_have_a_plan(cancer: Any) -> None:
+    """Steadier models that centre rows, or take none that are sparse, are left out of it."""
+    X, y = cancer
+    for stated in (LogisticRegression(), make_pipeline(MaxAbsScaler(), LogisticRegression())):
+        model = PACPrivate(stated, secret=Subsets(8, seed=0))
+        plan = model.plan(sparse.csr_matrix(X), y, n_releases=4)
+        assert plan.route == "parameters"
+    columns = make_column_transformer((OneHotEncoder(categories=[[0.0, 1.0]]), [0]))
+    model = PACPrivate(make_pipeline(columns, LogisticRegression()), secret=Subsets(8, seed=0))
+    assert model.plan(np.c_[y, y], y, n_releases=4).route == "parameters"
 
 
 def test_a_plan_stays_with_the_curator(model: PACPrivate, plan: Any, cancer: Any) -> None:

@@ -43,7 +43,7 @@ class SQLiteLog(Log):
     name = "sqlite"
     description = "a file on a local disk"
     scripts = Path(__file__).with_name("sqlite")
-    errors = (sqlite3.Error, OSError)
+    errors = (sqlite3.Error, OSError, UnicodeDecodeError)
     # The write lock first: nobody moves the head between comparing and appending.
     begin = ("BEGIN", "BEGIN IMMEDIATE")
     scan = "NOT INDEXED WHERE dataset = ? ORDER BY rowid"
@@ -190,8 +190,10 @@ class SQLiteLog(Log):
         self.ask(f"PRAGMA user_version = {VERSION}")
 
     def _named(self, error: Exception) -> LedgerError:
-        if _is(error, _DAMAGED):
-            return LedgerCorruptedError(0, f"cannot be read ({error})")
+        # What is no text was never written by us; the driver's words would show it.
+        words = "no text" if "decode" in str(error) else str(error)
+        if words == "no text" or _is(error, _DAMAGED):
+            return LedgerCorruptedError(0, f"cannot be read ({words})")
         full = " (is the disk full?)" if str(error) == "disk I/O error" else ""
         return LedgerError(f"The ledger at {self.path} cannot be used: {error}{full}.")
 

@@ -29,6 +29,7 @@ _WRONG_PARAMETER = re.compile(
     re.DOTALL,
 )
 _WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
+_WRONG_Y = re.compile(r"y should be a 1d array, got an array of shape \(\d+, \d+\) instead\.")
 
 _NO_NUMBERS = ("could not convert string to float", "float() argument must be", "The DType <class")
 
@@ -167,7 +168,8 @@ class Run(ABC):
         if failure.stage == "finite":
             return self.failed(
                 f"{name} {self.verb} on {place} has nan or infinite numbers, which cannot be "
-                "noised. Regularise it, scale the features, or collect more rows.",
+                "noised. Leave out columns without any value in a subset, scale the features, or "
+                "regularise it.",
                 index,
             )
         if failure.stage == "real":
@@ -212,8 +214,8 @@ class SubsetRun(Run):
         return f"in {count} of {total} subset fits"
 
     def hint(self, failure: Failure, index: int) -> str:
-        wrong_width = _WRONG_WIDTH.fullmatch(failure.message)
-        if wrong_width or _quotes_parameters_only(failure, self._estimator):
+        wrong_shape = _WRONG_WIDTH.fullmatch(failure.message) or _WRONG_Y.fullmatch(failure.message)
+        if wrong_shape or _quotes_parameters_only(failure, self._estimator):
             return failure.message
         if failure.message.endswith("are not in class_weight"):
             # The message lists a subset's classes; keys are the caller's own.
@@ -228,8 +230,8 @@ class SubsetRun(Run):
                 "words or dates reached a step that reads numbers; describe the columns in a "
                 "public Schema (Schema.template drafts one) and begin with SchemaEncoder(schema)"
             )
-        if failure.message.startswith("Input X contains NaN"):
-            return f"missing values reached a step that takes none; {ABOUT_GAPS}"
+        if failure.message.startswith(("Input X contains NaN", "Input X contains infinity")):
+            return f"missing or infinite values reached a step that takes none; {ABOUT_GAPS}"
         return (
             "its message is withheld because it may quote rows; config_context(debug=True) shows "
             "it in your terminal, as does fitting the estimator yourself on "

@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
 
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
 from pacsklearn.estimators.alternatives import ChosenPlan, options_of
 from pacsklearn.estimators.released_parameters import Parameters
-from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.exceptions import SubsetFitError, UtilityWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
@@ -81,10 +83,16 @@ class ParametersAdvice(Advice):
             others = steadier_models(chosen.estimator)
         reading = AS_RELEASED if choices.reading.prior is None else choices.reading
         automatic = ReleaseChoices(reading=reading)
-        utilities = [
-            judge.utility(name, prepare(other, automatic), n_releases, temperatures_of(other))
-            for name, other in others.items()
-        ]
+        utilities = []
+        is_sparse = sparse.issparse(candidates.X)
+        for name, other in others.items():
+            if is_sparse and not get_tags(other).input_tags.sparse:
+                continue
+            try:
+                steadier = prepare(other, automatic)
+            except SubsetFitError:
+                continue  # it cannot read what the steps before it give, so it is no advice
+            utilities.append(judge.utility(name, steadier, n_releases, temperatures_of(other)))
         best = max(utilities, key=lambda other: other.mean, default=None)
         if best is not None and best.mean <= verdict.expected.mean:
             best = None

@@ -74,6 +74,19 @@ class TestTheDatabaseRefuses:
         verify_ledger(ledger)
 
 
+@pytest.mark.parametrize("text", [b"answer 2", b"CREATE TABLE log"])
+def test_bytes_that_are_no_text_are_damage_and_are_not_shown(
+    uri: str, path: Path, ledger: SharedLedger, text: bytes
+) -> None:
+    close_ledgers()
+    content = path.read_bytes()
+    assert text in content
+    path.write_bytes(content.replace(text, b"\xff" + text[1:]))
+    with pytest.raises(LedgerCorruptedError) as caught:
+        _ = SharedLedger(uri).spent
+    assert "nswer" not in str(caught.value)
+
+
 class TestVerify:
     @pytest.mark.parametrize(
         ("change", "sequence"),
