@@ -55,6 +55,7 @@ def release(
         with_columns,
         words_of_columns,
     )
+    from pacsklearn.exceptions import NoCanonicalizerError
     from pacsklearn.plots.report import privacy_report
 
     chooses = estimator is None
@@ -105,8 +106,16 @@ def release(
     ):
         if charge.ledger is None and not sliced:  # charges of another unit add up to nothing
             model.set_params(ledger=ledger_beside(data, files.output))
-        with parallel_config(n_jobs=jobs):
-            model.fit(table.X, table.y, **fit_options(recipe, table))
+        try:
+            with parallel_config(n_jobs=jobs):
+                model.fit(table.X, table.y, **fit_options(recipe, table))
+        except NoCanonicalizerError as error:
+            # What it advises in Python has no option here.
+            raise NoCanonicalizerError(
+                error.why,
+                "Name another estimator (`pacsklearn plugins` lists what can be released), or "
+                "publish a student that learns its labels: `pacsklearn distill`.",
+            ) from None
         document = {
             **privacy_report(model).statement,
             "recipe": chosen_recipe(recipe, model) if chooses else recipe,

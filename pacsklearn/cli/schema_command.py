@@ -32,8 +32,8 @@ def schema(
     write_document(output, draft.to_table_schema() | ({"pacsklearn": roles} if roles else {}))
     ignored = [column.name for column in draft if column.kind == "ignored"]
     left_out = (
-        f" Ignored: {', '.join(ignored)}. To use one, write another kind; texts of dates must read "
-        "2024-02-29."
+        f" Ignored: {', '.join(ignored)}, which seem to name or number the rows, as an index does. "
+        "To use one, write another kind; texts of dates must read 2024-02-29."
         if ignored
         else ""
     )

@@ -117,6 +117,11 @@ class PrivacySession(SessionReleases, StoredSession):
         fitting = FitOptions({}, n_jobs, verbose)
         kind = space_for(X)
         X = X if kind is not None or hasattr(X, "shape") else np.asarray(X)
+        if kind is None and len(X.shape) == 0:
+            raise TypeError(
+                "X must be the rows that the session is about, a table or an array, got "
+                f"{X.dtype.name} without rows; for a list of inputs see PrivacySession.over."
+            )
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         if kind is not None:
             known: Space = kind.over(

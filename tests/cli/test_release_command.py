@@ -113,6 +113,7 @@ BASE = ("release", "rows.csv", "--output", "m.joblib", "--subsets", "16")
             ("--target", "kind", "--estimator", "sklearn.neighbors.KNeighborsClassifier"),
             "No canonicalizer supports",
         ),
+        (("--target", "kind", "--estimator", "sklearn.svm.SVC"), "pacsklearn distill"),
     ],
 )
 def test_mistakes_are_said_in_one_line_and_leave_nothing(call, folder, words, message):

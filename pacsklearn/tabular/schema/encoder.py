@@ -116,6 +116,8 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         "outside": [StrOptions({"nearest", "error"})],
         "n_bins": [Interval(Integral, 2, None, closed="left")],
         "text_features": [Interval(Integral, 1, None, closed="left")],
+        "encodings": [Mapping, None],
+        "sparse_output": ["boolean"],
     }
 
     def check_codebook(self) -> None:

@@ -54,6 +54,11 @@ class Schema:
     columns: tuple[Column, ...]
 
     def __init__(self, columns: Iterable[Column]) -> None:
+        if not isinstance(columns, Iterable):
+            raise TypeError(
+                f"columns must be a list of Column objects, got {type(columns).__name__}; "
+                "Schema.template drafts them from a table."
+            )
         object.__setattr__(self, "columns", tuple(columns))
         for column in self.columns:
             if not isinstance(column, Column):

@@ -218,7 +218,8 @@ def _number(name: str, numbers: Any, units: Any) -> Column:
     there = numbers[~np.isnan(numbers)]
     if not there.size:
         return Column(name, "number" if units is None else "ignored", looked_up=("kind",))
-    if units is not None and _names_rows(name, there):
+    # A draft is for a person to read: there the name must say so as well.
+    if (units is not None or _is_name_of_identifier(name)) and _names_rows(name, there):
         return Column(name, "ignored", looked_up=("kind",))
     low, high = _outward(float(there.min()), float(there.max()))
     return Column(name, low=low, high=high, looked_up=("low", "high"))

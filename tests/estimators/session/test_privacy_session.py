@@ -375,3 +375,9 @@ def test_after_its_with_block_a_session_releases_nothing(rows: Any) -> None:
     assert session.ledger.spent == spent
     np.testing.assert_array_equal(responder.predict(rows[0][:2]), stored)
     assert session.guarantee_.metered == spent
+
+
+@pytest.mark.parametrize("rows", [None, 3.5, "rows.csv"])
+def test_a_session_is_about_rows(rows: Any) -> None:
+    with pytest.raises(TypeError, match="X must be the rows"):
+        PrivacySession(rows, budget=0.25)

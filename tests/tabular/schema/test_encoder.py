@@ -125,6 +125,8 @@ def test_missing_values_can_be_refused(frame):
         ({"encodings": {"note": "vocabulary"}}, "vocabulary"),
         ({"schema": Schema([Column("age")])}, "range"),
         ({"schema": Schema([Column("id", "ignored")])}, "ignored"),
+        ({"encodings": 3}, "encodings"),
+        ({"sparse_output": "yes"}, "sparse_output"),
     ],
 )
 def test_wrong_parameters(codebook, frame, parameters, said):

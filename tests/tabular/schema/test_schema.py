@@ -286,3 +286,16 @@ def test_several_words_for_yes_are_read_or_refused():
     )
     with pytest.raises(ValueError, match="trueValues must be one value, got 2"):
         Schema.from_table_schema({"fields": [field | {"trueValues": ["yes", "y"]}]})
+
+
+@pytest.mark.parametrize("columns", [None, 3])
+def test_a_schema_is_made_of_columns(columns):
+    with pytest.raises(TypeError, match="columns"):
+        Schema(columns)
+
+
+def test_a_draft_ignores_what_numbers_the_rows_by_value_and_name():
+    table = {"Unnamed: 0": np.arange(90), "day": np.arange(90), "x": np.arange(90) / 7}
+    draft = Schema.template(pytest.importorskip("pandas").DataFrame(table))
+    assert [column.kind for column in draft] == ["ignored", "number", "number"]
+    assert draft["Unnamed: 0"].looked_up == ("kind",)
