@@ -211,7 +211,7 @@ def test_it_is_a_step_like_any_other(iris: Any) -> None:
     scores = cross_val_score(
         private(LinearSVC(), budget=Nats(50.0, allow_exact=True)), X, labels, cv=3
     )
-    assert scores.min() > 0.8
+    assert scores.min() > 0.7  # 0.885 +- 0.02 over fits
 
 
 @pytest.mark.filterwarnings("ignore:Pipeline steps before:pacsklearn.exceptions.PrivacyLeakWarning")

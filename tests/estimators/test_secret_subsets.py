@@ -83,8 +83,8 @@ def test_the_list_cannot_be_drawn_again_from_what_is_public(
             told.append(looked_up(model, truth, public))
         success[name] = np.mean(told)
     assert success["stated"] > 0.75
-    # 12 * 113 memberships; one in a million exceeds this by chance, were they independent.
-    assert success["default"] < 0.58
+    # 12 * 113 memberships, were they independent: 7.4 standard errors above a half.
+    assert success["default"] < 0.6
 
 
 def test_every_fit_draws_anew_and_one_seed_serves_all(drawn: list[SecretSpace]) -> None:

