@@ -1,6 +1,6 @@
 """Which tables need interactions: AUC without noise of the list that Auto chooses from.
 
-    PACSKLEARN_DATA=... python benchmarks/bench_interactions.py [--splits 3] [TABLE ...]
+    PACSKLEARN_DATA=... python benchmarks/bench_interactions.py [--splits 3] [--tables TABLE ...]
 
 Of boosted trees (the better of two learning rates) and of the best of the built-in list, each
 chosen in hindsight, fitted on 40 % of at most 6,000 rows and scored on the others; means over
@@ -78,7 +78,7 @@ def named(model: Any) -> str:
 def main() -> None:
     """Print a line for each table of classes."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tables", nargs="*", default=list(TABLES), choices=[[], *TABLES])
+    parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--splits", type=int, default=3)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")

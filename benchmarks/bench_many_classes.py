@@ -75,7 +75,7 @@ def line(model: Any, data: list[Any], n_candidates: int, n_releases: int) -> lis
             cells.insert(2, f"{law.noise_power / np.square(mean).sum():.2f}")
         sampler, scores = SeededSampler(np.random.default_rng(7)), []
         for index in range(n_releases):
-            released = plan.outputs.decode(plan.outputs.read(law, law.draw(index, sampler)))
+            released = plan.value(law, law.draw(index, sampler))
             scores.append(released.score(X_test, y_test))
         error = np.std(scores, ddof=1) / np.sqrt(n_releases)
         cells.append(f"{np.mean(scores):.3f} ± {error:.3f}")

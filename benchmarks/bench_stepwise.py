@@ -66,7 +66,7 @@ def released(plan: ParameterPlan, X: Any, y: Any, n_releases: int) -> list[tuple
     sampler = SeededSampler(np.random.default_rng(7))
     scores = []
     for index in range(n_releases):
-        model = plan.outputs.decode(plan.outputs.read(law, law.draw(index, sampler)))
+        model = plan.value(law, law.draw(index, sampler))
         positive = y == model.classes_[1]
         scores.append(
             (float(model.score(X, y)), float(roc_auc_score(positive, model.decision_function(X))))
