@@ -6,6 +6,7 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.preprocessing import FunctionTransformer
 
 from pacsklearn.canonical.features import encoding_of, feature_facts
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -41,6 +42,7 @@ class StatelessCanonicalizer(Canonicalizer):
     )
     methods = ("transform",)
     noised = ()
+    reads_rows = False
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
@@ -50,7 +52,10 @@ class StatelessCanonicalizer(Canonicalizer):
                     f"{type(estimator).__name__}({parameter}={learned!r}) takes {what} from the "
                     f"rows, which cannot be noised; give {parameter} a number."
                 )
-        return cls()
+        canonicalizer = cls()
+        # A user's function may look at several rows at once.
+        canonicalizer.is_public = not isinstance(estimator, FunctionTransformer)
+        return canonicalizer
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         facts = feature_facts(estimator) if hasattr(estimator, "n_features_in_") else {}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -26,6 +28,9 @@ from pacsklearn.joint.standard_scaler import StandardScalerFitter
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+# Steps that learn nothing, and refuse rows with gaps.
+_PICKY = (PolynomialFeatures, RBFSampler)
 
 
 @final
@@ -315,6 +320,8 @@ def _learns_nothing(step: Any) -> bool:
         parts = [part for _, part in step.transformer_list]
         return all(_takes_any_row(part) and not output_config(part) for part in parts)
     # Of itself alone: a subclass may learn.
+    if type(step) is RBFSampler:
+        return step.gamma != "scale" and isinstance(step.random_state, Integral)
     return type(step) is PolynomialFeatures or _takes_any_row(step)
 
 
@@ -325,7 +332,7 @@ def _takes_any_row(step: Any) -> bool:
 
 def _encoded(encoder: Any, rows: Any) -> Any:
     """Return output of an encoder for all rows; nothing but gaps for one that it would refuse."""
-    table = double_rows(rows) if isinstance(encoder, PolynomialFeatures) else None
+    table = double_rows(rows) if isinstance(encoder, _PICKY) else None
     refused = np.arange(0) if table is None else np.flatnonzero(~np.isfinite(table).all(axis=1))
     if refused.size:
         rows = rows.copy()

@@ -344,6 +344,18 @@ def test_shapes_leave_out_what_takes_minutes(
     assert ("StepwiseClassifier" in kept) == (n_classes <= 30)
 
 
+def test_random_features_are_for_a_few_numbers_and_nothing_else() -> None:
+    numbers = [Column(f"x{i}", low=-3, high=3) for i in range(21)]
+    ward = Column("ward", "category", categories=("a", "b"))
+
+    def kernels(*columns: Column) -> int:
+        listed = classifier_families(Schema(columns), len(columns))
+        return sum("rbfsampler" in getattr(model, "named_steps", ()) for model in listed)
+
+    assert [kernels(*numbers[:n]) for n in (1, 2, 20, 21)] == [0, 3, 3, 0]
+    assert kernels(*numbers[:5], ward) == 0
+
+
 def test_of_few_rows_stepwise_models_solve_an_equation_for_each_row() -> None:
     listed = classifier_families(None, 7129)
     dear = {type(model[-1]).__name__ for model in listed if too_dear(model, 54, 7129, 2)}

@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import (
     ElasticNet,
     Lasso,
@@ -58,6 +59,10 @@ CLASSIFIERS = [
     LinearDiscriminantAnalysis(solver="lsqr"),
     LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3),
     make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
+    make_pipeline(
+        RBFSampler(gamma=0.1, n_components=9, random_state=0),
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3),
+    ),
     RidgeClassifier(),
     RidgeClassifier(0.1, fit_intercept=False),
     RidgeClassifier(class_weight="balanced"),

@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import (
     ElasticNet,
     GammaRegressor,
@@ -97,6 +98,7 @@ MODELS = [
     (make_pipeline(StandardScaler(), Ridge()), SCORES),
     (make_pipeline(StandardScaler(), GaussianNB()), THREE),
     (make_pipeline(PolynomialFeatures(2), Ridge()), SCORES),
+    (make_pipeline(RBFSampler(gamma=0.1, n_components=9, random_state=0), Ridge()), SCORES),
     (FixedStructureForestClassifier(n_estimators=5), THREE),
     (FixedStructureForestRegressor(n_estimators=5), SCORES),
 ]
