@@ -7,6 +7,7 @@ import uuid
 from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Final, final
 
@@ -101,10 +102,8 @@ class Event(ABC):
         own = vars(self)  # frozen for everybody else
         # What a database or JSON would give back as something else is refused now: a row whose
         # event cannot be read again makes a ledger unreadable for good.
-        for each in fields(self):
-            check = _CHECKS.get(str(each.type)) or self.checks.get(str(each.type))
-            if check is not None:
-                own[each.name] = check(each.name, own[each.name])
+        for name, check in _checks_of(type(self)):
+            own[name] = check(name, own[name])
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary, for JSON."""
@@ -229,3 +228,12 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "tuple[Provenance, ...]": _plugins,
 }
 """Checks of an event's arguments, by their types."""
+
+
+@cache
+def _checks_of(kind: type[Event]) -> list[tuple[str, Callable[[str, Any], Any]]]:
+    """Return the arguments of a class of events that are checked, and how."""
+    checks = {**kind.checks, **_CHECKS}
+    return [
+        (each.name, checks[str(each.type)]) for each in fields(kind) if str(each.type) in checks
+    ]

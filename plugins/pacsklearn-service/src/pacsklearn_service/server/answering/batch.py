@@ -24,7 +24,7 @@ _AS_JSON: Final = ConfigDict(
 
 @final
 @with_config(_AS_JSON)
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Share:
     """One request's part in a batch.
 

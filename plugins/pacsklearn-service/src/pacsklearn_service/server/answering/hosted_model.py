@@ -8,7 +8,6 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -203,8 +202,9 @@ class HostedModel:
                 asked.setdefault(ask.caller.user, []).extend(names[i])
             except Problem as problem:
                 replies[i] = problem
+        # What is stored is true whoever leads; the database is asked who does with each writing.
+        self._check_leads()
         with self._database.reading() as connection:
-            self._database.check_lease(connection, self.dataset, self._token)
             known = self.records.look_up(connection, asked)
             for i, own in names.items():
                 try:
@@ -228,10 +228,11 @@ class HostedModel:
         """Return the reply of rows that the caller has paid for."""
         with self._database.reading() as connection:
             try:
-                left = Quotas(connection, self.dataset).standing(share.user).remaining
+                own = Quotas(connection, self.dataset).standing(share.user)
             except Problem as problem:
                 return problem
-        reply = known.reply(replace(share, remaining=left), self._responder.kind)
+        share.remaining = own.remaining
+        reply = known.reply(share, self._responder.kind)
         if share.key is not None:
             with self._writing() as connection:
                 self.records.keep(connection, share, reply)
@@ -264,10 +265,11 @@ class HostedModel:
         with self._writing() as connection:
             quotas = Quotas(connection, self.dataset)
             for i, share in shares.items():
-                price = evaluated.contested(share.new) * self.step_budget
+                share.price = price = evaluated.contested(share.new) * self.step_budget
+                who = share.user, share.project
                 try:
-                    left = quotas.debit(share.user, share.project, price, share.reservation)
-                    paid[i] = replace(share, price=price, remaining=left)
+                    share.remaining = quotas.debit(*who, price, share.reservation)
+                    paid[i] = share
                 except Problem as problem:
                     replies[i] = problem
             quotas.flush()
@@ -338,6 +340,10 @@ class HostedModel:
         plan = self._responder.plan(predictions)
         self._store(self._drawn(batch, plan), batch.shares, known)
 
+    def _check_leads(self) -> None:
+        if not self._database.leads(self.dataset, self._token):
+            raise FencedError(_NOT_IN_CHARGE)
+
     def _writing(self) -> AbstractContextManager[Connection]:
         return self._database.writing(self.dataset, self._token)
 
@@ -349,8 +355,7 @@ class HostedModel:
     def _drawn(self, batch: Batch, plan: AnsweredRows) -> dict[bytes, Answer]:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
-        if not self._database.leads(self.dataset, self._token):
-            raise FencedError(_NOT_IN_CHARGE)
+        self._check_leads()
         values = np.asarray(self._responder.draw(plan)[0]).tolist()
         return dict(zip(batch.names, map(Answer, values, batch.flags), strict=True))
 
