@@ -60,7 +60,10 @@ def unpacked(path: Path) -> dict[str, bytes]:
             if len({entry.filename for entry in entries}) < len(entries):
                 raise BundleError(f"{path.name} holds two members of one name.")
             members = {entry.filename: archive.read(entry) for entry in entries}
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError):
+    except BundleError:
+        raise
+    # ValueError: names that are no text, and places before the file's beginning.
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError):
         raise BundleError(f"{path.name} is no bundle, or it is damaged.") from None
     if packed(members) != content:
         raise BundleError(

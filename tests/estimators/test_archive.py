@@ -68,3 +68,14 @@ def test_json_has_one_form():
     assert canonical_json({"b": 1, "a": ["é", 0.1]}) == '{"a":["é",0.1],"b":1}'.encode()
     with pytest.raises(ValueError, match="JSON"):
         canonical_json(float("nan"))
+
+
+def test_no_bit_of_a_bundle_is_another_one(tmp_path):
+    content = packed({**MEMBERS, "ü.txt": b"three"})
+    path = tmp_path / "m.pac"
+    for bit in range(8 * len(content)):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        with pytest.raises(BundleError):
+            unpacked(path)
