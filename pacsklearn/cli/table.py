@@ -142,6 +142,8 @@ def _frame(path: Path) -> Any:
             f"{path.name} cannot be read as a table ({type(error).__name__}; the message is "
             "withheld, since it may quote cells)."
         ) from None
+    if frame.empty:
+        raise ValueError(f"{path.name} has no rows below the line that names the columns.")
     # pandas gives the second one a name of its own.
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:

@@ -57,6 +57,22 @@ def test_an_audit_of_a_sound_release_passes(call, released, folder):
     ]
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("guarantee", 3), ("estimator", 3), ("budget", "x"), ("budget", None), ("secret", None)],
+)
+def test_a_statement_whose_parts_were_exchanged_is_no_defect(call, released, folder, part, value):
+    changed = json.loads((folder / "model.statement.json").read_text())
+    (changed if part == "guarantee" else changed["recipe"])[part] = value
+    (folder / "changed.json").write_text(json.dumps(changed))
+    assert part in call("audit", "rows.csv", "changed.json", code=2).stderr
+
+
+def test_a_table_without_rows_is_said_to_be_one(call, folder):
+    (folder / "head.csv").write_text("a,b,kind\n")
+    assert "no rows" in call("schema", "head.csv", "--output", "s.json", code=2).stderr
+
+
 def test_a_violated_audit_exits_with_one(call, released, monkeypatch):
     leaky = AttackResult("lira", "membership of one unit", 1000, 990, 0.5, 0.7)
     found = Audit("a broken model", (leaky,), 0.999, 0.1, 16, 150, 0)
