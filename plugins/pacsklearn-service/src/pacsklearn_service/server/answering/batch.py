@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Self, final
@@ -160,16 +160,12 @@ class Evaluated:
         """Return how many of the queries are contested."""
         return sum(map(self.flags.__getitem__, map(self.place.__getitem__, names)))
 
-    def total(self, shares: Iterable[Share]) -> int:
-        """Return how many contested rows requests pay for: those new to their senders."""
-        return sum(self.contested(each.new) for each in shares)
-
     def borne(self, responder: Responder, shares: Mapping[int, Share]) -> set[int]:
         """Return the requests that data set and session can bear, in the order they came.
 
         Counted as if nobody had asked any of the rows: a stored one is refused as a fresh one is.
         """
-        if affords(responder, self.total(shares.values())):
+        if affords(responder, sum(self.contested(each.new) for each in shares.values())):
             return set(shares)
         borne, count = set[int](), 0
         for i, share in shares.items():

@@ -228,10 +228,9 @@ class HostedModel:
         """Return the reply of rows that the caller has paid for."""
         with self._database.reading() as connection:
             try:
-                own = Quotas(connection, self.dataset).standing(share.user)
+                share.remaining = Quotas(connection, self.dataset).standing(share.user).remaining
             except Problem as problem:
                 return problem
-        share.remaining = own.remaining
         reply = known.reply(share, self._responder.kind)
         if share.key is not None:
             with self._writing() as connection:
@@ -262,10 +261,11 @@ class HostedModel:
         """Debit, charge, draw and tell; a caller's own quota refuses before anything shared."""
         replies: dict[int, dict[str, Any] | Exception] = {}
         paid: dict[int, Share] = {}
+        contested = {i: evaluated.contested(share.new) for i, share in shares.items()}
         with self._writing() as connection:
             quotas = Quotas(connection, self.dataset)
             for i, share in shares.items():
-                share.price = price = evaluated.contested(share.new) * self.step_budget
+                share.price = price = contested[i] * self.step_budget
                 who = share.user, share.project
                 try:
                     share.remaining = quotas.debit(*who, price, share.reservation)
@@ -282,7 +282,7 @@ class HostedModel:
         # Charged while no transaction is open: the ledger has its own, in the same database. It is
         # looked at beforehand only where it would be charged less than the requests' prices.
         plan = self._responder.plan(rows)
-        is_whole = evaluated.total(paid.values()) == plan.law.n_noisy
+        is_whole = sum(map(contested.__getitem__, paid)) == plan.law.n_noisy
         borne = set(paid) if is_whole else evaluated.borne(self._responder, paid)
         if len(borne) == len(paid):
             try:

@@ -60,6 +60,8 @@ class Known:
 
     def preview(self, ask: Ask, names: list[bytes], step_budget: float) -> dict[str, Any] | None:
         """Return what is told before anything is computed: the most it can cost, or a refusal."""
+        if not ask.dry_run and ask.max_charge is None:
+            return None
         count = len(self.new_to(ask.caller.user, names))
         worst = count * step_budget
         if ask.dry_run:
