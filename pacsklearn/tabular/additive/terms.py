@@ -107,6 +107,8 @@ def terms_of(
     binned = of_amounts if bins == "amounts" else lambda column, _: column
     singles = [Term((binned(column, n_bins),), n_bins) for column in used.values()]
     crossed = []
+    if not isinstance(pairs, Iterable):
+        raise TypeError(f"pairs must be a list of pairs of columns, got {type(pairs).__name__}.")
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2 or len(set(pair)) != 2 or not {*pair} <= {*used}:
             raise ValueError(

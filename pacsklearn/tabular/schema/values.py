@@ -143,7 +143,7 @@ def _each(
             continue
         try:
             number = read(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = np.inf
         strange[i] = not np.isfinite(number)
         numbers[i] = np.nan if strange[i] else number

@@ -37,6 +37,11 @@ def test_pairs_cross_the_levels():
     assert [pair.labels[c] for c in code] == ["[..,1), [1,..)", "[1,..), missing"]
 
 
+def test_pairs_are_a_list():
+    with pytest.raises(TypeError, match="pairs"):
+        terms_of([Column("a", low=0, high=1)], None, 4, 2)
+
+
 @pytest.mark.parametrize("pair", ["xy", ("x",), ("x", "x"), ("x", "z"), ("x", "note")])
 def test_pairs_that_are_none(pair):
     columns = [Column("x", low=0, high=1), Column("note", "text")]

@@ -86,3 +86,9 @@ def test_a_rows_code_depends_on_the_row_alone(values):
         assert dict(zip(map(repr, order), together, strict=True)) == dict(
             zip(map(repr, values), alone, strict=True)
         )
+
+
+def test_a_whole_number_beyond_a_double_is_no_number():
+    numbers, strange = as_numbers(np.array([10**400, 3], dtype=object), ())
+    assert np.isnan(numbers[0])
+    assert strange.tolist() == [True, False]
