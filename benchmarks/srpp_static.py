@@ -35,6 +35,7 @@ from pacsklearn.plugins import registry
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.release.best_attack import bayes_success
 from pacsklearn.srpp.release.calibrated_worlds import CalibratedWorlds
 from pacsklearn.srpp.release.world_outputs import Query, WorldOutputs, world_outputs
 from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
@@ -90,7 +91,10 @@ class Outputs:
         return sliced_law(self.vectors, self.worlds, target)
 
     def game(self, law: SlicedLaw) -> SlicedGame:
-        calibrated = CalibratedWorlds(self.scenario, self.worlds, self.found, law, self.profile)
+        success = bayes_success(law, self.worlds, self.profile)
+        calibrated = CalibratedWorlds(
+            self.scenario, self.worlds, self.found, law, self.profile, success
+        )
         return SlicedGame(calibrated, self.prior)
 
 
