@@ -259,7 +259,7 @@ def check_names(X: Any) -> None:
         raise ValueError(
             "X must be a table, got a Series; give frame[[name]], or series.to_frame()."
         )
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not sparse.issparse(X):
         raise TypeError(f"X must be a table, got a {type(X).__name__}; give pandas.DataFrame(X).")
     # Tables of other libraries have no two columns of one name.
     names = X.columns if hasattr(X, "iloc") else None

@@ -56,7 +56,11 @@ def forged(bundle, tmp_path, edit, key=None):
 
 @pytest.mark.parametrize(
     "change",
-    [{"not_for_release": "seen"}, {"confidence": 0.999}, {"spent": 9.0, "budget": 9.0}],
+    [
+        {"not_for_release": "seen"},
+        {"confidence": 0.999},
+        {"spent": 9.0, "budget": 9.0, "certified_membership": None},
+    ],
 )
 def test_a_bundle_of_what_must_not_leave_is_not_read(bundle, keys, tmp_path, change):
     guarantee = replace(load_bundle(bundle, key=keys[1]).guarantee, **change)
