@@ -64,7 +64,7 @@ from pacsklearn.tabular.choosing.families import teacher
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 DELTA = 1e-5
 N_PUBLIC = 200
-FIXED_ON = ("adult", "breast cancer", "rice", "cleveland", "student")
+FIXED_ON = ("adult", "breast cancer", "rice", "cleveland", "student", "magic", "white wine")
 STEPS, RATE_OF_DESCENT, CLIP = 60, 1.0, 1.0
 LEAST = 1e-6
 SCORES = ("accuracy", "AUC", "log loss")
