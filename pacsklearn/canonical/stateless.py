@@ -6,7 +6,8 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.preprocessing import PolynomialFeatures
 
 from pacsklearn.canonical.features import encoding_of, feature_facts
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -53,8 +54,8 @@ class StatelessCanonicalizer(Canonicalizer):
                     f"rows, which cannot be noised; give {parameter} a number."
                 )
         canonicalizer = cls()
-        # A user's function may look at several rows at once.
-        canonicalizer.is_public = not isinstance(estimator, FunctionTransformer)
+        # Others may write into the rows, and users' functions and subclasses mix several of them.
+        canonicalizer.is_public = type(estimator) in (PolynomialFeatures, RBFSampler)
         return canonicalizer
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

@@ -27,6 +27,8 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
+    Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     PowerTransformer,
@@ -157,6 +159,16 @@ def test_probabilities_from_any_numbers(generator: np.random.Generator) -> None:
 def test_why_not(estimator: Any, message: str) -> None:
     with pytest.raises(NoCanonicalizerError, match=message):
         canonicalizer_of(estimator)
+
+
+def test_only_steps_that_keep_rows_apart_take_all_of_them_at_once() -> None:
+    class Mixing(RBFSampler):
+        def transform(self, X: Any) -> Any:
+            return super().transform(X - np.mean(X, axis=0))
+
+    assert canonicalizer_of(RBFSampler(gamma=0.1)).is_public
+    for step in (Mixing(gamma=0.1), FunctionTransformer(np.sort), Normalizer(copy=False)):
+        assert not canonicalizer_of(step).is_public
 
 
 def test_scores_that_are_compared_keep_their_scale() -> None:
