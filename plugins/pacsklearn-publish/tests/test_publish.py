@@ -92,6 +92,19 @@ def test_what_must_not_leave_is_refused(private, iris, keys, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_released_model_that_is_released_anew_is_published_as_it_is_now(
+    private, iris, keys, tmp_path
+):
+    """The model it was fitted from was published in its place, with the promise of then."""
+    wrapped = PACPrivate(private.released_estimator_, budget=Nats(0.5), secret=Subsets(16))
+    answering = clone(wrapped).set_params(release=Answers(10)).fit(*iris)
+    for source in (wrapped, answering):
+        with pytest.raises(BundleError, match="holds no released model"):
+            publish(source, tmp_path / "m.pac", key=keys[0])
+    path = publish(wrapped.fit(*iris), tmp_path / "m.pac", key=keys[0], onnx="none")
+    assert load_bundle(path, key=keys[1]).guarantee == wrapped.guarantee_
+
+
 def test_a_model_from_a_pickle_can_be_published(private, keys, tmp_path):
     read = pickle.loads(pickle.dumps(private.released_estimator_))
     path = publish(read, tmp_path / "m.pac", key=keys[0])

@@ -25,6 +25,14 @@ def test_a_key_is_its_owners_and_is_never_overwritten(tmp_path):
         private_key(private)
 
 
+def test_half_a_pair_is_not_left(tmp_path):
+    """A new private key stood beside another key's public half, and signed what nobody verifies."""
+    make_key(tmp_path / "k")[0].unlink()
+    with pytest.raises(FileExistsError):
+        make_key(tmp_path / "k")
+    assert [place.name for place in tmp_path.iterdir()] == ["k.pub"]
+
+
 def test_a_signature_is_of_one_content_by_one_key(tmp_path, keys):
     signed = signature_of(b"content", private_key(keys[0]))
     public = public_key(keys[1])

@@ -177,7 +177,9 @@ def _released(source: Any) -> tuple[Any, Guarantee]:
         Saying why there is none.
     """
     model = source
-    for name in ("released_estimator_", "value", "estimator"):
+    # An estimator's parameter "estimator" may be an earlier release, which it was fitted from.
+    fitted = hasattr(source, "get_params")
+    for name in ("released_estimator_",) if fitted else ("value", "estimator"):
         if not hasattr(source, GUARANTEE) and hasattr(getattr(source, name, None), GUARANTEE):
             model = getattr(source, name)
     if not hasattr(model, GUARANTEE):

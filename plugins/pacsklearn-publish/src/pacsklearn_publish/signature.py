@@ -43,9 +43,18 @@ def make_key(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     key = Ed25519PrivateKey.generate()
     secret = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     shown = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
-    for place, text, mode in ((private, secret, 0o600), (public, shown, 0o644)):
-        with os.fdopen(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
-            file.write(text)
+    made = []
+    try:
+        for place, text, mode in ((private, secret, 0o600), (public, shown, 0o644)):
+            descriptor = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+            made.append(place)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text)
+    except BaseException:
+        # Half a pair would sign, and the other half beside it be another key's.
+        for place in made:
+            place.unlink()
+        raise
     return private, public
 
 
