@@ -241,7 +241,7 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
         prepare_for_predict(template)
         set_facts(template, layout)
         template.coef_ = coef[0] if layout.fact("coef_ndim") == 1 else coef
-        template.intercept_ = intercept if layout.fact("intercept_ndim") else float(intercept[0])
+        template.intercept_ = intercept if layout.fact("intercept_ndim") else intercept[0]
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
@@ -266,7 +266,7 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
         folded = copy.copy(estimator)
         coef, intercept = affine.pull_back(*self.weights(estimator))
         folded.coef_ = coef[0] if np.ndim(estimator.coef_) == 1 else coef
-        folded.intercept_ = intercept if np.ndim(estimator.coef_) > 1 else float(intercept[0])
+        folded.intercept_ = intercept if np.ndim(estimator.coef_) > 1 else intercept[0]
         return folded
 
 

@@ -176,7 +176,7 @@ def _with_output(regressor: Any, scaler: Any) -> Any:
     if coef.ndim == 2 or intercept.ndim:
         changed.intercept_ = intercept * scale + origin
     else:
-        changed.intercept_ = float(intercept * scale[0] + origin[0])
+        changed.intercept_ = intercept * scale[0] + origin[0]
     return changed
 
 

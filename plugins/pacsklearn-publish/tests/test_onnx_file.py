@@ -32,6 +32,7 @@ from sklearn.random_projection import SparseRandomProjection
 from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate, Parameters, Subsets
+from pacsklearn.priors import Range
 from pacsklearn.tabular import (
     AdditiveClassifier,
     AdditiveRegressor,
@@ -241,6 +242,32 @@ def test_a_bundle_can_demand_it(iris, keys, tmp_path):
     private = PACPrivate(BisectingKMeans(3, random_state=0), secret=Subsets(16)).fit(iris[0])
     with pytest.raises(BundleError, match="ONNX"):
         publish(private, tmp_path / "n.pac", key=keys[0], onnx="required")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        linear.Ridge(),
+        linear.Lasso(),
+        make_pipeline(StandardScaler(), linear.LinearRegression()),
+        TransformedTargetRegressor(linear.Ridge(), transformer=StandardScaler()),
+    ],
+)
+def test_released_regressors_are_exported_as_fitted_ones_are(estimator, iris):
+    """Their intercepts were numbers of Python, which skl2onnx cannot reshape."""
+    X, y = iris[0], iris[0] @ np.arange(4.0)
+    prior = Parameters(prior=Range(0, 50))
+    private = PACPrivate(estimator, release=prior, secret=Subsets(16)).fit(X, y)
+    found = onnx_file(private.released_estimator_)
+    assert found.note.startswith("the same on 512 made-up rows")
+
+
+def test_released_naive_bayes_of_bits_is_exported(iris):
+    """It holds no counts, and skl2onnx asks for them."""
+    for estimator in (BernoulliNB(binarize=3.0), make_pipeline(StandardScaler(), BernoulliNB())):
+        private = PACPrivate(estimator, secret=Subsets(16)).fit(*iris)
+        found = onnx_file(private.released_estimator_)
+        assert found.note.startswith("the same on 512 made-up rows")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

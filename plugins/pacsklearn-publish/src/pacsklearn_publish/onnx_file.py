@@ -28,6 +28,7 @@ from pacsklearn_publish.onnx_features import (
 from pacsklearn_publish.onnx_forest import centroid_graph, forest_graph
 from pacsklearn_publish.onnx_graph import ML_OPSET, OPSET
 from pacsklearn_publish.onnx_linear import (
+    bits_graph,
     categorical_graph,
     imputer_graph,
     linear_graph,
@@ -171,7 +172,7 @@ def _own(step: Any) -> Callable[[Any], Any] | None:
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.ensemble import VotingClassifier, VotingRegressor
     from sklearn.impute import SimpleImputer
-    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.naive_bayes import BernoulliNB, CategoricalNB
     from sklearn.neighbors import NearestCentroid
     from sklearn.preprocessing import KBinsDiscretizer, PowerTransformer
     from sklearn.svm import LinearSVC
@@ -190,6 +191,7 @@ def _own(step: Any) -> Callable[[Any], Any] | None:
         (scored, linear_graph),
         (SimpleImputer, imputer_graph),
         (CategoricalNB, categorical_graph),
+        (BernoulliNB, bits_graph),
         (TransformedTargetRegressor, _untransformed),
         (affine, affine_graph),
         (kernel_approximation.RBFSampler, cosine_graph),

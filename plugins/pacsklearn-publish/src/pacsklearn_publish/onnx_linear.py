@@ -1,4 +1,4 @@
-"""Linear classifiers, imputers and naive Bayes of categories in ONNX, in double precision."""
+"""Linear classifiers, imputers and naive Bayes of bits and categories in ONNX, in doubles."""
 
 from __future__ import annotations
 
@@ -84,8 +84,25 @@ def categorical_graph(model: Any) -> Any:
         known = graph.constant(np.ascontiguousarray(np.asarray(table, dtype=np.float64).T))
         likelihood = graph.node("Gather", known, code, axis=0)  # (rows, 1, classes)
         scores.append(graph.node("Squeeze", likelihood, np.array([1])))
-    total = graph.sum(scores)
-    count = len(model.classes_)
+    return _likeliest(graph, graph.sum(scores), model)
+
+
+def bits_graph(model: Any) -> Any:
+    """Return the graph of naive Bayes on features that are there or not."""
+    graph = OnnxGraph()
+    bits = graph.input("X", DOUBLE, model.n_features_in_)
+    if model.binarize is not None:
+        above = graph.node("Greater", bits, np.float64(model.binarize))
+        bits = graph.node("Cast", above, to=11)
+    there = np.asarray(model.feature_log_prob_, dtype=np.float64)
+    absent = np.log1p(-np.exp(there))
+    shift = absent.sum(axis=1) + model.class_log_prior_
+    total = graph.node("Add", graph.matrix(bits, (there - absent).T), shift[None])
+    return _likeliest(graph, total, model)
+
+
+def _likeliest(graph: OnnxGraph, total: str, model: Any) -> Any:
+    """Return the graph of labels and probabilities by the joint log-likelihood of each class."""
     graph.labels(total, model.classes_)
-    graph.probabilities(graph.node("Softmax", total, axis=1), count)
-    return graph.model("categorical_naive_bayes")
+    graph.probabilities(graph.node("Softmax", total, axis=1), len(model.classes_))
+    return graph.model("naive_bayes")
