@@ -30,12 +30,12 @@ def published_power(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> fl
     members = [(left.members, right.members) for left, right in worlds.instances()]
     if target.aggregation == "full":
         farthest, _ = full_distance(vectors, members)
-        return profile.dimension * renyi.full_variance(farthest, order, epsilon)
+        return profile.dimension * renyi.full_cost(farthest, order) / epsilon
     distances = slice_distances(vectors, members, profile.directions)
     if target.aggregation == "average":
         variance = published_average_variance(distances, profile.weights, order, epsilon)
     else:
-        variance = renyi.worst_slice_variance(distances, order, epsilon)
+        variance = renyi.worst_slice_cost(distances, order) / epsilon
     return profile.dimension * variance
 
 
@@ -49,7 +49,7 @@ def worst_case_power(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> f
         float(vector_distances(vectors[list(left.members)], vectors[list(right.members)]).max())
         for left, right in worlds.instances()
     )
-    return target.profile.dimension * renyi.full_variance(farthest, target.order, target.epsilon)
+    return target.profile.dimension * renyi.full_cost(farthest, target.order) / target.epsilon
 
 
 def published_average_variance(

@@ -134,7 +134,7 @@ class SlicedGame(Game):
         secret = sampler.index(self.prior)
         calibrated = self._calibrated[secret]
         world = drawn_world(calibrated.worlds, secret, sampler)
-        observed = calibrated.observed(calibrated.law.centres[world], sampler)
+        observed = calibrated.law.observe(calibrated.law.centres[world], sampler)
         figures = self._figures[secret]
         shown = Published(observed / (calibrated.law.scale or 1), figures)
         return Round(secret, self._posterior(calibrated.law, observed, figures), shown)

@@ -155,8 +155,8 @@ def test_all_that_depends_on_the_secret_are_whole_numbers_with_exact_noise(data,
     seen: dict[str, Any] = {}
     original = SlicedLaw.observe
 
-    def watching(self: Any, centre: Any, noise: Any) -> Any:
-        seen.update(law=self, noise=noise, observed=original(self, centre, noise))
+    def watching(self: Any, centre: Any, sampler: Any) -> Any:
+        seen.update(law=self, observed=original(self, centre, sampler))
         return seen["observed"]
 
     monkeypatch.setattr(SlicedLaw, "observe", watching)
@@ -165,7 +165,8 @@ def test_all_that_depends_on_the_secret_are_whole_numbers_with_exact_noise(data,
 
     def sampling(self: Any, size: int) -> Any:
         drawn.append(size)
-        return exact(self, size)
+        seen["noise"] = exact(self, size)
+        return seen["noise"]
 
     monkeypatch.setattr(SecureSampler, "noise", sampling)
     value = SRPPPrivate(lambda X, y: X.mean(axis=0)).fit(X, y, secret=group).released_value_

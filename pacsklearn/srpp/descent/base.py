@@ -30,6 +30,7 @@ from pacsklearn.srpp.parameters.epochs import Epochs
 from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
 from pacsklearn.srpp.release.run import PrivateRun
+from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
@@ -206,14 +207,16 @@ class LinearSGD(LinearParameters):
                 self._record = run.record
                 self.n_steps_ = self._descent.n_steps
                 self._publish(self._result())
-                self.guarantee_ = run.guarantee(
-                    choices.run.budget.delta,
-                    f"{k * width} coefficients and intercepts, at every step"
-                    + ("" if self._scales is None else ", in units of feature_bounds"),
-                    self._public(),
-                    leaks=self._leaks(),
-                )
-                if self.guarantee_ is not None:
+                self.guarantee_ = None
+                if isinstance(run, PrivateRun):
+                    self.guarantee_ = run_guarantee(
+                        run,
+                        delta=choices.run.budget.delta,
+                        dimension=f"{k * width} coefficients and intercepts, at every step"
+                        + ("" if self._scales is None else ", in units of feature_bounds"),
+                        public=self._public(),
+                        leaks=self._leaks(),
+                    )
                     self.released_estimator_ = released_linear_model(self, choices, self.guarantee_)
         return self
 

@@ -20,8 +20,11 @@ from pacsklearn.kernel.bounds.arrays import Floats
 _RELATIVE = 1e-12
 
 
-def average_cost(distances: Floats, weights: Floats, order: float, variance: float) -> float:
-    """Return the largest mean over the slices of the Renyi divergence, in nats.
+def average_cost(distances: Floats, weights: Floats, order: float) -> float:
+    """Return the largest mean over the slices of the Renyi divergence, in nats, at variance 1.
+
+    As every cost here but :func:`joint_cost` it falls as the inverse of the variance: over an
+    allowed cost it is the least variance that meets that.
 
     Parameters
     ----------
@@ -30,20 +33,18 @@ def average_cost(distances: Floats, weights: Floats, order: float, variance: flo
         Of the slices; positive, they sum to 1.
     order : float
         Renyi order, above 1.
-    variance : float
-        Of the noise along every slice.
 
     Notes
     -----
     The maximum over pairs is taken outside the mean, which is never above Theorem 4.5 of srpp.
     """
-    return _scaled(order * _mean_square(distances, weights) / 2, variance)
+    return order * float(np.max(distances**2 @ weights, initial=0.0)) / 2
 
 
 def joint_cost(distances: Floats, weights: Floats, order: float, variance: float) -> float:
     """Return the largest log-moment over slices of the divergence (srpp, equation 11).
 
-    Parameters are those of :func:`average_cost`.
+    Parameters are those of :func:`average_cost`, and the variance of the noise along every slice.
     """
     if not np.any(distances):
         return 0.0
@@ -54,43 +55,28 @@ def joint_cost(distances: Floats, weights: Floats, order: float, variance: float
     return max(float(np.max(moments)), 0.0) / (order - 1)
 
 
-def worst_slice_cost(distances: Floats, order: float, variance: float) -> float:
+def worst_slice_cost(distances: Floats, order: float) -> float:
     """Return largest Renyi divergence along any slice, in nats: what Theorem 4.6 of srpp bounds."""
-    return _scaled(order * float(np.max(distances, initial=0.0)) ** 2 / 2, variance)
+    return full_cost(float(np.max(distances, initial=0.0)), order)
 
 
-def full_cost(distance: float, order: float, variance: float) -> float:
+def full_cost(distance: float, order: float) -> float:
     """Return Renyi divergence of the whole vector at infinity-Wasserstein distance ``distance``."""
-    return _scaled(order * distance**2 / 2, variance)
-
-
-def average_variance(distances: Floats, weights: Floats, order: float, epsilon: float) -> float:
-    """Return the least variance with :func:`average_cost` at most ``epsilon``."""
-    return order * _mean_square(distances, weights) / (2 * epsilon)
+    return order * distance**2 / 2
 
 
 def joint_variance(distances: Floats, weights: Floats, order: float, epsilon: float) -> float:
     """Return the least variance with :func:`joint_cost` at most ``epsilon``.
 
-    Never above :func:`worst_slice_variance`, which is the published formula.
+    Never above that of :func:`worst_slice_cost`, which is the published formula.
     """
-    high = worst_slice_variance(distances, order, epsilon)
+    high = worst_slice_cost(distances, order) / epsilon
     if high == 0:
         return 0.0
-    low = average_variance(distances, weights, order, epsilon)
+    low = average_cost(distances, weights, order) / epsilon
     return least_variance(
         lambda variance: joint_cost(distances, weights, order, variance), epsilon, low, high
     )
-
-
-def worst_slice_variance(distances: Floats, order: float, epsilon: float) -> float:
-    """Return the variance of Theorem 4.6 of srpp."""
-    return order * float(np.max(distances, initial=0.0)) ** 2 / (2 * epsilon)
-
-
-def full_variance(distance: float, order: float, epsilon: float) -> float:
-    """Return the least variance with :func:`full_cost` at most ``epsilon``."""
-    return order * distance**2 / (2 * epsilon)
 
 
 def least_variance(
@@ -117,13 +103,3 @@ def least_variance(
         variance *= 1 + step
         step *= 2
     return min(variance, high)
-
-
-def _mean_square(distances: Floats, weights: Floats) -> float:
-    return float(np.max(distances**2 @ weights, initial=0.0))
-
-
-def _scaled(cost: float, variance: float) -> float:
-    if cost == 0:
-        return 0.0
-    return cost / variance if variance > 0 else math.inf

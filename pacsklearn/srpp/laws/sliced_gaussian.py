@@ -37,7 +37,7 @@ from pacsklearn.srpp.divergence.world_distances import (
 )
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts, SlicedLaw
-from pacsklearn.srpp.scenarios.scenario import Worlds
+from pacsklearn.srpp.scenarios.scenario import Members, Worlds, matched
 
 
 @final
@@ -68,8 +68,8 @@ class SlicedTarget:
     delta: float = 1e-5
 
 
-Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
-Sides = list[tuple[Floats, Floats]]
+Sides = list[tuple[Members, Members]]
+Outputs = list[tuple[Floats, Floats]]
 
 _EXACT_STEPS = 2.0**51
 _MOST_SHAPED = 400
@@ -129,7 +129,7 @@ def sliced_law(
 
 
 def _in_ordinary_units(
-    vectors: Floats, support: Support, metric: Metric, instances: Members, target: SlicedTarget
+    vectors: Floats, support: Support, metric: Metric, instances: Sides, target: SlicedTarget
 ) -> SlicedLaw:
     span = support.span(metric)
     axes = span.mixing @ support.deviations
@@ -186,12 +186,12 @@ def _in_ordinary_units(
     )
 
 
-def differing(centres: Integers, instances: Members) -> list[bool]:
+def differing(centres: Integers, instances: Sides) -> list[bool]:
     """Return whether the sides of each pair release different weighted integers."""
     numbers = np.unique(centres, axis=0, return_inverse=True)[1].ravel()
     size = int(numbers.max()) + 1
 
-    def shares(members: tuple[int, ...], times: int) -> NDArray[np.int64]:
+    def shares(members: Members, times: int) -> NDArray[np.int64]:
         return np.bincount(numbers[list(members)], minlength=size) * times
 
     return [
@@ -200,19 +200,14 @@ def differing(centres: Integers, instances: Members) -> list[bool]:
     ]
 
 
-def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
+def matched_sides(coordinates: Floats, instances: Sides) -> Outputs | None:
     """Return outputs of both sides of each pair, as many; None where their numbers do not match."""
     sides = []
     for left, right in instances:
-        n = max(len(left), len(right))
-        if n % len(left) or n % len(right):
+        both = matched(left, right)
+        if both is None:
             return None
-        sides.append(
-            (
-                coordinates[list(left * (n // len(left)))],
-                coordinates[list(right * (n // len(right)))],
-            )
-        )
+        sides.append((coordinates[list(both[0])], coordinates[list(both[1])]))
     return sides
 
 
@@ -234,7 +229,7 @@ def _shape(
     farthest: float,
     slices: Floats,
     target: SlicedTarget,
-    sides: Sides | None,
+    sides: Outputs | None,
 ) -> tuple[Floats, Floats | None]:
     """Return the variances, and the turn of the coordinates along which they are.
 
@@ -243,14 +238,16 @@ def _shape(
     profile, order, epsilon = target.profile, target.order, target.epsilon
     k = slices.shape[1]
     if target.aggregation == "full":
-        variance = renyi.full_variance(farthest, order, epsilon)
+        variance = renyi.full_cost(farthest, order) / epsilon
         if sides is not None:
             variance = transport_variance(sides, order, epsilon, variance)
         return np.full(k, variance), None
     joint = target.aggregation == "joint"
     if not target.anisotropic:
-        calibrate = renyi.joint_variance if joint else renyi.average_variance
-        return np.full(k, calibrate(distances, profile.weights, order, epsilon)), None
+        weights = profile.weights
+        if joint:
+            return np.full(k, renyi.joint_variance(distances, weights, order, epsilon)), None
+        return np.full(k, renyi.average_cost(distances, weights, order) / epsilon), None
     if k > _MOST_SHAPED:
         raise ValueError(
             f"noise='anisotropic' shapes at most {_MOST_SHAPED} numbers, and {k} are released; use "
@@ -267,7 +264,7 @@ def _costs(
     centres: Integers,
     step: Floats,
     slices: Floats,
-    instances: Members,
+    instances: Sides,
     target: SlicedTarget,
     *,
     exact: bool,
@@ -288,8 +285,8 @@ def _costs(
         return renyi.joint_cost(distances, weights, at, 1.0) * OUTWARD + smoothing_excess(d, at)
 
     excess = smoothing_excess(d, order)
-    average = renyi.average_cost(distances, weights, order, 1.0) * OUTWARD + excess
-    full = renyi.full_cost(farthest, order, 1.0) * OUTWARD
+    average = renyi.average_cost(distances, weights, order) * OUTWARD + excess
+    full = renyi.full_cost(farthest, order) * OUTWARD
     full_epsilon = gaussian_epsilon(full / order, target.delta) * OUTWARD
     whole = target.aggregation == "full"
     sides = matched_sides(scaled, instances) if whole else None
@@ -298,7 +295,7 @@ def _costs(
         if moment < full:
             full = moment
             full_epsilon = min(full_epsilon, epsilon_at_order(full, order, target.delta))
-    worst = renyi.worst_slice_cost(distances, order, 1.0) * OUTWARD + excess
+    worst = renyi.worst_slice_cost(distances, order) * OUTWARD + excess
     average_epsilon = concentrated_epsilon(average / order, target.delta) * OUTWARD
     joint_epsilon = approximate_epsilon(joint, target.delta) * OUTWARD
     # A slice tells no more than the whole, whose price may be the lower one here.

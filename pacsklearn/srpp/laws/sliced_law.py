@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.noise.noise_law import LatticeLaw
+from pacsklearn.kernel.noise.noise_law import Integers, LatticeLaw
+from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.trials.guarded_span import GuardedSpan
-
-Integers = NDArray[np.int64]
 
 AGGREGATIONS: Final = ("average", "joint", "full")
 """How divergences along slices become one number; ``"full"`` is the whole vector's."""
@@ -127,9 +125,9 @@ class SlicedLaw(LatticeLaw):
         """The calibrated cost, in nats at the costs' order."""
         return self.costs.of(self.aggregation)
 
-    def observe(self, centre: Integers, noise: Integers) -> Integers:
-        """Return the whole numbers released for a world's centre with this noise."""
-        return np.asarray(centre + noise)
+    def observe(self, centre: Integers, sampler: Sampler) -> Integers:
+        """Return the whole numbers released for a world's; the sampler is asked for noise alone."""
+        return np.asarray(centre + (0 if self.is_noiseless else sampler.noise(self.dimension)))
 
     def point(self, output: Floats | None) -> Integers:
         """Return the whole numbers of a table's own output; the centre's where there is none."""

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import as_inner_share
-from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
@@ -28,8 +26,6 @@ from pacsklearn.srpp.release.world_outputs import (
     world_outputs,
 )
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
-
-Integers = NDArray[np.int64]
 
 
 @final
@@ -97,13 +93,6 @@ class CalibratedWorlds:
 
     def __repr__(self) -> str:
         return "CalibratedWorlds(...)"
-
-    def observed(self, centre: Integers, sampler: Sampler) -> Integers:
-        """Return what is released for a data set's whole numbers."""
-        size = self.law.dimension
-        still = self.law.is_noiseless
-        noise = np.zeros(size, dtype=np.int64) if still else sampler.noise(size)
-        return self.law.observe(centre, noise)
 
 
 @final

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
@@ -22,8 +21,6 @@ from pacsklearn.srpp.release.run import Charging, PrivateRun, RunRecord, run_uni
 from pacsklearn.srpp.release.training_rows import TrainingRows
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
 from pacsklearn.universe.open_ledger import open_ledger
-
-Integers = NDArray[np.int64]
 
 # Room for the rounding of the sum of the prices of a run whose noise was given.
 _ROOM = 1 + 1e-9
@@ -45,12 +42,6 @@ class PlainRun:
     def noised_mean(self, total: Floats) -> Floats:
         """Return the mean, as it is."""
         return np.asarray(total / self._size)
-
-    def guarantee(
-        self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
-    ) -> None:
-        """Promise nothing."""
-        return
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import (
@@ -20,19 +18,15 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.ledger.event import Bookkeeping, Event, Provenance
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.noise.sampler import NoisePool, Sampler
 from pacsklearn.kernel.release.account import Account
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.srpp.divergence.discrepancy import largest_batch
 from pacsklearn.srpp.laws.batch_sampler import BatchSampler
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.release.renyi_unit import check_unit, renyi_unit
-from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.world_differences import WorldDifferences
 from pacsklearn.srpp.scenarios.scenario import Scenario
-
-Integers = NDArray[np.int64]
 
 _WHAT = "A run of private gradient steps"
 
@@ -193,8 +187,7 @@ class PrivateRun:
         self.sampler, self.provenance = sampler, provenance
         cap = accountant.cap
         self._batch_size = cap.batch_size
-        most = largest_batch(cap.n_rows, cap.batch_size, cap.sampling)
-        self._grid = accountant.clipping.grid(noise_multiplier, most)
+        self._grid = accountant.clipping.grid(noise_multiplier, accountant.most_rows)
         self._batches = BatchSampler.beside(sampler, cap.n_rows, cap.batch_size, cap.sampling)
         self.differences = differences or WorldDifferences(cap.largest)
         self._at_once = check_integer(
@@ -256,7 +249,8 @@ class PrivateRun:
             When another step does not fit; nothing is charged or looked at then.
         """
         self.account.home.check()
-        if self._n_paid <= self.n_steps:
+        n_paid = self.record.n_charged_steps
+        if n_paid <= self.n_steps:
             count = self._at_once
             # Close to the ceiling fewer at once: steps that still fit alone are not lost.
             while count > 1 and not self.account.own.allows(count * self.price):
@@ -265,7 +259,7 @@ class PrivateRun:
                 self.accountant.event(self.noise_multiplier, count, self.unit, self.provenance)
             )
             # After the charge: a refused one must leave the run where it can still go on.
-            _Heads.advance(self.account, self._n_paid, count)
+            _Heads.advance(self.account, n_paid, count)
             self._count(count)
         self.n_steps += 1
         return self._batches.draw()
@@ -282,12 +276,6 @@ class PrivateRun:
         released = centres + self._pool.take(centres.size)
         return np.asarray(released * (self._grid / self._batch_size))
 
-    def guarantee(
-        self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
-    ) -> PufferfishGuarantee:
-        """Return what is promised about everything released so far; see :func:`run_guarantee`."""
-        return run_guarantee(self, delta=delta, dimension=dimension, public=public, leaks=leaks)
-
     def close(self) -> None:
         """Stop drawing noise."""
         self._pool.close()
@@ -300,10 +288,6 @@ class PrivateRun:
 
     def __repr__(self) -> str:
         return "PrivateRun(...)"
-
-    @property
-    def _n_paid(self) -> int:
-        return sum(count for _, count, _ in self._prices)
 
     def _count(self, count: int) -> None:
         if self._prices and self._prices[-1][0] == self.price:

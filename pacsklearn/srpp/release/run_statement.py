@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.guarantee.statement_rendering import rounded_up
@@ -13,10 +13,8 @@ from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches
-
-if TYPE_CHECKING:  # the run's method calls this
-    from pacsklearn.srpp.release.run import PrivateRun
 
 _WORTH_SAYING = 1.01
 _LOOKED_UP = "the classes were looked up in the private rows (state them)"
@@ -131,7 +129,9 @@ def _tightness(accountant: SRPPSGDAccountant, noise_multiplier: float) -> str:
 
 
 def _secret(run: PrivateRun, n_steps: int, *, mixed: bool) -> SecretBatches:
-    accountant, cap, differences = run.accountant, run.accountant.cap, run.differences
+    accountant, cap = run.accountant, run.accountant.cap
+    sizes = asdict(run.differences)
+    del sizes["n_differing"]  # of a batch there is more to say
     mean = accountant.accounting == "subsampling-aware"
     information = None
     if n_steps > 0:
@@ -142,11 +142,7 @@ def _secret(run: PrivateRun, n_steps: int, *, mixed: bool) -> SecretBatches:
             information = min(information, accountant.information(run.noise_multiplier, n_steps))
     return SecretBatches(
         protects=run.scenario.protects,
-        n_secrets=differences.n_secrets,
-        n_pairs=differences.n_pairs,
-        n_priors=differences.n_priors,
-        n_draws=differences.n_draws,
-        coupling=differences.coupling,
+        **sizes,
         averaged_over="draws of the batches, which may be known" if mean else "",
         n_steps=n_steps,
         batch_size=cap.batch_size,

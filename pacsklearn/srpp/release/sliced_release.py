@@ -18,6 +18,7 @@ from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Event, Provenance
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.release.account import Account, Secret
@@ -37,8 +38,6 @@ from pacsklearn.srpp.release.renyi_unit import check_unit
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
 from pacsklearn.srpp.release.world_outputs import Query, drawn_world, own_output, true_secret
 from pacsklearn.srpp.scenarios.scenario import Scenario, Worlds
-
-Integers = NDArray[np.int64]
 
 _NOISE = {
     "isotropic": "the same in every direction",
@@ -123,7 +122,7 @@ class SlicedPlan(Plan):
             bound=law.cost,
             n_candidates=n_candidates,
             n_outputs=self.n_outputs,
-            n_noisy=0 if law.is_noiseless else law.dimension,
+            n_noisy=law.n_noisy,
             provenance=self.provenance,
             aggregation=law.aggregation,
             order=law.costs.order,
@@ -140,7 +139,7 @@ class SlicedPlan(Plan):
             # The first look at the table: what fails on it, or takes long, is paid for already.
             own = own_output(self.query, self.calibrated.outputs, self.rows.X, self.rows.y)
             centre = law.point(own)
-        return self.calibrated.observed(centre, secret.sampler)
+        return law.observe(centre, secret.sampler)
 
     def learn(self, law: SlicedLaw, observed: Integers, secret: Secret) -> None:
         """Learn nothing.

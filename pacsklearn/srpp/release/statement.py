@@ -79,10 +79,7 @@ def pufferfish_guarantee(calibrated: CalibratedWorlds, **facts: Any) -> Pufferfi
         limits.append(_ONE_TABLE)
     secret = SecretWorlds(
         protects=scenario.protects,
-        n_secrets=len(worlds.secrets),
-        n_pairs=len(worlds.pairs),
-        n_priors=len(worlds.priors),
-        n_draws=worlds.n_draws,
+        **worlds.sizes,
         coupling=_coupling(calibrated),
         holds_for="" if scenario.redrawn else "tables drawn from the stated laws",
     )

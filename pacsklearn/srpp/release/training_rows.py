@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.ledger.event import Provenance
+from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
@@ -25,8 +25,6 @@ from pacsklearn.srpp.release.world_outputs import drawn_world, true_secret
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.universe.samplers import sampler_for
-
-Integers = NDArray[np.int64]
 
 # Two computations of one cap may differ so much.
 _ROUNDING = 1e-9

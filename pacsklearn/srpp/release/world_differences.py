@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp.scenarios.scenario import World, Worlds
-
-Integers = NDArray[np.int64]
+from pacsklearn.kernel.noise.noise_law import Integers
+from pacsklearn.srpp.scenarios.scenario import World, Worlds, matched
 
 _COUPLING = "row by row, the n-th data sets of two secrets"
 
@@ -43,14 +42,7 @@ class WorldDifferences:
     @classmethod
     def of(cls, worlds: Worlds, n_differing: int) -> WorldDifferences:
         """Return the outputs of data sets that are listed, or drawn."""
-        return cls(
-            n_differing=n_differing,
-            n_secrets=len(worlds.secrets),
-            n_pairs=len(worlds.pairs),
-            n_priors=len(worlds.priors),
-            n_draws=worlds.n_draws,
-            coupling=_COUPLING,
-        )
+        return cls(n_differing, **worlds.sizes, coupling=_COUPLING)
 
 
 def world_differences(worlds: Worlds, X: Any, y: Any) -> WorldDifferences:
@@ -121,12 +113,11 @@ def coupled_counts(worlds: Worlds, n_rows: int) -> Integers:
 
 def _compared(worlds: Worlds) -> Iterator[tuple[int, int]]:
     for left, right in worlds.instances():
-        i, j = left.members, right.members
-        n = max(len(i), len(j))
-        if n % len(i) or n % len(j):
-            yield from ((a, b) for a in i for b in j)
+        both = matched(left.members, right.members)
+        if both is None:
+            yield from product(left.members, right.members)
         else:
-            yield from zip(i * (n // len(i)), j * (n // len(j)), strict=True)
+            yield from zip(*both, strict=True)
 
 
 def _differing(left: World, right: World, X: Any, y: Any) -> int:

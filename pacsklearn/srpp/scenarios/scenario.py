@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import ScenarioError
 
 _TRUTHS = (bool, np.bool_)
+
+Members: TypeAlias = tuple[int, ...]
 
 CONFIDENCE: Final = 1 - 1e-6
 """Of promises about laws that are known by draws, unless stated otherwise."""
@@ -203,6 +205,16 @@ class Worlds:
         ]
 
     @property
+    def sizes(self) -> dict[str, Any]:
+        """How many secrets, pairs and priors there are, and most data sets of a secret."""
+        return {
+            "n_secrets": len(self.secrets),
+            "n_pairs": len(self.pairs),
+            "n_priors": len(self.priors),
+            "n_draws": self.n_draws,
+        }
+
+    @property
     def n_draws(self) -> int:
         """Most data sets that one secret stands for."""
         return max(len(law.members) for law in self.laws)
@@ -284,6 +296,14 @@ class Scenario(ABC):
         ScenarioError
             When the rows do not allow it. No message quotes a row.
         """
+
+
+def matched(left: Members, right: Members) -> tuple[Members, Members] | None:
+    """Return as many worlds of both sides, repeated; None where their numbers do not match."""
+    n = max(len(left), len(right))
+    if n % len(left) or n % len(right):
+        return None
+    return left * (n // len(left)), right * (n // len(right))
 
 
 def all_pairs(n_secrets: int) -> tuple[tuple[int, int], ...]:

@@ -8,12 +8,10 @@ from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.srpp.scenarios.row_world import RowWorld
-
-Integers = NDArray[np.int64]
 
 _KEPT_ORDERS = 64
 

@@ -59,10 +59,10 @@ def test_slopes_are_derivatives(joint):
 
 @pytest.mark.parametrize("joint", [False, True])
 def test_never_more_power_than_isotropic_noise(joint):
-    calibrate = renyi.joint_variance if joint else renyi.average_variance
     for seed in range(4):
         distances, directions, weights = problem(4, seed)
-        isotropic = 4 * calibrate(distances, weights, 4.0, 0.5)
+        average = renyi.average_cost(distances, weights, 4.0) / 0.5
+        isotropic = 4 * (renyi.joint_variance(distances, weights, 4.0, 0.5) if joint else average)
         found = anisotropic_covariance(distances, directions, weights, 4.0, 0.5, joint=joint)
         assert found.power <= isotropic * (1 + 1e-12)
         assert found.power < 0.95 * isotropic

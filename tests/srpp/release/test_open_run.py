@@ -21,6 +21,7 @@ from pacsklearn.srpp import (
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
+from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 
 X, Y = np.zeros((40, 2)), np.arange(40) % 2
@@ -51,12 +52,14 @@ def steps(opened: Any) -> int:
 def test_exactly_the_planned_steps_fit(noise: Any) -> None:
     opened = run(model(noise))
     assert steps(opened) == 7
-    found = opened.guarantee(1e-5, "coef_", ("classes_",), ("a leak",))
+    found = run_guarantee(
+        opened, delta=1e-5, dimension="coef_", public=("classes_",), leaks=("a leak",)
+    )
     assert found.spent <= found.budget <= found.spent * (1 + 1e-6)
     assert found.costs.delta == 1e-5
     assert (found.released, found.public) == (("coef_",), ("classes_",))
     assert found.not_covered[0] == "a leak"
-    assert opened.guarantee(1e-5, "coef_", ()).for_release
+    assert run_guarantee(opened, delta=1e-5, dimension="coef_", public=()).for_release
     assert found.provenance[0].name == "differing_rows"
     opened.close()
 
@@ -69,7 +72,8 @@ def test_a_run_that_goes_on_has_room_for_what_was_paid_and_for_its_own_steps() -
     (price, count, _), = later.record.prices  # fmt: skip
     assert count == 3
     assert steps(later) == 4
-    assert Fraction(later.guarantee(1e-5, "coef_", ()).budget) >= 7 * Fraction(price)
+    promised = run_guarantee(later, delta=1e-5, dimension="coef_", public=())
+    assert Fraction(promised.budget) >= 7 * Fraction(price)
 
 
 def test_the_noise_of_a_run_that_goes_on_is_kept() -> None:
@@ -94,7 +98,6 @@ def test_without_noise_a_mean_is_as_it_is_and_nothing_is_promised() -> None:
         opened = run(model(NoiseMultiplier(0), Batches(10, "without-replacement")))
     assert isinstance(opened, PlainRun)
     assert opened.record is None
-    assert opened.guarantee(1e-5, "coef_", ()) is None
     batch = opened.next_batch()
     assert batch.size == 10
     assert set(batch) <= set(range(40))

@@ -48,10 +48,9 @@ def test_the_information_of_a_run_is_never_below_its_share_of_the_price(
     """A Renyi price over its order, in exact arithmetic; with one price also what that one says."""
     cap = DiscrepancyCap.differing(500, 3, 50)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, accounting)
-    stated = SimpleNamespace(n_secrets=2, n_pairs=1, n_priors=1, n_draws=None, coupling=None)
     run = SimpleNamespace(
         spent=spent, accountant=accountant, noise_multiplier=2.0, scenario=DifferingRows(3),
-        differences=stated,
+        differences=WorldDifferences(3),
     )  # fmt: skip
     share = Fraction(spent) / 16
     mixed = _secret(run, 7, mixed=True).information

@@ -20,6 +20,8 @@ from pacsklearn.srpp.parameters.learning_rate import LearningRate
 from pacsklearn.srpp.parameters.run_choices import SCENARIO, RunChoices
 from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.open_run import opened_run, planned_unit
+from pacsklearn.srpp.release.run import PrivateRun
+from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 from pacsklearn.universe.row_rules import quoting_nothing
@@ -201,9 +203,14 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
             module.eval()
             if self.n_steps_ > before:
                 self._record = run.record
-                self.guarantee_ = run.guarantee(
-                    choices.budget.delta, f"{sum(sizes):,} parameters, at every step", _PUBLIC
-                )
+                self.guarantee_ = None
+                if isinstance(run, PrivateRun):
+                    self.guarantee_ = run_guarantee(
+                        run,
+                        delta=choices.budget.delta,
+                        dimension=f"{sum(sizes):,} parameters, at every step",
+                        public=_PUBLIC,
+                    )
         return self
 
     def _step(self, torch: Any, mean: Floats, rate: LearningRate, n_planned: int) -> None:
