@@ -93,7 +93,10 @@ def _expected(constraint: Any) -> str:
 
 
 def safe_indexing(X: Any, indices: Any, axis: int = 0) -> Any:
-    """Return rows of an array, sparse matrix, DataFrame or list; columns with ``axis=1``."""
+    """Return rows of an array, sparse matrix, DataFrame or list; columns with ``axis=1``.
+
+    Columns by number, name, mask or slice.
+    """
     if type(X) is np.ndarray:  # scikit-learn's door costs more than a small fit
         return X[indices] if axis == 0 else X[:, indices]
     return _safe_indexing(X, indices, axis=axis)
@@ -129,11 +132,6 @@ def set_remainder(transformer: Any, remainder: Any) -> None:
     """Put what a ColumnTransformer was given for its remaining columns back where it keeps it."""
     name, _, columns = transformer._remainder
     transformer._remainder = name, remainder, columns
-
-
-def safe_columns(X: Any, columns: Any) -> Any:
-    """Return columns of an array, sparse matrix or DataFrame, by number, name, mask or slice."""
-    return _safe_indexing(X, columns, axis=1)
 
 
 def is_multilabel(estimator: Any) -> bool:

@@ -45,6 +45,10 @@ class Round:
         """All candidates whose rows were used."""
         return (self.secret, *self.redrawn)
 
+    def holds(self, members: NDArray[np.bool_]) -> Any:
+        """Return whether rows of units, columns of ``members`` or one of them, were used."""
+        return members[list(self.used)].any(axis=0)
+
 
 class Game(ABC):
     """A mechanism, as an adversary who knows everything but the secret can play it.
@@ -129,17 +133,12 @@ class CandidateGame(Game):
 
     def __init__(self, space: Space, information: float) -> None:
         self._space = space
-        self._information = min(information, space.entropy)
+        self.information = min(information, space.entropy)
         self.prior = space.weights / space.weights.sum()
         self.prior.flags.writeable = False
         if space.has_members:
             self.members = space.row_subsets().membership().T
             self.members.flags.writeable = False
 
-    @property
-    def information(self) -> float:
-        """Nats that a round reveals at most, on average over rounds."""
-        return self._information
-
     def bound(self, blind: float) -> float:
-        return posterior_success(self._information, blind)
+        return posterior_success(self.information, blind)

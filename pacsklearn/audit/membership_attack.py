@@ -88,7 +88,7 @@ class OptimalMembershipAttack(Attack):
             n_trials,
             trials,
             blind=float(blind_success(game.prior @ own)),
-            right=lambda played: decide(rule, played.posterior @ own) == was_used(own, played),
+            right=lambda played: decide(rule, played.posterior @ own) == played.holds(own),
             details=(("unit", str(unit)), ("rule", RULES[rule])),
         )
 
@@ -103,7 +103,7 @@ def _choose(
         part = slice(start, start + _CHUNK)
         own = members[:, units[part]].astype(np.float64)
         likely = posteriors @ own
-        truth = np.stack([was_used(own > 0, played) for played in pilot])
+        truth = np.stack([played.holds(own > 0) for played in pilot])
         expected[part], measured[:, part] = gains(likely, truth, blind_success(game.prior @ own))
     best, rule = best_gain(expected, measured)
     return int(units[best]), rule
@@ -137,11 +137,6 @@ def best_gain(expected: Floats, measured: Floats) -> tuple[int, int]:
 def decide(rule: int, likely: Floats) -> NDArray[np.bool_]:
     """Return whether to say "member", given the posterior probability of membership."""
     return np.asarray([likely > 0.5, np.ones_like(likely) > 0, np.zeros_like(likely) > 0][rule])
-
-
-def was_used(own: NDArray[np.bool_], played: Round) -> NDArray[np.bool_]:
-    """Return whether rows of the units, columns of ``own``, were used in the round."""
-    return np.asarray(own[list(played.used)].any(axis=0))
 
 
 def blind_success(share: Floats) -> Floats:

@@ -49,6 +49,8 @@ class ReplayedGame(CandidateGame):
     ----------
     space : SecretSpace
         Candidates, prior and units.
+    plans : tuple of ParameterPlan
+        What is released, in order; secret material.
     """
 
     released: ClassVar[str] = "parameters"
@@ -63,22 +65,16 @@ class ReplayedGame(CandidateGame):
         y: Any = None,
         canaries: tuple[int, ...] = (),
     ) -> None:
-        self._releases, self._budget = tuple(releases), budget
-        self.space = self._releases[0].space.row_subsets()
+        self.plans, self._budget = tuple(releases), budget
+        self.space = self.plans[0].space.row_subsets()
         super().__init__(self.space, information)
         self._X, self._y, self._encoded = X, y, EncodedRows()
         there = (("features", self._table is not None), ("targets", y is not None))
         self.beyond = (*_ALWAYS, *(name for name, is_there in there if is_there))
         self.canaries = tuple(canaries)
-        self._candidate_numbers: Floats | None = None
-        size = sum(release.outputs.vectors.shape[1] for release in self._releases)
+        size = sum(release.outputs.vectors.shape[1] for release in self.plans)
         self._known: dict[tuple[int, int], tuple[Any, Any]] = {}
         self._most = _MOST_NUMBERS // (size + self.space.n_units)
-
-    @property
-    def plans(self) -> tuple[ParameterPlan, ...]:
-        """What is released, in order; secret material."""
-        return self._releases
 
     @property
     def table(self) -> tuple[Any, Any]:
@@ -86,8 +82,8 @@ class ReplayedGame(CandidateGame):
         return self._X, self._y
 
     def play(self, generator: np.random.Generator) -> Round:
-        criterion = self._releases[0].target.criterion
-        laws = [release.calibrate for release in self._releases]
+        criterion = self.plans[0].target.criterion
+        laws = [release.calibrate for release in self.plans]
         return taken(laws, self.space, self._budget, criterion, generator)
 
     def models(self, released: tuple[Floats, ...]) -> tuple[Any, ...]:
@@ -96,7 +92,7 @@ class ReplayedGame(CandidateGame):
 
     def _models(self, released: tuple[Floats, ...]) -> list[Any]:
         models = []
-        for release, vector in zip(self._releases, released, strict=True):
+        for release, vector in zip(self.plans, released, strict=True):
             model = release.outputs.decode(vector)
             self._encoded.look_up(model, release.outputs.form.canonicalizer, self._X)
             models.append(model)
@@ -170,10 +166,8 @@ class ReplayedGame(CandidateGame):
         """Return all numbers that the released models publish."""
         return np.concatenate([model_numbers(model) for model in self.models(released)])
 
-    @property
+    @cached_property
     def candidate_numbers(self) -> Floats:
         """What :meth:`numbers` would be for each candidate without noise; shape (m, k)."""
-        if self._candidate_numbers is None:
-            each = zip(*(release.outputs.vectors for release in self._releases), strict=True)
-            self._candidate_numbers = np.stack([self.numbers(vectors) for vectors in each])
-        return self._candidate_numbers
+        each = zip(*(release.outputs.vectors for release in self.plans), strict=True)
+        return np.stack([self.numbers(vectors) for vectors in each])

@@ -78,6 +78,6 @@ def score_rounds(attack: Any, game: RecordingGame, unit: int) -> tuple[Floats, N
     """Score and truth of every round remembered, by the attack's own score or by the posterior."""
     assert game.members is not None
     own = game.members[:, unit]
-    truth = [bool(own[list(played.used)].any()) for played in game.rounds]
+    truth = [bool(played.holds(own)) for played in game.rounds]
     scores = [attack.membership_score(game, played, unit) for played in game.rounds]
     return np.array(scores), np.array(truth, dtype=bool)

@@ -110,7 +110,7 @@ class ShadowAttack(Attack):
 
         def right(played: Round) -> bool:
             guess = rule.edge < self.membership_score(game, played, unit)
-            return guess == bool(members[list(played.used), unit].any())
+            return guess == bool(played.holds(members[:, unit]))
 
         return tally(
             self.name,
@@ -135,4 +135,4 @@ class ShadowAttack(Attack):
 
 def rounds_with(members: NDArray[np.bool_], rounds: Sequence[Round]) -> NDArray[np.bool_]:
     """Return whether each unit was used in each round; shape (n_rounds, n_units)."""
-    return np.stack([members[list(played.used)].any(axis=0) for played in rounds])
+    return np.stack([played.holds(members) for played in rounds])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, final
 
 import numpy as np
@@ -49,6 +50,13 @@ class SlicedGame(Game):
         mechanism is suspected of letting it depend on the secret.
     prior : array-like of shape (n_secrets,), optional
         Of the secrets; the scenario's own when not given.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_secrets, k)
+        Mean output of each secret, in units of the noise.
+    figures : tuple of str
+        What would be printed under each secret.
 
     Raises
     ------
@@ -100,25 +108,17 @@ class SlicedGame(Game):
         self.prior = weights / weights.sum()
         worlds = first.worlds
         self._draws = [list(worlds.law(i, 0).members) for i in range(n_secrets)]
-        self._means = [
-            each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
-            for each, rows in zip(self._calibrated, self._draws, strict=True)
-        ]
-        self._figures = _all_figures(self._calibrated)
+        self.means = np.stack(
+            [
+                each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
+                for each, rows in zip(self._calibrated, self._draws, strict=True)
+            ]
+        )
+        self.figures = tuple(map(cache(published_figures), self._calibrated))
         self._rate = _information(first)
         self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
         self._named = _named(first, self.prior)
         self.prior.flags.writeable = False
-
-    @property
-    def means(self) -> Floats:
-        """Mean output of each secret, in units of the noise; shape (n_secrets, k)."""
-        return np.stack(self._means)
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """What would be printed under each secret."""
-        return tuple(self._figures)
 
     def bound(self, blind: float) -> float | None:
         # The stated success is that of naming, whose blind success is the likeliest secret's.
@@ -135,7 +135,7 @@ class SlicedGame(Game):
         calibrated = self._calibrated[secret]
         world = drawn_world(calibrated.worlds, secret, sampler)
         observed = calibrated.law.observe(calibrated.law.centres[world], sampler)
-        figures = self._figures[secret]
+        figures = self.figures[secret]
         shown = Published(observed / (calibrated.law.scale or 1), figures)
         return Round(secret, self._posterior(calibrated.law, observed, figures), shown)
 
@@ -143,7 +143,7 @@ class SlicedGame(Game):
         log_likelihood = law.log_likelihood(observed)
         likelihood = np.exp(log_likelihood - log_likelihood.max())
         # A figure that depends on the secret gives it away, and the posterior must say so.
-        fits = [each == figures for each in self._figures]
+        fits = [each == figures for each in self.figures]
         joint = self.prior * [likelihood[rows].mean() for rows in self._draws] * fits
         return np.asarray(joint / joint.sum())
 
@@ -167,11 +167,3 @@ def _information(calibrated: CalibratedWorlds) -> float:
     members = [(left.members, right.members) for left, right in calibrated.worlds.instances()]
     farthest, _ = full_distance(law.centres / law.scale, members)
     return min(law.costs.full, farthest**2 / 2)
-
-
-def _all_figures(calibrated: Sequence[CalibratedWorlds]) -> list[str]:
-    known: dict[int, str] = {}
-    for each in calibrated:
-        if id(each) not in known:
-            known[id(each)] = published_figures(each)
-    return [known[id(each)] for each in calibrated]

@@ -127,28 +127,28 @@ class TranscriptGame(CandidateGame):
         canaries: tuple[int, ...] = (),
     ) -> None:
         self.canaries = tuple(canaries)
-        self._predictions = _as_table(predictions, space)
+        self.predictions = _as_table(predictions, space)
         self._step_budget = check_budget(budget=step_budget, name="step_budget")
-        self._n_queries = len(self._predictions)
+        self._n_queries = len(self.predictions)
         if n_queries is not None:
             self._n_queries = check_integer(name="n_queries", value=n_queries, minimum=1)
-        if adversary is None and self._n_queries > len(self._predictions):
+        if adversary is None and self._n_queries > len(self.predictions):
             raise ValueError(
-                f"n_queries must be at most the {len(self._predictions)} queries of predictions, "
+                f"n_queries must be at most the {len(self.predictions)} queries of predictions, "
                 f"got {n_queries}; give fewer, or an adversary=, which may ask a query again."
             )
         worst = self._n_queries * self._step_budget
         # Without a ceiling the number of queries is the limit, and rounding must not cut it short.
         self._ceiling = worst * (1 + 1e-9) if budget is None else check_budget(budget=budget)
         super().__init__(space, min(worst, self._ceiling))
-        if self._predictions.ndim == 2:
-            self._kind: AnswerKind = LabelKind(np.arange(int(self._predictions.max()) + 1))
+        if self.predictions.ndim == 2:
+            self._kind: AnswerKind = LabelKind(np.arange(int(self.predictions.max()) + 1))
         else:
             # So wide that no answer is clipped.
-            reach = 1e6 * (1 + float(np.abs(self._predictions).max()))
-            self._kind = ValueKind((-reach, reach), self._predictions.shape[-1])
+            reach = 1e6 * (1 + float(np.abs(self.predictions).max()))
+            self._kind = ValueKind((-reach, reach), self.predictions.shape[-1])
         self._adversary = adversary
-        self._table = PredictionTable(self._predictions)
+        self._table = PredictionTable(self.predictions)
 
     @classmethod
     def rehearse(
@@ -196,11 +196,6 @@ class TranscriptGame(CandidateGame):
         predictions = kind.predictions(models, rows)
         return cls(predictions, space, **game_params)
 
-    @property
-    def predictions(self) -> NDArray[Any]:
-        """What each candidate answers to each query; shape (n, m) or (n, m, d)."""
-        return self._predictions
-
     def play(self, generator: np.random.Generator) -> Round:
         procedure = game_procedure(self._space, SeededSampler(generator), self._ceiling)
         secret = procedure.secret.index  # drawn before the noise
@@ -235,7 +230,7 @@ class TranscriptGame(CandidateGame):
             batches = [np.arange(self._n_queries), *np.arange(self._n_queries)[:, None]]
         else:
             batches = [None] * self._n_queries
-        queried = np.zeros(len(self._predictions), dtype=bool)
+        queried = np.zeros(len(self.predictions), dtype=bool)
         for number, batch in enumerate(batches):
             rows = self._chosen(secret.belief, queried.copy()) if batch is None else batch
             try:
@@ -257,9 +252,9 @@ class TranscriptGame(CandidateGame):
         assert self._adversary is not None
         query = self._adversary(belief, queried)
         query = check_integer(name="the adversary's query", value=query, minimum=0)
-        if query >= len(self._predictions):
+        if query >= len(self.predictions):
             raise ValueError(
-                f"The adversary's query must be a number below {len(self._predictions)}, "
+                f"The adversary's query must be a number below {len(self.predictions)}, "
                 f"got {query}."
             )
         return np.array([query])

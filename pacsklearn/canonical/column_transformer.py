@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from pacsklearn._sklearn_compat import output_config, safe_columns, set_output_config, set_remainder
+from pacsklearn._sklearn_compat import (
+    output_config,
+    safe_indexing,
+    set_output_config,
+    set_remainder,
+)
 from pacsklearn.canonical.features import feature_facts
 from pacsklearn.canonical.parts import (
     Part,
@@ -153,7 +158,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
         """Return the parts that see any columns at all."""
         parts = dict(self.parts)
         return [
-            Part(name, parts[name], fitted, safe_columns(X, columns))
+            Part(name, parts[name], fitted, safe_indexing(X, columns, axis=1))
             for name, fitted, columns in estimator.transformers_
             if name in parts and hasattr(fitted, "transform") and np.size(columns)
         ]

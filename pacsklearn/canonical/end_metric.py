@@ -12,7 +12,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from pacsklearn._sklearn_compat import safe_columns, safe_indexing
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.canonical.affine import FoldingCanonicalizer
 from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.canonical.power_transformer import PowerTransformerCanonicalizer
@@ -248,7 +248,7 @@ def _imputed(step: Any, positions: Any) -> list[tuple[int, float]]:
             gap
             for _, part, columns in step.transformers_
             if not isinstance(part, str) and np.size(columns)
-            for gap in _imputed(part, safe_columns(positions, columns))
+            for gap in _imputed(part, safe_indexing(positions, columns, axis=1))
         ]
     return []
 

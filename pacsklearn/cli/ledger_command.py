@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -10,7 +9,7 @@ import typer
 
 from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
-from pacsklearn.cli.options import Json, number
+from pacsklearn.cli.options import Json, json_of, number
 from pacsklearn.kernel.ledger.address import database_address, without_password
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -240,10 +239,7 @@ def _print_copied(target: Path | str, positions: dict[str, Position], *, as_json
 
 def _head(statement: Path) -> tuple[str, Position]:
     """Return the data set and position in a statement that was made with a ledger."""
-    try:
-        document = json.loads(statement.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError):
-        document = None
+    document = json_of(statement)
     guarantee = document.get("guarantee", document) if isinstance(document, dict) else {}
     head = guarantee.get("ledger_head") if isinstance(guarantee, dict) else None
     if not isinstance(head, str) or " " not in head:

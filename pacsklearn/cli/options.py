@@ -270,6 +270,14 @@ def json_object(text: str, name: str) -> dict[str, Any]:
     return stated
 
 
+def json_of(path: Path) -> Any:
+    """Return what a file of JSON holds; None where it holds something else."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:  # no JSON, or no text at all
+        return None
+
+
 def rows_of(path: Path, columns: Columns) -> Any:
     """Return rows of a file as options read them."""
     from pacsklearn.cli.table import read_table

@@ -13,7 +13,7 @@ from typing import IO, Any, Final, final
 
 from pacsklearn.cli.disk_room import disk_room
 from pacsklearn.cli.extensions import writer
-from pacsklearn.cli.options import Files, checked_output
+from pacsklearn.cli.options import Files, checked_output, json_of
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 
@@ -121,10 +121,7 @@ def read_about(path: Path) -> dict[str, Any]:
     ------
     ValueError
     """
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
-        document = None
+    document = json_of(path) if path.is_file() else None
     if not isinstance(document, dict):
         raise ValueError(f"{path.name} must hold a JSON object of texts.")
     return document

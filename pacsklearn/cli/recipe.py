@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
+from pacsklearn.cli.options import json_of
 from pacsklearn.cli.table import Table, read_table
 from pacsklearn.estimators.codebook import FROM_TABLE
 from pacsklearn.estimators.pac_private import PACPrivate
@@ -180,10 +180,7 @@ def read_statement(path: Path) -> dict[str, Any]:
     """
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
-    try:
-        statement = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError):
-        statement = None
+    statement = json_of(path)
     if not isinstance(statement, dict) or statement.get("schema") != SCHEMA:
         raise ValueError(f"{path.name} is no privacy statement ({SCHEMA}).")
     recipe = statement.get("recipe")

@@ -37,19 +37,15 @@ STYLE: Final[Any] = {
 """Settings of matplotlib for pages that are light or dark: no background, grey text."""
 
 
-def below_axes(ax: Any, inches: float) -> Any:
-    """Transform of a legend that lies so far below the axes, whatever their height."""
+def legend_below(ax: Any, columns: int = 2, *, inches: float = 0.45, **options: Any) -> Any:
+    """Put the legend so far below the axes, whatever their height, where it covers no curve."""
     from matplotlib.transforms import ScaledTranslation
 
-    return ax.transAxes + ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)
-
-
-def legend_below(ax: Any, columns: int = 2, *, inches: float = 0.45, **options: Any) -> Any:
-    """Put the legend below the axes, where it covers no curve."""
+    below = ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)
     return ax.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
-        bbox_transform=below_axes(ax, inches),
+        bbox_transform=ax.transAxes + below,
         ncols=columns,
         **options,
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Layout
 from pacsklearn.testing.behaviour import same_behaviour
@@ -27,7 +28,7 @@ from pacsklearn.testing.encode_rules import (
     check_subset_only,
     encode_all,
 )
-from pacsklearn.testing.fitted_candidates import FittedCandidates, take
+from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.one_history import OneHistory
 from pacsklearn.testing.rule import Rule
 
@@ -65,7 +66,7 @@ def check_null_budget(
     rows = np.arange(np.shape(candidates.X)[0])
     if rows.size > _ROWS:
         rows = np.sort(generator.choice(rows, _ROWS, replace=False))
-    X = take(candidates.X, rows)
+    X = safe_indexing(candidates.X, rows)
     scores = is_classifier(candidates.unfitted) and "predict" in canonicalizer.methods
     scores = scores and candidates.y is not None and candidates.y.ndim == 1
     truth = canonicalizer.behaviour(candidates.estimators[0], X)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.universe.balanced_space import balanced_space
 
 
@@ -56,16 +57,9 @@ class FittedCandidates:
 
     def subset(self, index: int) -> Any:
         """Return the rows of one candidate."""
-        return take(self.X, self.rows[index])
+        return safe_indexing(self.X, self.rows[index])
 
     def refit(self, index: int) -> Any:
         """Fit a fresh clone on one candidate again."""
         target = () if self.y is None else (self.y[self.rows[index]],)
         return clone(self.unfitted).fit(self.subset(index), *target)
-
-
-def take(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Return the rows of an array, a sparse matrix or a data frame."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]

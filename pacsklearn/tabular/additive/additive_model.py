@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags, check_consistent_length, column_or_1d
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
@@ -30,6 +30,7 @@ from pacsklearn.tabular.forests.fixed_structure_forest import checked_weights
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.tables import (
+    TableReader,
     check_schema,
     checked_table,
     set_table_features,
@@ -40,7 +41,7 @@ from pacsklearn.universe.frame import column_names
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveModel(BaseEstimator):
+class AdditiveModel(TableReader):
     """Sum of an intercept and one number for each level that a row has."""
 
     schema: Schema | None = None
@@ -175,12 +176,6 @@ class AdditiveModel(BaseEstimator):
         check_is_fitted(self, "coef_")
         weights = np.vstack([self.intercept_, self.coef_.T])
         return np.asarray(self.design(X) @ weights)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
     def _terms(self, schema: Schema) -> tuple[Term, ...]:
         sizes = int(self.n_bins), int(self.n_pair_bins)

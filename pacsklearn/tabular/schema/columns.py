@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import Tags
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.tables import (
+    TableReader,
     check_schema,
     checked_table,
     set_table_features,
@@ -24,7 +24,7 @@ from pacsklearn.universe.frame import as_pandas, column_names
 
 
 @dataclass(eq=False, repr=False)
-class SchemaColumns(TransformerMixin, BaseEstimator):
+class SchemaColumns(TransformerMixin, TableReader):
     """The columns of a table, each value as a codebook has it and no gap left.
 
     ``schema=`` of :class:`PACPrivate` puts it before estimators that select columns themselves,
@@ -108,12 +108,6 @@ class SchemaColumns(TransformerMixin, BaseEstimator):
         """Return the names of the columns."""
         names = getattr(self, "feature_names_in_", self.schema.names)
         return np.array(names, dtype=object)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
 
 def _filled(column: Column, values: Any) -> Any:

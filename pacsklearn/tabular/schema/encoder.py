@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import Tags
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
@@ -19,6 +18,7 @@ from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encodings import Encoding, encoding_of
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.tables import (
+    TableReader,
     check_schema,
     checked_table,
     set_table_features,
@@ -28,7 +28,7 @@ from pacsklearn.tabular.schema.values import column_values
 
 
 @dataclass(eq=False, repr=False)
-class SchemaEncoder(TransformerMixin, BaseEstimator):
+class SchemaEncoder(TransformerMixin, TableReader):
     """Mixed tables into numbers, by a public codebook alone.
 
     ``fit`` looks at the names of the columns and at no row, so a private release adds no noise to
@@ -184,12 +184,6 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
             if self._has_indicator(self.schema[name]):
                 names.append(f"{name} missing")
         return np.array(names, dtype=object)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
     def _has_indicator(self, column: Column) -> bool:
         return self.missing == "indicator" and not column.required

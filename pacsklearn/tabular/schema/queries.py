@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.tables import check_schema
 from pacsklearn.tabular.schema.values import column_values
 from pacsklearn.universe.frame import column_names
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -5,12 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.values import column_values
 from pacsklearn.universe.frame import column_names
+
+
+class TableReader(BaseEstimator):
+    """An estimator that reads tables of any kind, by a schema of its own."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
 
 
 def check_schema(schema: Any) -> None:

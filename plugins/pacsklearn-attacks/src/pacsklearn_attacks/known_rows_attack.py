@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.membership_attack import RULES, best_gain, decide, gains, was_used
+from pacsklearn.audit.membership_attack import RULES, best_gain, decide, gains
 from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -78,7 +78,7 @@ class KnownRowsAttack(Attack):
         blind = _blind_knowing(game.prior, known, others)
         rounds = [game.play(rehearsal) for _ in range(pilot)]
         likely = np.stack([_likely(played, known, others) for played in rounds])
-        truth = np.stack([was_used(others, played) for played in rounds])
+        truth = np.stack([played.holds(others) for played in rounds])
         chosen, rule = best_gain(*gains(likely, truth, blind))
         own = others[:, chosen]
         self._known, self._own = known, own
@@ -89,7 +89,7 @@ class KnownRowsAttack(Attack):
             n_trials,
             trials,
             blind=float(blind[chosen]),
-            right=lambda played: decide(rule, _likely(played, known, own)) == was_used(own, played),
+            right=lambda played: decide(rule, _likely(played, known, own)) == played.holds(own),
             details=(("unit", str(order[k + chosen])), ("rule", RULES[rule])),
         )
 
@@ -110,7 +110,7 @@ def _blind_knowing(prior: Floats, known: NDArray[np.bool_], others: NDArray[np.b
 
 def _likely(played: Round, known: NDArray[np.bool_], own: NDArray[np.bool_]) -> Floats:
     """Return the probability of membership after the round, given the known ones."""
-    left = played.posterior * np.all(known == was_used(known, played), axis=1)
+    left = played.posterior * np.all(known == played.holds(known), axis=1)
     # Where the posterior is wrong, nobody may be left who fits; then it is taken as it is.
     left = left if left.sum() > 0 else played.posterior
     return np.asarray(left @ own / left.sum())

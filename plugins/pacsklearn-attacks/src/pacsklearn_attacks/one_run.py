@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.bounds.one_run import one_run_epsilon, one_run_p_value
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.exceptions import AuditViolationError
+from pacsklearn_attacks.one_run_bound import one_run_epsilon, one_run_p_value
 
 
 @final

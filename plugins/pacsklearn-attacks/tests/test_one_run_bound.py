@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from pacsklearn_attacks.one_run_bound import one_run_epsilon, one_run_p_value
 from scipy import stats
-
-from pacsklearn.audit.bounds.one_run import one_run_epsilon, one_run_p_value
 
 
 def test_without_delta_it_is_a_binomial_tail():
