@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 
 from pacsklearn._fit_report import recorded
 from pacsklearn._sklearn_compat import one_blas_thread
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import check_flag, check_integer
 from pacsklearn.estimators.advice import PlanRequest, advice_on, advised
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import through_codebook
@@ -299,6 +299,7 @@ SubsetFitError, NonDeterministicError
         :class:`Tuned` choose, which states how much.
         """
         check_integer(name="n_releases", value=n_releases, minimum=2)
+        check_flag(name="alternatives", value=alternatives)
         with recorded() as report, one_blas_thread():
             budget = as_budget(self.budget)
             kind, why, rows = self._prepared(X, y, groups, fit_params)

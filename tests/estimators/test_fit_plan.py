@@ -188,6 +188,8 @@ def test_what_a_plan_refuses(cancer: Any) -> None:
     tree = PACPrivate(DecisionTreeClassifier(), secret=Subsets(16))
     with pytest.raises(ValueError, match="n_releases"):
         tree.plan(*cancer, n_releases=1)
+    with pytest.raises(ValueError, match="alternatives"):
+        tree.plan(*cancer, alternatives="no")
     with pytest.raises(ValueError, match="scoring"):
         tree.plan(*cancer, scoring="accuracy")
 

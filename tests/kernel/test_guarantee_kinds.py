@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pacsklearn import Guarantee
+from pacsklearn.exceptions import UnknownNameError
 from pacsklearn.kernel.secret.stated_secret import SecretCandidate
 from pacsklearn.sampled.sampled_secret import SampledSecret
 from pacsklearn.srpp import PufferfishGuarantee
@@ -102,6 +103,8 @@ def test_secrets_of_another_kind_are_refused(make_guarantee: Make) -> None:
     del facts["secret"]
     with pytest.raises(ValueError, match="kind"):
         Guarantee.from_json(json.dumps(facts))
+    with pytest.raises(UnknownNameError, match="Known names"):
+        Guarantee.from_json("[]")
 
 
 def test_what_a_run_met_is_told(make_guarantee: Make) -> None:

@@ -181,7 +181,7 @@ class Guarantee(ABC):
         return cls.from_dict(json.loads(text))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Any) -> Self:
         """Read what :meth:`to_dict` gave: the kind of guarantee of its framework.
 
         Raises
@@ -191,7 +191,8 @@ class Guarantee(ABC):
         """
         from pacsklearn.kernel.plugins.registry import registry
 
-        kind = registry().load("guarantee", data.get("framework", ""))
+        framework = data.get("framework", "") if isinstance(data, Mapping) else ""
+        kind = registry().load("guarantee", framework)
         # Whoever reads one kind must not be handed another with other figures.
         if not issubclass(kind, cls):
             raise ValueError(

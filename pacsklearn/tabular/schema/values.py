@@ -121,10 +121,22 @@ class _Codes(dict[Any, int]):
         self.keys_known = keys_of(categories, missing)
 
     def of(self, value: Any) -> int:
-        """Return the code of a value."""
+        """Return the code of a value.
+
+        Raises
+        ------
+        TypeError
+            For a list, a dictionary or what else cannot be told from others.
+        """
         # By type too: 1 and True are one key to Python, and a row's code may not depend on which
         # of them another row has.
-        return self[type(value), value]
+        try:
+            return self[type(value), value]
+        except TypeError:
+            raise TypeError(
+                "The cells of a table must be numbers, texts, truths or dates, got an object of "
+                f"type {type(value).__name__}: give each of its parts a column."
+            ) from None
 
     def __missing__(self, typed: tuple[type, Any]) -> int:
         value = typed[1]

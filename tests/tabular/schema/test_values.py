@@ -92,3 +92,11 @@ def test_a_whole_number_beyond_a_double_is_no_number():
     numbers, strange = as_numbers(np.array([10**400, 3], dtype=object), ())
     assert np.isnan(numbers[0])
     assert strange.tolist() == [True, False]
+
+
+def test_cells_that_hold_several_values():
+    column = np.empty(2, dtype=object)
+    column[:] = [[1, 2], {"a": 3}]
+    for read in (as_numbers, as_days, as_words):
+        with pytest.raises(TypeError, match="each of its parts a column"):
+            read(column, ())
