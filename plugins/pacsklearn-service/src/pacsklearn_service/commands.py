@@ -54,7 +54,6 @@ def run(
 ) -> None:
     """Answer over HTTP: callers on one address, the curator on another."""
     settings = _settings(config, demo=demo)
-    from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.kernel.ledger.address import database_address
     from pacsklearn_service.server.answering.coordinator import Coordinator
     from pacsklearn_service.server.founding import register_curator, register_demo
@@ -73,7 +72,7 @@ def run(
             f"made {key_file}: back it up, apart from the database; nothing opens without it"
         )
     vault = Vault.from_file(key_file)
-    coordinator = Coordinator(settings, vault, named_estimator)
+    coordinator = Coordinator(settings, vault)
     typer.echo(f"statements are signed by {base64.b64encode(vault.public_key).decode()}")
     token = key_file.with_suffix(".curator")
 
@@ -86,7 +85,7 @@ def run(
             key = register_demo(coordinator)
             typer.echo(f"try it:\n{_example(settings.port, key)}")
 
-    coordinator.on_lead.append(begin)
+    coordinator.on_lead = begin
     asyncio.run(Server(coordinator).run())
 
 
@@ -109,7 +108,6 @@ def add(
 ) -> None:
     """Add a model that was fitted elsewhere. Run it on the service's machine; publish it then."""
     settings = _settings(config, demo=False)
-    from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.estimators.session_file import read_session
     from pacsklearn_service.server.answering.catalog import Catalog
     from pacsklearn_service.server.problem import Problem
@@ -121,7 +119,7 @@ def add(
     stated: dict[str, Any] = {"name": name, "version": version, "dataset": dataset, "budget": 1.0}
     database = ServiceDatabase(settings.database)
     try:
-        catalog = Catalog(database, vault, named_estimator, settings.ledger_ends)
+        catalog = Catalog(database, vault, settings.ledger_ends)
         if recipe is not None:
             facts = json.loads(recipe.read_text(encoding="utf-8"))
             made = catalog.add_session(read_session(model, key), facts | stated)

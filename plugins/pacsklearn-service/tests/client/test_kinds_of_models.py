@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pacsklearn_service import PrivateModel
+from pacsklearn_service.server.recipe import Recipe
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, table
 from service_house.serving import ask
 from sklearn.base import clone, is_classifier, is_regressor
@@ -33,7 +34,7 @@ def models(house: House) -> None:
         recipe = {"name": name, "dataset": dataset, "estimator": estimator, "budget": 0.6875,
                   "secret": {"n": 8},
                   "release": {"query_budget": STEP} | more}  # fmt: skip
-        catalog.fit(recipe, lambda _: None)
+        catalog.fit(Recipe(**recipe), lambda _: None)
         catalog.mark(name, "published")
         house.coordinator.load(name)
 

@@ -216,7 +216,7 @@ def test_jobs_are_counted_deleted_and_forgotten(new_house: Any) -> None:
     assert house.call("DELETE", f"/v1/jobs/{made[0]}", user="jim").json() == {"id": made[0]}
     assert state(made[0]).status_code == 404
     assert begin().status_code == 202
-    house.operations.jobs.forget_old()
+    house.coordinator.jobs.forget_old()
     assert state(made[1]).status_code == 404
 
 

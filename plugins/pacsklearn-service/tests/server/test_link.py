@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pacsklearn_service.server.link import SocketLink, serve_links
+from pacsklearn_service.server.link import Link, serve_links
 from pacsklearn_service.server.problem import Problem
 
 
@@ -19,7 +19,7 @@ def test_who_asks_is_told_when_the_work_was_called_off(tmp_path: Path) -> None:
     listener = serve_links(str(tmp_path / "link"), lambda what: lambda *_: work)
 
     async def ask() -> Any:
-        link = SocketLink(str(tmp_path / "link"))
+        link = Link(str(tmp_path / "link"))
         try:
             return await asyncio.wait_for(link.ask("infer"), 10)
         finally:

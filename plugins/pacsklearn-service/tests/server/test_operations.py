@@ -11,6 +11,7 @@ from pacsklearn_service.server.answering.curating import Curating
 from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.caller import SCOPES
 from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.recipe import Recipe
 from service_house.house import House
 
 OWN = {"job", "job_result", "delete_job"}  # of whoever asks
@@ -56,7 +57,7 @@ def test_nobody_is_answered_by_a_model_that_hides_nothing(new_house: Any) -> Non
     # At .9 nats a membership may be told with certainty.
     recipe = {"name": "loud", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.9,
               "release": {"n": 100}, "secret": {"n": 8}}  # fmt: skip
-    catalog.fit(recipe, lambda _: None)
+    catalog.fit(Recipe(**recipe), lambda _: None)
     for door in (partial(catalog.mark, status="published"), coordinator.load):
         with pytest.raises(Problem) as refused:
             door("loud")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pacsklearn_service.server.caller import Ask, Caller
+from pacsklearn_service.server.recipe import Recipe
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
 
 from pacsklearn.kernel.answers.responder import Responder
@@ -199,7 +200,7 @@ def test_a_model_is_published_when_its_budget_covers_the_quotas(new_house: Any) 
     assert quota_of(house, "ann", 0.625).status_code == 200
     recipe = {"name": "small", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.5,
               "release": {"query_budget": STEP}, "secret": {"n": 16}}  # fmt: skip
-    house.coordinator.catalog.fit(recipe, lambda _: None)
+    house.coordinator.catalog.fit(Recipe(**recipe), lambda _: None)
     assert curate(house, "POST", "/models/small/publish").status_code == 409
     assert house.call("GET", "/v1/models", user="ann").json() == {"models": ["risk"]}
     given = {"params": {"overcommit": "true"}}
@@ -261,7 +262,7 @@ def test_a_row_beyond_single_precision_is_refused_to_who_asked_a_forest(new_hous
               "params": {"n_estimators": 2}, "budget": 0.6875,
               "release": {"query_budget": STEP}, "secret": {"n": 4}}  # fmt: skip
     catalog, coordinator = house.coordinator.catalog, house.coordinator
-    catalog.fit(recipe, lambda _: None)
+    catalog.fit(Recipe(**recipe), lambda _: None)
     catalog.mark("trees", "published")
     coordinator.load("trees")
     ann, eve = house.user("ann"), house.user("eve")

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from pacsklearn_service.server.recipe import Recipe
 from service_house.house import House, contested_rows, table, v2
 from service_house.live import Live, patience
 
@@ -74,7 +75,7 @@ def registered(folder: Path, address: str) -> dict[str, str]:
         recipe = {"name": name, "dataset": name, "estimator": "LogisticRegression",
                   "budget": 0.6875, "secret": {"n": 16},
                   "release": {"query_budget": STEP}}  # fmt: skip
-        catalog.fit(recipe, lambda _: None)
+        catalog.fit(Recipe(**recipe), lambda _: None)
         catalog.mark(name, "published")
     keys = {"ann": house.key("ann"), "curator": house.key("curator", "curate")}
     for name in NAMES:

@@ -13,6 +13,7 @@ import numpy as np
 from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.answering.operations import Operations
 from pacsklearn_service.server.caller import Ask, Caller
+from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.members import Members
@@ -20,8 +21,6 @@ from pacsklearn_service.server.store.quotas import Quotas
 from pacsklearn_service.server.vault import Vault
 from pacsklearn_service.server.web.worker import caller_app, curator_app
 from service_house.local_link import LocalLink
-
-from pacsklearn.cli.named_estimator import named_estimator
 
 STEP = 2.0**-10
 N_COLUMNS = 4
@@ -58,7 +57,7 @@ class House:
         own = {"database": self.address, "high_water": folder / "high-water"}
         # The machine may be busy.
         self.settings = Settings(**own | {"lease": 30.0, "seconds": 240.0} | settings)
-        self.coordinator = Coordinator(self.settings, Vault(key), named_estimator)
+        self.coordinator = Coordinator(self.settings, Vault(key))
         self.operations = Operations(self.coordinator)
         try:
             self.coordinator.start()
@@ -81,7 +80,7 @@ class House:
         recipe = {"name": "risk", "dataset": "clinic", "estimator": "LogisticRegression",
                   "budget": 0.6875, "secret": {"n": 16},
                   "release": {"query_budget": step}}  # fmt: skip
-        catalog.fit(recipe, lambda _: None)
+        catalog.fit(Recipe(**recipe), lambda _: None)
         catalog.mark("risk", "published")
         self.coordinator.load("risk")
 
@@ -97,7 +96,6 @@ class House:
     def close(self) -> None:
         if self.is_open:
             self.is_open = False
-            self.operations.jobs.close()
             self.coordinator.stop()
 
     def user(self, name: str, quota: float | None = 1.0, project: str | None = None) -> Caller:

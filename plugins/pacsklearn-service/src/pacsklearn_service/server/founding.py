@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -10,9 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.recipe import Recipe, StatedAnswers, StatedSubsets
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.members import Members
 from pacsklearn_service.server.store.quotas import Quotas
+from pacsklearn_service.server.vault import write_private
 
 CURATOR: Final = "curator"
 _DAYS: Final = 365.0
@@ -49,9 +50,7 @@ def register_curator(coordinator: Coordinator, path: Path, *, anew: bool = False
             members.add("user", CURATOR, {"note": "the curator at the machine"})
         _, key = keys.issue(CURATOR, None, ["curate"], _DAYS)
         path.unlink(missing_ok=True)  # others may be able to read the one of before
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(key + "\n")
+        write_private(path, f"{key}\n".encode())
     return True
 
 
@@ -73,15 +72,15 @@ def register_demo(coordinator: Coordinator) -> str:
     if not catalog.datasets("demo"):
         catalog.add_dataset("demo", columns, "benign", 4.0)
     if not catalog.models("demo"):
-        recipe = {
-            "name": "demo",
-            "dataset": "demo",
-            "estimator": "StandardScaler+LinearSVC",
-            "budget": 1 / 16,
-            "secret": {"n": 64},
-            "release": {"query_budget": 2.0**-12},
-        }
-        catalog.fit(recipe, lambda _: None)
+        stated = Recipe(
+            name="demo",
+            dataset="demo",
+            estimator="StandardScaler+LinearSVC",
+            budget=1 / 16,
+            secret=StatedSubsets(n=64),
+            release=StatedAnswers(query_budget=2.0**-12),
+        )
+        catalog.fit(stated, lambda _: None)
         catalog.mark("demo", "published")
         coordinator.load("demo")
     with coordinator.database.writing("demo") as connection:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any, BinaryIO, Final, Protocol, final
+from typing import Any, BinaryIO, Final, final
 
 import structlog
 
@@ -27,22 +27,8 @@ Operation = Callable[[str | None, dict[str, Any], bytes], Any]
 _Send = Callable[[dict[str, Any]], None]
 
 
-class Link(Protocol):
-    """What asks the coordinator."""
-
-    async def ask(
-        self, what: str, shown: str | None = None, content: bytes = b"", **facts: Any
-    ) -> Any:
-        """Return the reply to an operation.
-
-        Raises
-        ------
-        Problem
-        """
-
-
 @final
-class SocketLink:
+class Link:
     """Coordinator behind a Unix socket.
 
     Parameters
@@ -94,7 +80,7 @@ class SocketLink:
             self._reader = None
 
     async def _connect(self) -> asyncio.StreamWriter:
-        reader, writer = await asyncio.open_unix_connection(self._path)
+        reader, writer = await asyncio.open_unix_connection(self._path, limit=_MOST)
         self._writer = writer
         self._reader = asyncio.create_task(self._read(reader))
         return writer
@@ -102,8 +88,7 @@ class SocketLink:
     async def _read(self, reader: asyncio.StreamReader) -> None:
         try:
             while True:
-                head, _ = _lengths(await reader.readexactly(16))
-                header = json.loads(await reader.readexactly(head))
+                header = json.loads(await reader.readline())
                 future = self._waiting.pop(header["number"], None)
                 if future is None or future.done():
                     continue
@@ -174,9 +159,8 @@ def _serve(
     gone = suppress(OSError, EOFError, ValueError)
     with connection, connection.makefile("rb") as reader, gone:
         while True:
-            head, body = _lengths(_exactly(reader, 16))
-            header = json.loads(_exactly(reader, head))
-            reply = partial(_reply, operation, send, header, _exactly(reader, body))
+            header = json.loads(reader.readline(_MOST))
+            reply = partial(_reply, operation, send, header, _exactly(reader, header["size"]))
             if header["what"] in _EVERY_ROW:
                 reply()
             else:
@@ -209,20 +193,14 @@ def _tell(send: _Send, number: int, done: Future[Any]) -> None:
 
 
 def _packed(header: dict[str, Any], content: bytes) -> bytes:
-    text = json.dumps(header).encode()
-    sizes = len(text).to_bytes(8, "little") + len(content).to_bytes(8, "little")
-    return b"".join([sizes, text, content])
-
-
-def _lengths(sizes: bytes) -> tuple[int, int]:
-    head, body = int.from_bytes(sizes[:8], "little"), int.from_bytes(sizes[8:], "little")
-    # Before anything is read: lengths are the other side's word.
-    if head > _MOST or body > _MOST:
-        raise ValueError("a message of this length is none of ours")
-    return head, body
+    # A line, which JSON has no other end of, and then as many bytes as it says.
+    return b"".join([json.dumps(header | {"size": len(content)}).encode(), b"\n", content])
 
 
 def _exactly(reader: BinaryIO, size: int) -> bytes:
+    # Before anything is read: the length is the other side's word.
+    if not 0 <= size <= _MOST:
+        raise ValueError("a message of this length is none of ours")
     content = reader.read(size)
     if len(content) < size:
         raise EOFError

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pacsklearn.cli.options import number, read_budget
+from pacsklearn_service.server.problem import Problem
 
 if TYPE_CHECKING:  # the library is loaded where the secrets are, and by no web worker
     from pacsklearn.estimators.privacy_session import PrivacySession
@@ -114,7 +116,17 @@ class Recipe(_Part):
 
         return Subsets(**self.secret.model_dump())
 
-    def responder(self, session: PrivacySession, estimator: Any) -> Responder:
+    def model(self) -> Any:
+        """Return the estimator that is named."""
+        from pacsklearn.cli.named_estimator import named_estimator
+
+        params = None if self.params is None else json.dumps(self.params)
+        try:
+            return named_estimator(self.estimator, params)
+        except ValueError as error:
+            raise Problem("invalid", str(error)) from None
+
+    def responder(self, session: PrivacySession) -> Responder:
         """Return what answers of a session, which is the same each time."""
         from pacsklearn.estimators.released_answers import Answers
         from pacsklearn.priors import Range
@@ -123,7 +135,7 @@ class Recipe(_Part):
         n, ends = facts.pop("n"), facts.pop("range")
         release = Answers(n, **facts, prior=None if ends is None else Range(*ends))
         return session.responder(
-            release.answering(estimator),
+            release.answering(self.model()),
             query_budget=release.query_budget,
             max_answers=release.count,
             answers=release.of,

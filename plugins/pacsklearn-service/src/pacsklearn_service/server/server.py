@@ -36,7 +36,6 @@ class Server:
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
-        self.operations = Operations(coordinator)
         self._workers: list[_Worker] = []
         self._addresses: dict[str, socket.socket] = {}
         self._is_standing_by = False
@@ -48,7 +47,7 @@ class Server:
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(each, self._stopping.set)
         folder = Path(tempfile.mkdtemp(prefix="pacsklearn-"))  # 0700: nobody else can enter
-        links = serve_links(str(folder / "link"), self.operations)
+        links = serve_links(str(folder / "link"), Operations(self._coordinator))
         health = await self._serve_health()
         try:
             await asyncio.to_thread(self._coordinator.start)
@@ -59,7 +58,6 @@ class Server:
                     await asyncio.wait_for(self._stopping.wait(), _TICK)
         finally:
             await self._end_workers()
-            self.operations.jobs.close()
             links.shutdown(socket.SHUT_RDWR)
             if health is not None:
                 health.close()
@@ -129,10 +127,9 @@ class Server:
     def _begun(self, plane: str, link: str) -> _Worker:
         control, theirs = socket.socketpair()
         with theirs:
-            words = ["--plane", plane, "--link", link, "--control", str(theirs.fileno())]
             process = subprocess.Popen(  # noqa: S603 - this package's own program
-                [sys.executable, "-m", "pacsklearn_service.server.web.worker", *words,
-                 "--settings", self._coordinator.settings.for_workers()],
+                [sys.executable, "-m", "pacsklearn_service.server.web.worker", plane, link,
+                 str(theirs.fileno()), self._coordinator.settings.for_workers()],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 # A worker needs no key, so that none is in its environment.
@@ -167,14 +164,6 @@ class _Worker:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
-    try:
-        # A restart need not wait until connections of before are forgotten.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(1024)
-    except BaseException:
-        listener.close()
-        raise
-    return listener
+    is_v6 = ":" in host
+    family = socket.AF_INET6 if is_v6 else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=1024, dualstack_ipv6=is_v6)

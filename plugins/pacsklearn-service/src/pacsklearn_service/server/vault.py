@@ -144,10 +144,15 @@ class Vault:
 
 
 def make_key_file(path: str | os.PathLike[str]) -> None:
-    """Write a new random key that only its owner can read; never over another."""
+    """Write a new random key."""
+    write_private(path, secrets.token_bytes(_KEY))
+
+
+def write_private(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a new file that only its owner can read; never over another."""
     descriptor = os.open(Path(path).expanduser(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(_KEY))
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
 

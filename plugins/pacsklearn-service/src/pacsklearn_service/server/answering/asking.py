@@ -11,7 +11,6 @@ from dataclasses import asdict
 from typing import Any, final
 
 from pacsklearn_service.server.answering.coordinator import Coordinator
-from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.model_card import model_card
 from pacsklearn_service.server.problem import Problem
@@ -29,11 +28,10 @@ class Asking:
     Parameters
     ----------
     coordinator : Coordinator
-    jobs : Jobs
     """
 
-    def __init__(self, coordinator: Coordinator, jobs: Jobs) -> None:
-        self._coordinator, self._jobs = coordinator, jobs
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         settings = coordinator.settings
         self._requests = RateLimit(settings.requests_per_minute)
         self._previews = RateLimit(settings.previews_per_minute)
@@ -145,7 +143,7 @@ class Asking:
     ) -> Facts:
         self.asker_model(caller, model)
         ask = self._coordinator.ask(caller, model, content, max_charge=max_charge)
-        return self._jobs.answer(ask, model, content)
+        return self._coordinator.jobs.answer(ask, model, content)
 
     def asker_reserve(
         self, caller: Caller, model: str, amount: float, seconds: float, note: str

@@ -52,21 +52,12 @@ class Catalog:
     ----------
     database : ServiceDatabase
     vault : Vault
-    estimator_of : callable
-        Gives an estimator for a name and its parameters (a text of JSON).
     high_water : Path
         Folder of the files that state where the ledgers end.
     """
 
-    def __init__(
-        self,
-        database: ServiceDatabase,
-        vault: Vault,
-        estimator_of: Callable[[str, str | None], Any],
-        high_water: Path,
-    ) -> None:
-        self._database, self._vault, self._estimator_of = database, vault, estimator_of
-        self._high_water = high_water
+    def __init__(self, database: ServiceDatabase, vault: Vault, high_water: Path) -> None:
+        self._database, self._vault, self._high_water = database, vault, high_water
 
     def add_dataset(
         self, name: str, columns: dict[str, NDArray[Any]], target: str, ceiling: float
@@ -132,10 +123,10 @@ class Catalog:
         """Return the ledger of a data set."""
         return open_ledger(self._database.address, ceiling=None, dataset=dataset)
 
-    def fit(self, recipe: dict[str, Any], report: Callable[[int], None]) -> None:
+    def fit(self, stated: Recipe, report: Callable[[int], None]) -> None:
         """Fit the candidates of a model and store its session, sealed; not published yet."""
-        stated, dataset = Recipe(**recipe), recipe["dataset"]
-        self.estimator(recipe)  # what is wrong with it is said before rows are read
+        dataset = stated.dataset
+        stated.model()  # what is wrong with it is said before rows are read
         found = self._rows("facts, rows FROM service_datasets", dataset)
         row = _one(found, "data set", dataset)
         facts = json.loads(row["facts"])
@@ -228,8 +219,7 @@ class Catalog:
         signature: Signature,
         report: Callable[[int], None],
     ) -> None:
-        recipe = stated.model_dump(exclude_none=True)
-        responder = stated.responder(session, self.estimator(recipe))
+        responder, recipe = stated.responder(session), stated.model_dump(exclude_none=True)
         report(2)
         kind = responder.kind
         classes = None if kind.classes is None else np.asarray(kind.classes).tolist()
@@ -270,15 +260,6 @@ class Catalog:
             Records(self._vault, key).begin(connection)
             if is_at_console:
                 AuditLog(connection).add("the machine's console", "add model", key)
-
-    def estimator(self, recipe: dict[str, Any]) -> Any:
-        """Return the estimator that a recipe names."""
-        params = recipe.get("params")
-        text = None if params is None else json.dumps(params)
-        try:
-            return self._estimator_of(recipe["estimator"], text)
-        except ValueError as error:
-            raise Problem("invalid", str(error)) from None
 
     def models(self, name: str | None = None) -> list[dict[str, Any]]:
         """Return the facts of one model, or of all."""

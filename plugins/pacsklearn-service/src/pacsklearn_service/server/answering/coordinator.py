@@ -15,6 +15,7 @@ from pacsklearn_service.server.answering.callers import Callers
 from pacsklearn_service.server.answering.catalog import Catalog
 from pacsklearn_service.server.answering.desk import Desk
 from pacsklearn_service.server.answering.hosted_model import HostedModel
+from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.answering.lease_keeper import LeaseKeeper
 from pacsklearn_service.server.answering.metrics import Metrics
 from pacsklearn_service.server.answering.records import forget_replies
@@ -42,16 +43,11 @@ class Coordinator:
     ----------
     settings : Settings
     vault : Vault
-    estimator_of : callable
-        Gives an estimator for a name and its parameters.
 
     Attributes
     ----------
-    on_lead, on_take, on_forget : list of callable
-        What is done when this process begins to share in the service, with each data set that it
-        has taken over, and each time that what is old is deleted.
-    busy : list of callable
-        Whether a data set, which another process could lead, is kept as it is busy here.
+    on_lead : callable
+        What is done when this process begins to share in the service.
 
     Notes
     -----
@@ -60,28 +56,23 @@ class Coordinator:
     because another one has its address, is a standby: it leads nothing until the address is free.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        vault: Vault,
-        estimator_of: Callable[[str, str | None], Any],
-    ) -> None:
+    def __init__(self, settings: Settings, vault: Vault) -> None:
         self._owner = OwnerProcess("The secrets of the service")
         self.settings, self.vault = settings, vault
         self.database = ServiceDatabase(settings.database)
-        self.catalog = Catalog(self.database, vault, estimator_of, settings.ledger_ends)
+        self.catalog = Catalog(self.database, vault, settings.ledger_ends)
         self.callers = Callers(self.database, vault, settings)
         self.metrics = Metrics(lambda: len(self._missing), lambda: len(self.database.led))
         self._desks: dict[str, Desk] = {}
         # Published models that could not be loaded, with their data sets; they are tried again.
         self._missing: dict[str, str] = {}
-        self.on_lead: list[Callable[[], None]] = []
-        self.on_take: list[Callable[[str], None]] = []
-        self.on_forget: list[Callable[[], None]] = []
-        self.busy: list[Callable[[str], bool]] = []
+        self.jobs = Jobs(self)
+        self.on_lead: Callable[[], None] | None = None
         self._lock, self._loading = threading.Lock(), threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
-        self._keeper = LeaseKeeper(self.database, vault, settings.lease, self._keep_house)
+        self._keeper = LeaseKeeper(
+            self.database, vault, settings.lease, self._change, self._give_back, self._keep_house
+        )
         self._warm = threading.Event()
         self._is_stopping = False
         self._forget_at = 0.0
@@ -110,7 +101,7 @@ class Coordinator:
         self._owner.check()
         self.catalog.datasets()  # opens all ledgers
         threading.Thread(target=self._warm_up, name="warm up", daemon=True).start()
-        self._keeper.start(self._change, self._give_back)
+        self._keeper.start()
 
     def open(self, url: str = "", curator_url: str = "") -> None:
         """Take a lease and a share of the data sets: callers reach this process by its addresses.
@@ -128,6 +119,7 @@ class Coordinator:
 
     def stop(self) -> None:
         """Answer what waits, then give the lease back."""
+        self.jobs.close()
         with self._lock:
             self._is_stopping = True
         # Before the keeper ends: a desk may answer longer than the lease would last without it.
@@ -190,11 +182,11 @@ class Coordinator:
             token = self.token(dataset)
             # Whoever marked it as published: nobody can ask what does not pass the check.
             self.catalog.check_for_release(name)
-            own, marks = (self.database, self.vault, name), self.settings.ledger_ends
+            own = self.database, self.vault, name
             model: Hosted = (
                 ReleasedModel(*own)
                 if self.catalog.model(name)["released"]
-                else HostedModel(*own, self.catalog.estimator, marks)
+                else HostedModel(*own, self.settings.ledger_ends)
             )
             model.load()
             with self._lock:
@@ -291,8 +283,7 @@ class Coordinator:
         """Delete replies and jobs whose time is over."""
         with self.database.writing() as connection:
             forget_replies(connection, self.settings.keep_replies)
-        for work in self.on_forget:
-            work()
+        self.jobs.forget_old()
 
     def _keep_house(self) -> None:
         if self.is_ready and time.monotonic() >= self._forget_at:
@@ -308,7 +299,7 @@ class Coordinator:
 
     def _give_back(self, dataset: str) -> None:
         """Let another coordinator lead a data set, once what waits for it is answered."""
-        if any(is_busy(dataset) for is_busy in self.busy):
+        if self.jobs.is_busy(dataset):
             return
         with self._loading:  # nothing is loaded in between
             self._leave([dataset])
@@ -316,28 +307,22 @@ class Coordinator:
 
     def _take_over(self, new: dict[str, int]) -> None:
         self._warm.wait()  # whoever asks first does not wait for it
-        self._load_published(new, wait := _FIRST_WAIT)
+        is_missing = self._load_published(new, wait := _FIRST_WAIT)
         with self._lock:
             is_first = not (self._ready.is_set() or self._is_stopping)
             if is_first:
                 self._ready.set()
-        for begin in self.on_lead if is_first else ():
-            begin()
-        for go_on in self.on_take:
-            for name in new:
-                go_on(name)
+        if is_first and self.on_lead is not None:
+            self.on_lead()
+        for name in new:
+            self.jobs.resume(name)
         # Whatever it was may be over soon; if not, somebody may mend it.
-        while self._is_missing(new) and not self._ended.wait(wait):
+        while is_missing and not self._ended.wait(wait):
             wait = min(2 * wait, _LONGEST_WAIT)
-            self._load_published(new, wait)
+            is_missing = self._load_published(new, wait)
 
-    def _is_missing(self, new: dict[str, int]) -> bool:
-        with self._lock:
-            led, missing = self.database.led, {*self._missing.values()}
-            return any(led.get(name) == token and name in missing for name, token in new.items())
-
-    def _load_published(self, new: dict[str, int], wait: float) -> None:
-        """Load what is published and not there; what fails is tried again after some seconds."""
+    def _load_published(self, new: dict[str, int], wait: float) -> bool:
+        """Load what is published and not there; whether some is to be tried after some seconds."""
         with self._lock:
             # A process that stops loads nothing: sessions of its last answers would be resumed.
             still = {} if self._is_stopping else new
@@ -362,6 +347,8 @@ class Coordinator:
                 # An error of ours quotes no rows.
                 why = str(error) if isinstance(error, PacsklearnError) else type(error).__name__
                 LOG.error("a model could not be loaded", model=name, why=why, again_after=wait)
+        with self._lock:
+            return not self._missing.keys().isdisjoint(missing)
 
     def _leave(self, datasets: list[str]) -> None:
         """Answer what waits for models of some data sets, and nothing more."""

@@ -14,7 +14,6 @@ import prometheus_client as prometheus
 from pacsklearn.upkeep.verification import verify_ledger
 from pacsklearn_service.server.answering.catalog import checked_name
 from pacsklearn_service.server.answering.coordinator import Coordinator
-from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import Recipe
@@ -64,11 +63,10 @@ class Curating:
     Parameters
     ----------
     coordinator : Coordinator
-    jobs : Jobs
     """
 
-    def __init__(self, coordinator: Coordinator, jobs: Jobs) -> None:
-        self._coordinator, self._jobs = coordinator, jobs
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._catalog, self.database = coordinator.catalog, coordinator.database
         # The last row of each data set's ledger that was read, and the sums of charges up to it.
         self._burnt: dict[str, tuple[int, array[float]]] = {}
@@ -211,17 +209,17 @@ class Curating:
     @_audited("fit", "{recipe[name]}")
     def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:
         stated = Recipe(**recipe)
-        if stated.key in self._jobs.fitting:
+        if stated.key in self._coordinator.jobs.fitting:
             raise Problem("conflict", f"The model {stated.key!r} is being fitted.")
         self._catalog.check_new(stated)
         self._coordinator.token(stated.dataset)
-        self._catalog.estimator(recipe)
-        return self._jobs.fit(curator, recipe)
+        stated.model()
+        return self._coordinator.jobs.fit(curator, stated)
 
     @_audited("publish", "{model}")
     def curator_publish(self, curator: Caller, *, model: str, overcommit: bool) -> Facts:
         coordinator = self._coordinator
-        if model in self._jobs.fitting:
+        if model in self._coordinator.jobs.fitting:
             raise Problem("conflict", f"The model {model!r} is being fitted; wait for its job.")
         is_new = coordinator.load(model)
         try:

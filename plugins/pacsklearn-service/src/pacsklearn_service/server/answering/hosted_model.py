@@ -6,7 +6,7 @@ import io
 import json
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, final
@@ -46,8 +46,6 @@ class HostedModel:
     database : ServiceDatabase
     vault : Vault
     name : str
-    estimator : callable
-        Gives an estimator for a recipe.
     marks : Path
         Folder of what is noted outside the database.
 
@@ -66,17 +64,9 @@ class HostedModel:
     the data set could not bear the price, whether or not it has to.
     """
 
-    def __init__(
-        self,
-        database: ServiceDatabase,
-        vault: Vault,
-        name: str,
-        estimator: Callable[[dict[str, Any]], Any],
-        marks: Path,
-    ) -> None:
+    def __init__(self, database: ServiceDatabase, vault: Vault, name: str, marks: Path) -> None:
         self._database, self._vault, self.name = database, vault, name
         self._told = ToldMark(marks, name)
-        self._estimator = estimator
         self._owner = OwnerProcess(f"The secret behind the model {name!r}")
         self._lock = threading.Lock()
         self._is_stale = True
@@ -119,8 +109,8 @@ class HostedModel:
         stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
         state = document_state(stored["session"], models=True)
         now = resumed(self._database, self.records, self.dataset, self._token, state)
-        self._session, self._charged, recipe = now.session, now.charged, stored["recipe"]
-        self._responder = Recipe(**recipe).responder(self._session, self._estimator(recipe))
+        self._session, self._charged = now.session, now.charged
+        self._responder = Recipe(**stored["recipe"]).responder(self._session)
         if now.learned is not None:
             self._responder.n_answered, self._responder.n_contested = now.learned.counts
         if now.pending is not None and now.is_charged:

@@ -51,17 +51,16 @@ class Jobs:
         self._batches = ThreadPoolExecutor(4, "job")
         self.fitting: dict[str, str] = {}
         self._running: dict[str, str] = {}
-        coordinator.busy.append(
-            lambda dataset: dataset in [*self.fitting.values(), *self._running.values()]
-        )
-        coordinator.on_take.append(self._resume)
-        coordinator.on_forget.append(self.forget_old)
 
-    def fit(self, curator: Caller, recipe: dict[str, Any]) -> dict[str, Any]:
+    def is_busy(self, dataset: str) -> bool:
+        """Return whether a data set, which another process could lead, is kept for a job here."""
+        return dataset in [*self.fitting.values(), *self._running.values()]
+
+    def fit(self, curator: Caller, stated: Recipe) -> dict[str, Any]:
         """Begin to fit a model."""
-        self.fitting[Recipe(**recipe).key] = dataset = recipe["dataset"]
-        id_ = self._add("fit", curator, dataset, 3, b"")
-        self._fits.submit(self._run_fit, id_, recipe)
+        self.fitting[stated.key] = stated.dataset
+        id_ = self._add("fit", curator, stated.dataset, 3, b"")
+        self._fits.submit(self._run_fit, id_, stated)
         return self.known_job(curator, id_)
 
     def answer(self, ask: Ask, model: str, rows: bytes) -> dict[str, Any]:
@@ -133,21 +132,38 @@ class Jobs:
                 time.time() - self._settings.keep_jobs,
             )
 
+    def resume(self, dataset: str) -> None:
+        """Go on with what a process before this one had begun for a data set."""
+        question = "SELECT * FROM service_jobs WHERE dataset = ? AND status IN (?, ?)"
+        with self._database.reading() as connection:
+            rows = connection.ask(question, dataset, *_OPEN)
+        for row in rows:
+            owner, id_ = Caller(row["user"], row["project"], frozenset({"ask"})), row["id"]
+            if row["kind"] == "fit":
+                self._update(id_, dataset, "failed: The service was restarted; fit again.", 0)
+                continue
+            try:
+                model, ask = self._stored(owner, id_, row["content"])
+            except Problem as problem:
+                self._update(id_, dataset, f"failed: {problem.detail}", 0)
+                continue
+            self._batches.submit(self._run_answers, id_, dataset, model, ask)
+
     def close(self) -> None:
         """Begin nothing more."""
         self._fits.shutdown(wait=False, cancel_futures=True)
         self._batches.shutdown(wait=False, cancel_futures=True)
 
-    def _run_fit(self, id_: str, recipe: dict[str, Any]) -> None:
-        status, done, dataset = "done", 3, recipe["dataset"]
+    def _run_fit(self, id_: str, stated: Recipe) -> None:
+        status, done, dataset = "done", 3, stated.dataset
         try:
-            self._coordinator.catalog.fit(recipe, partial(self._update, id_, dataset, "running"))
+            self._coordinator.catalog.fit(stated, partial(self._update, id_, dataset, "running"))
         except Exception as error:  # noqa: BLE001 - the curator reads how it ended
             # Errors of ours quote no data; others' words may.
             quotes_nothing = isinstance(error, Problem | PacsklearnError)
             status, done = f"failed: {error if quotes_nothing else type(error).__name__}", 0
         finally:
-            self.fitting.pop(Recipe(**recipe).key, None)
+            self.fitting.pop(stated.key, None)
         self._update(id_, dataset, status, done)
 
     def _run_answers(self, id_: str, dataset: str, model: str, ask: Ask) -> None:
@@ -169,23 +185,6 @@ class Jobs:
             self._update(id_, dataset, f"failed: {problem_of(error).detail}", done)
         finally:
             self._running.pop(id_, None)
-
-    def _resume(self, dataset: str) -> None:
-        """Go on with what a process before this one had begun for a data set."""
-        question = "SELECT * FROM service_jobs WHERE dataset = ? AND status IN (?, ?)"
-        with self._database.reading() as connection:
-            rows = connection.ask(question, dataset, *_OPEN)
-        for row in rows:
-            owner, id_ = Caller(row["user"], row["project"], frozenset({"ask"})), row["id"]
-            if row["kind"] == "fit":
-                self._update(id_, dataset, "failed: The service was restarted; fit again.", 0)
-                continue
-            try:
-                model, ask = self._stored(owner, id_, row["content"])
-            except Problem as problem:
-                self._update(id_, dataset, f"failed: {problem.detail}", 0)
-                continue
-            self._batches.submit(self._run_answers, id_, dataset, model, ask)
 
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
         text, _, rows = self._coordinator.vault.open(content, f"job/{id_}").partition(b"\n")

@@ -28,15 +28,26 @@ class LeaseKeeper:
         sent to the addresses, so nobody who can write the database may choose either.
     seconds : float
         That a lease lasts.
+    change : callable
+        Called in a thread of its own with data sets that were lost, and those that were taken with
+        their tokens; first when there is a lease, also without any.
+    leave : callable
+        Called in a thread of its own with a data set that is beyond this process's share.
     beside : callable
         Done each time that the lease was kept.
     """
 
     def __init__(
-        self, database: ServiceDatabase, vault: Vault, seconds: float, beside: Callable[[], None]
+        self,
+        database: ServiceDatabase,
+        vault: Vault,
+        seconds: float,
+        change: Callable[[list[str], dict[str, int]], None],
+        leave: Callable[[str], None],
+        beside: Callable[[], None],
     ) -> None:
-        self._database, self._vault = database, vault
-        self._seconds, self._beside = seconds, beside
+        self._database, self._vault, self._seconds = database, vault, seconds
+        self._change, self._leave, self._beside = change, leave, beside
         self._holder, self.is_open = "", False
         self._leaving: set[str] = set()
         self._is_begun = False
@@ -48,20 +59,8 @@ class LeaseKeeper:
         """Whether the lease is kept, or asked for."""
         return self._thread is not None and self._thread.is_alive()
 
-    def start(
-        self, change: Callable[[list[str], dict[str, int]], None], leave: Callable[[str], None]
-    ) -> None:
-        """Begin.
-
-        Parameters
-        ----------
-        change : callable
-            Called in a thread of its own with data sets that were lost, and those that were taken
-            with their tokens; first when there is a lease, also without any.
-        leave : callable
-            Called in a thread of its own with a data set that is beyond this process's share.
-        """
-        self._change, self._leave = change, leave
+    def start(self) -> None:
+        """Begin."""
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
         self._thread.start()
 

@@ -8,7 +8,6 @@ from typing import Any, Final, final
 from pacsklearn_service.server.answering.asking import Asking
 from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.answering.curating import Curating
-from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.link import Operation
 from pacsklearn_service.server.problem import Problem
@@ -28,8 +27,8 @@ class Operations:
     """
 
     def __init__(self, coordinator: Coordinator) -> None:
-        self._coordinator, self.jobs = coordinator, Jobs(coordinator)
-        self._parts = Asking(coordinator, self.jobs), Curating(coordinator, self.jobs), self.jobs
+        self._coordinator = coordinator
+        self._parts = Asking(coordinator), Curating(coordinator), coordinator.jobs
 
     def __call__(self, what: str) -> Operation:
         """Call the operation of a name with the key or token shown, facts and a content."""

@@ -67,7 +67,7 @@ class ApiKeys:
 
     def rotate(self, name: str, days: float, grace: float) -> tuple[str, str]:
         """Make a key for the same caller; the old one ends after ``grace`` seconds."""
-        old = self._valid(name)
+        old = self._need(name)
         # Never later than before: rotating does not lengthen an old key's life.
         ends = min(old["expires"], time.time() + grace)
         self._connection.delete("service_keys", id=name)
@@ -78,7 +78,7 @@ class ApiKeys:
 
     def revoke(self, name: str) -> None:
         """End a key now: forgotten, so that no clock that is set back makes it valid again."""
-        self._valid(name)
+        self._need(name)
         self._connection.delete("service_keys", id=name)
 
     def delete(self, user: str) -> None:
@@ -95,10 +95,8 @@ class ApiKeys:
         if not is_marked(key, self._vault.form_of_keys):
             return None
         name = key.split("_", 2)[1]
-        facts = self._facts(name)
-        if facts is None or facts["expires"] <= time.time():
-            return None
-        if not hmac.compare_digest(facts["hash"], _hash(key)):
+        facts = self._valid(name)
+        if facts is None or not hmac.compare_digest(facts["hash"], _hash(key)):
             return None
         scopes = frozenset(facts["scopes"])
         return Caller(facts["user"], facts["project"], scopes, name), facts["expires"]
@@ -111,15 +109,16 @@ class ApiKeys:
             del each["hash"]
         return sorted(keys, key=lambda each: each["created"])
 
-    def _valid(self, name: str) -> dict[str, Any]:
-        facts = self._facts(name)
-        if facts is None or facts["expires"] <= time.time():
+    def _need(self, name: str) -> dict[str, Any]:
+        facts = self._valid(name)
+        if facts is None:
             raise Problem("not-found", "There is no valid key of this name.")
         return facts
 
-    def _facts(self, name: str) -> dict[str, Any] | None:
+    def _valid(self, name: str) -> dict[str, Any] | None:
         rows = self._connection.ask("SELECT facts FROM service_keys WHERE id = ?", name)
-        return self._opened(name, rows[0]["facts"]) if rows else None
+        facts = self._opened(name, rows[0]["facts"]) if rows else None
+        return facts if facts is not None and facts["expires"] > time.time() else None
 
     def _sealed(self, name: str, facts: dict[str, Any]) -> bytes:
         return self._vault.seal(json.dumps(facts).encode(), f"key/{name}")

@@ -74,10 +74,13 @@ def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
         if content.columns is None:
             return signature.matrix(content.data)
         try:
-            columns = zip(content.columns, zip(*content.data, strict=True), strict=True)
-            return _apart([(name, list(values)) for name, values in columns])
+            values = map(list, zip(*content.data, strict=True))
+            columns = dict(zip(content.columns, values, strict=True))
         except ValueError:
             raise Problem("invalid", "data must hold a value of every column.") from None
+        if len(columns) != len(content.columns):
+            raise Problem("invalid", "Every column must have a name of its own.")
+        return columns
     if isinstance(content, dict):
         return content
     if not isinstance(content[0], dict):
@@ -85,12 +88,6 @@ def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
     if not all(set(row) == set(signature.names) for row in content):
         raise Problem("invalid", "Every record must have the columns of the model's metadata.")
     return {name: [row[name] for row in content] for name in signature.names}
-
-
-def _apart(columns: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(columns)) != len(columns):
-        raise Problem("invalid", "Every column must have a name of its own.")
-    return dict(columns)
 
 
 def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:

@@ -6,7 +6,6 @@ memory. It ends when its coordinator does.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import ctypes
@@ -21,7 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from pacsklearn_service.server.console import pages
-from pacsklearn_service.server.link import Link, SocketLink
+from pacsklearn_service.server.link import Link
 from pacsklearn_service.server.log import write_to_stderr
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web import curator_plane, data_plane, private_plane
@@ -34,22 +33,17 @@ _PR_SET_PDEATHSIG: Final = 1
 
 def main() -> None:
     """Serve one plane on an address that the coordinator hands over when it leads."""
-    parser = argparse.ArgumentParser(prog="pacsklearn_service.server.web.worker")
-    parser.add_argument("--plane", choices=("caller", "curator"), required=True)
-    parser.add_argument("--link", required=True)
-    parser.add_argument("--control", type=int, required=True)
-    parser.add_argument("--settings", required=True)
-    given = parser.parse_args()
+    plane, path, descriptor, stated = sys.argv[1:]  # of the coordinator, which begins nobody else
     if sys.platform == "linux":
         # With the coordinator, also where both are stopped: the address must be free then.
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator says when it is over
     write_to_stderr()
-    settings, link = Settings.model_validate_json(given.settings), SocketLink(given.link)
+    settings, link = Settings.model_validate_json(stated), Link(path)
     # A body that needs more than a worker may have is an error of its own request.
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (settings.most_worker_bytes, most))
-    control = socket.socket(fileno=given.control)
+    control = socket.socket(fileno=int(descriptor))
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -59,7 +53,7 @@ def main() -> None:
         asyncio.get_running_loop().remove_reader(control)
         await link.close()
 
-    make = caller_app if given.plane == "caller" else curator_app
+    make = caller_app if plane == "caller" else curator_app
     server = uvicorn.Server(_config(make(link, settings, lifespan), settings))
     # Everything is imported and made: a standby's worker waits here until its coordinator leads.
     _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
