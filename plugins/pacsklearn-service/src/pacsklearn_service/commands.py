@@ -77,9 +77,7 @@ def run(
     token = key_file.with_suffix(".curator")
 
     def begin() -> None:
-        nonlocal new_curator
-        anew, new_curator = new_curator, False  # once, however often this process takes over
-        if register_curator(coordinator, token, anew=anew):
+        if register_curator(coordinator, token, anew=new_curator):
             typer.echo(f"the curator's key is in {token}")
         if demo:
             key = register_demo(coordinator)

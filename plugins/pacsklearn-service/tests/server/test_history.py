@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pacsklearn_service.server.answering import predecessor
-from pacsklearn_service.server.answering.batch import Learned
+from pacsklearn_service.server.answering.batch import Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Records
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
@@ -47,15 +47,17 @@ def test_answers_are_found_by_the_names_of_rows(database: ServiceDatabase) -> No
     told = {name: Answer(values[i % 4], bool(i % 3)) for i, name in enumerate(names[:1500])}
     with database.writing() as connection:
         paid = {"ann": names[:1000], "bob": names[500:1500]}
-        records.finish(connection, learned, told, paid)
+        shares = [Share(user, None, 0.0, own, own) for user, own in paid.items()]
+        records.finish(connection, learned, told, shares)
         other = dict.fromkeys(names, Answer(7, True))
-        Records(VAULT, "other").finish(connection, learned, other, {})
+        Records(VAULT, "other").finish(connection, learned, other, [])
     with database.reading() as connection:
-        known = records.look_up(connection, {"ann": names, "bob": names[::-1], "eve": names[:1]})
+        asked = [("ann", names), ("bob", names[::-1]), ("eve", names[:1])]
+        known = records.look_up(connection, asked)
         assert known.answers == told
         assert known.paid == {"ann": {*names[:1000]}, "bob": {*names[500:1500]}, "eve": set()}
         assert known.new_to("ann", [names[1], names[1200], names[5], names[1200]]) == [names[1200]]
-        assert records.look_up(connection, {}).answers == {}
+        assert records.look_up(connection, []).answers == {}
         assert records.size(connection) == 1500
         # The tables do not tell that two users have asked the same.
         rows = connection.ask("SELECT name FROM service_paid")
@@ -70,7 +72,7 @@ def test_what_was_learned_is_the_same_in_every_bit(database: ServiceDatabase) ->
     with database.writing() as connection:
         records.begin(connection)
         assert records.progress(connection) == (None, None)
-        records.finish(connection, learned, {}, {})
+        records.finish(connection, learned, {}, [])
         again, batch = records.progress(connection)
     assert batch is None
     assert again is not None

@@ -287,7 +287,7 @@ def test_restart_gives_the_same_answers(new_house: Any, monkeypatch: pytest.Monk
 def test_another_coordinator_leads_the_data_set(new_house: Any) -> None:
     house = new_house()
     other = new_house(found=False)
-    assert other.coordinator.wait_until_ready(60)
+    assert other.is_ready(60)
     with pytest.raises(Problem) as refused:
         other.coordinator.hosted("risk")
     assert refused.value.kind == "elsewhere"

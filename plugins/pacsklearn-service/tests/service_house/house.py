@@ -69,8 +69,7 @@ class House:
         self._apps: dict[Any, Any] = {}
         self.X, self.y = table()
         self.is_open = True
-        is_ready = found and self.coordinator.wait_until_ready(240)
-        if is_ready and not self.coordinator.catalog.datasets("clinic"):
+        if found and self.is_ready(240) and not self.coordinator.catalog.datasets("clinic"):
             self._found(ceiling, step)
 
     def _found(self, ceiling: float, step: float) -> None:
@@ -92,6 +91,13 @@ class House:
                 return True
             time.sleep(0.02)
         return False
+
+    def is_ready(self, seconds: float) -> bool:
+        """Whether the coordinator was ready within the time."""
+        until = time.monotonic() + seconds
+        while not self.coordinator.is_ready and time.monotonic() < until:
+            time.sleep(0.02)
+        return self.coordinator.is_ready
 
     def close(self) -> None:
         if self.is_open:

@@ -193,7 +193,7 @@ def _tell(send: _Send, number: int, done: Future[Any]) -> None:
 
 
 def _packed(header: dict[str, Any], content: bytes) -> bytes:
-    # A line, which JSON has no other end of, and then as many bytes as it says.
+    # One line of JSON, then as many bytes as it says.
     return b"".join([json.dumps(header | {"size": len(content)}).encode(), b"\n", content])
 
 

@@ -47,12 +47,17 @@ class Server:
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(each, self._stopping.set)
         folder = Path(tempfile.mkdtemp(prefix="pacsklearn-"))  # 0700: nobody else can enter
-        links = serve_links(str(folder / "link"), Operations(self._coordinator))
+        link = str(folder / "link")
+        links = serve_links(link, Operations(self._coordinator))
         health = await self._serve_health()
         try:
             await asyncio.to_thread(self._coordinator.start)
+            # A standby has workers too: to begin one takes longer than all else that a takeover
+            # needs.
+            planes = ["caller"] * self._coordinator.settings.workers + ["curator"]
+            self._workers = [self._begun(plane, link) for plane in planes]
             while not self._stopping.is_set():
-                self._tend(str(folder / "link"))
+                self._tend(link)
                 self._open()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _TICK)
@@ -84,13 +89,7 @@ class Server:
         return None if port is None else await asyncio.start_server(answer, "127.0.0.1", port)
 
     def _tend(self, link: str) -> None:
-        """Begin the workers, and again those that have died.
-
-        A standby has them too: to begin one takes longer than all else that a takeover needs.
-        """
-        planes = ["caller"] * self._coordinator.settings.workers + ["curator"]
-        if not self._workers:
-            self._workers = [self._begun(plane, link) for plane in planes]
+        """Begin the workers again that have died."""
         for i, worker in enumerate(self._workers):
             if worker.process.poll() is not None:
                 LOG.error("a web worker has ended; another one is begun")

@@ -275,16 +275,18 @@ class Catalog:
         rows = self._rows("name, dataset, status FROM service_models", None)
         return {row["name"]: row["dataset"] for row in rows if row["status"] == "published"}
 
-    def check_for_release(self, name: str) -> None:
-        """Refuse a model that the status of its guarantee does not let callers ask.
+    def for_release(self, name: str) -> dict[str, Any]:
+        """Return the facts of a model, whose guarantee's status lets callers ask it.
 
         Raises
         ------
         Problem
         """
-        status = Guarantee.from_dict(self.model(name)["guarantee"]).status
+        facts = self.model(name)
+        status = Guarantee.from_dict(facts["guarantee"]).status
         if not status.for_release:
             raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
+        return facts
 
     def mark(self, name: str, status: str) -> None:
         """Let callers ask a model, where the status of its guarantee allows it, or nobody.
@@ -298,12 +300,9 @@ class Catalog:
         ------
         Problem
         """
-        if status == "published":
-            self.check_for_release(name)
-        with self._database.writing(self.model(name)["dataset"]) as connection:
-            if not connection.change(
-                "UPDATE service_models SET status = ? WHERE name = ?", status, name
-            ):
+        facts = self.for_release(name) if status == "published" else self.model(name)
+        with self._database.writing(facts["dataset"]) as connection:
+            if not connection.update("service_models", {"status": status}, name=name):
                 raise Problem("not-found", f"There is no model {name!r}.")
 
     def _rows(self, columns: str, name: str | None) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ class Coordinator:
     Attributes
     ----------
     on_lead : callable
-        What is done when this process begins to share in the service.
+        What is done once, when this process begins to share in the service.
 
     Notes
     -----
@@ -113,10 +113,6 @@ class Coordinator:
         """
         self._keeper.open(url, curator_url)
 
-    def wait_until_ready(self, seconds: float) -> bool:
-        """Return whether it was ready within the time."""
-        return self._ready.wait(seconds)
-
     def stop(self) -> None:
         """Answer what waits, then give the lease back."""
         self.jobs.close()
@@ -181,12 +177,10 @@ class Coordinator:
             dataset = self.catalog.model(name)["dataset"]
             token = self.token(dataset)
             # Whoever marked it as published: nobody can ask what does not pass the check.
-            self.catalog.check_for_release(name)
+            is_released = self.catalog.for_release(name)["released"]
             own = self.database, self.vault, name
             model: Hosted = (
-                ReleasedModel(*own)
-                if self.catalog.model(name)["released"]
-                else HostedModel(*own, self.settings.ledger_ends)
+                ReleasedModel(*own) if is_released else HostedModel(*own, self.settings.ledger_ends)
             )
             model.load()
             with self._lock:

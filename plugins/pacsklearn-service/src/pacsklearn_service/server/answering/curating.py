@@ -224,7 +224,9 @@ class Curating:
         is_new = coordinator.load(model)
         try:
             if is_new and not overcommit:
-                self._check_covered(coordinator.hosted(model).dataset)
+                dataset = coordinator.hosted(model).dataset
+                with coordinator.at_rest(dataset) as budgets, self.database.reading() as connection:
+                    Quotas(connection, dataset).check_covered(budgets)
             self._catalog.mark(model, "published")
         except BaseException:
             if is_new:
@@ -310,7 +312,3 @@ class Curating:
 
     def curator_metrics(self, curator: Caller) -> str:
         return prometheus.generate_latest(self._coordinator.metrics.registry).decode()
-
-    def _check_covered(self, dataset: str) -> None:
-        with self._coordinator.at_rest(dataset) as budgets, self.database.reading() as connection:
-            Quotas(connection, dataset).check_covered(budgets)

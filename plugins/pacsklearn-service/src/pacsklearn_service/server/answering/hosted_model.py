@@ -101,7 +101,7 @@ class HostedModel:
         # between another process may lead the data set, of whose answers this one knows nothing.
         led = self._database.led
         with self._database.reading() as connection:
-            (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
+            (row,) = connection.rows("service_models", name=self.name)
         self.facts: dict[str, Any] = json.loads(row["facts"])
         self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
         self._token = led.get(self.dataset, 0)
@@ -128,7 +128,7 @@ class HostedModel:
         """Return the rows that are new to the caller, and the most that they can cost."""
         names = self._names(ask)
         with self._database.reading() as connection:
-            known = self.records.look_up(connection, {ask.caller.user: names})
+            known = self.records.look_up(connection, [(ask.caller.user, names)])
         count = len(known.new_to(ask.caller.user, names))
         return count, count * self.step_budget
 
@@ -185,15 +185,14 @@ class HostedModel:
     def _answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         replies: dict[int, dict[str, Any] | Exception] = {}
         names: dict[int, list[bytes]] = {}
-        asked: dict[str, list[bytes]] = {}
         for i, ask in enumerate(asks):
             try:
                 names[i] = self._names(ask)
-                asked.setdefault(ask.caller.user, []).extend(names[i])
             except Problem as problem:
                 replies[i] = problem
         # What is stored is true whoever leads; the database is asked who does with each writing.
         self._check_leads()
+        asked = [(asks[i].caller.user, own) for i, own in names.items()]
         with self._database.reading() as connection:
             known = self.records.look_up(connection, asked)
             for i, own in names.items():
@@ -276,7 +275,9 @@ class HostedModel:
         borne = set(paid) if is_whole else evaluated.borne(self._responder, paid)
         if len(borne) == len(paid):
             try:
-                self._charge(batch, plan)
+                self._responder.charge(plan)
+                if plan.law.n_noisy > 0:
+                    self._charged, self._last = self._charged + 1, batch.id
                 fresh = self._drawn(batch, plan)
             except BudgetExhaustedError:  # only where quotas exceed the budget
                 borne = evaluated.borne(self._responder, paid)
@@ -320,10 +321,8 @@ class HostedModel:
             return
         rows = self.signature.rows(self.signature.unpacked(batch.rows))
         predictions = self._responder.predictions(self._responder.models.checked(rows))
-        asked: dict[str, list[bytes]] = {}
-        for share in batch.shares:
-            asked.setdefault(share.user, []).extend(share.names)
         with self._database.reading() as connection:
+            asked = [(share.user, share.names) for share in batch.shares]
             known = self.records.look_up(connection, asked)
         self._charged, self._last = self._charged + 1, batch.id
         # Under their keys the requests get the reply that they have paid for, when they come again.
@@ -337,11 +336,6 @@ class HostedModel:
     def _writing(self) -> AbstractContextManager[Connection]:
         return self._database.writing(self.dataset, self._token)
 
-    def _charge(self, batch: Batch, plan: AnsweredRows) -> None:
-        self._responder.charge(plan)
-        if plan.law.n_noisy > 0:
-            self._charged, self._last = self._charged + 1, batch.id
-
     def _drawn(self, batch: Batch, plan: AnsweredRows) -> dict[bytes, Answer]:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
@@ -353,9 +347,6 @@ class HostedModel:
         self, fresh: dict[bytes, Answer], shares: Sequence[Share], known: Known
     ) -> list[dict[str, Any]]:
         """Put answers and replies on disk; from then on the replies may be told."""
-        paid: dict[str, list[bytes]] = {}
-        for share in shares:
-            paid.setdefault(share.user, []).extend(share.new)
         # From here on nobody's answer to one of these rows is drawn again, whatever fails.
         known.answers |= fresh
         made = [known.reply(share, self._responder.kind) for share in shares]
@@ -366,7 +357,7 @@ class HostedModel:
             self._last,
         )
         with self._writing() as connection:
-            self.records.finish(connection, learned, fresh, paid)
+            self.records.finish(connection, learned, fresh, shares)
             for share, reply in zip(shares, made, strict=True):
                 self.records.keep(connection, share, reply)
         self._told.write(self._last)

@@ -212,7 +212,7 @@ class Jobs:
 
     def _row(self, caller: Caller, id_: str) -> dict[str, Any]:
         with self._database.reading() as connection:
-            rows = connection.ask("SELECT * FROM service_jobs WHERE id = ?", id_)
+            rows = connection.rows("service_jobs", id=id_)
         # The same for another's job: a name that exists is not to be told from one that does not.
         if not rows or rows[0]["user"] != caller.user:
             raise Problem("not-found", "You have no job of this name.")
@@ -220,9 +220,7 @@ class Jobs:
 
     def _update(self, id_: str, dataset: str, status: str, done: int) -> None:
         with self._database.writing(dataset) as connection:
-            connection.change(
-                "UPDATE service_jobs SET status = ?, done = ? WHERE id = ?", status, done, id_
-            )
+            connection.update("service_jobs", {"status": status, "done": done}, id=id_)
 
 
 def _parts(ask: Ask) -> list[Ask]:

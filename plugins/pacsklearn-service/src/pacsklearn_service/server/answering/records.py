@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, final
 
@@ -154,8 +154,7 @@ class Records:
 
     def progress(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
         """Return what was learned so far, and a batch that was written down and not finished."""
-        question = "SELECT intent, learned FROM service_progress WHERE model = ?"
-        (row,) = connection.ask(question, self.model)
+        (row,) = connection.rows("service_progress", model=self.model)
         intent, learned = (
             None if row[name] is None else self._vault.open(row[name], self._place(name))
             for name in ("intent", "learned")
@@ -168,21 +167,20 @@ class Records:
     def write(self, connection: Connection, batch: Batch | None) -> None:
         """Put down what is about to be charged; None where it was not, and is undone."""
         intent = batch and self._vault.seal(_BATCH.dump_json(batch), self._place("intent"))
-        statement = "UPDATE service_progress SET intent = ? WHERE model = ?"
-        connection.change(statement, intent, self.model)
+        connection.update("service_progress", {"intent": intent}, model=self.model)
 
     def finish(
         self,
         connection: Connection,
         learned: Learned,
         answers: Mapping[bytes, Answer],
-        paid: Mapping[str, Sequence[bytes]],
+        shares: Iterable[Share],
     ) -> None:
         """Put answers, who has paid for them and what the draw has left in the batch's place."""
         # The rows that were asked are not kept longer than a restart could need them.
         sealed = self._vault.seal(_LEARNED.dump_json(learned), self._place("learned"))
-        statement = "UPDATE service_progress SET intent = NULL, learned = ? WHERE model = ?"
-        connection.change(statement, sealed, self.model)
+        done = {"intent": None, "learned": sealed}
+        connection.update("service_progress", done, model=self.model)
         # An answer that is there already is an error of the database: two answers to a query say
         # more than the one that was charged.
         place = self._place("answer", "")
@@ -198,15 +196,20 @@ class Records:
             "service_paid",
             ("model", "user", "name"),
             [
-                (self.model, user, name)
-                for user, names in paid.items()
-                for name in self._own(user, names)
+                (self.model, each.user, name)
+                for each in shares
+                for name in self._own(each.user, each.new)
             ],
         )
 
-    def look_up(self, connection: Connection, asked: Mapping[str, Sequence[bytes]]) -> Known:
+    def look_up(
+        self, connection: Connection, asked: Iterable[tuple[str, Sequence[bytes]]]
+    ) -> Known:
         """Return what is known of the queries that users ask, by their names."""
-        names = list(dict.fromkeys(name for own in asked.values() for name in own))
+        by_user: dict[str, list[bytes]] = {}
+        for user, rows in asked:
+            by_user.setdefault(user, []).extend(rows)
+        names = list(dict.fromkeys(name for rows in by_user.values() for name in rows))
         question = "SELECT name, answer FROM service_answers WHERE model = ? AND name IN"
         found = self._rows(connection, question, names, self.model)
         answers = {
@@ -215,7 +218,7 @@ class Records:
         }
         question = 'SELECT name FROM service_paid WHERE model = ? AND "user" = ? AND name IN'
         paid = {}
-        for user, rows in asked.items():
+        for user, rows in by_user.items():
             # Nobody has paid for what was never answered.
             known = [name for name in rows if name in answers]
             own = dict(zip(self._own(user, known), known, strict=True))
@@ -238,10 +241,8 @@ class Records:
         """
         if ask.key is None:
             return None
-        question = (
-            'SELECT body, reply FROM service_requests WHERE model = ? AND "user" = ? AND key = ?'
-        )
-        rows = connection.ask(question, self.model, ask.caller.user, ask.key)
+        own = {"model": self.model, "user": ask.caller.user, "key": ask.key}
+        rows = connection.rows("service_requests", **own)
         if not rows:
             return None
         # The body's name under the key, not the body: what was asked is on no disk.

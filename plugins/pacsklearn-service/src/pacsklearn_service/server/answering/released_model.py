@@ -45,7 +45,7 @@ class ReleasedModel:
     def load(self) -> None:
         """Read the model, which was verified when it was added and sealed then."""
         with self._database.reading() as connection:
-            (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
+            (row,) = connection.rows("service_models", name=self.name)
         self.facts: dict[str, Any] = json.loads(row["facts"])
         self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
         self._model = from_file(self._vault.open(row["state"], f"model/{self.name}"))

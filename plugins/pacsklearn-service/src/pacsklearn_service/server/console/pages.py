@@ -16,7 +16,6 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartParser
 
 from pacsklearn_service.server.caller import Caller
-from pacsklearn_service.server.console import sign_in
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask
@@ -37,6 +36,9 @@ def moment(seconds: float) -> str:
 # In memory whatever their size: rows that are asked about are on no disk.
 MultiPartParser.spool_max_size = 2**30
 _FOLDER: Final = Path(__file__).parent
+_COOKIE: Final = "pacsklearn_console"
+_PATH: Final = "/console"
+_HOURS: Final = 8
 _HEADERS: Final = {
     "content-security-policy": (
         "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -77,13 +79,40 @@ class _Page(APIRoute):
         return handle
 
 
-router = APIRouter(prefix="/console", include_in_schema=False, route_class=_Page)
-Curator = Annotated[Caller, Depends(sign_in.curator)]
+async def _curator(request: Request) -> Caller:
+    """Return who is signed in.
+
+    Raises
+    ------
+    Problem
+        ``unauthenticated`` for nobody.
+    """
+    shown = request.cookies.get(_COOKIE, "")
+    if not shown:
+        raise Problem("unauthenticated", "Sign in with a curator's key.")
+    return await _with_key(request, shown)
+
+
+async def _with_key(request: Request, shown: str) -> Caller:
+    caller: Caller = await request.app.state.authenticator.caller_of(request, shown)
+    caller.need("curate")
+    return caller
+
+
+router = APIRouter(prefix=_PATH, include_in_schema=False, route_class=_Page)
+Curator = Annotated[Caller, Depends(_curator)]
+
+
+def _check_origin(request: Request) -> None:
+    """Refuse a form that another site has sent; browsers say so themselves."""
+    # A page cannot set this header, so that a form elsewhere cannot pretend to be ours.
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise Problem("forbidden", "This form was sent by another site.")
 
 
 async def _form(request: Request) -> dict[str, bytes]:
     """Return the fields of a form of ours."""
-    sign_in.check_origin(request)
+    _check_origin(request)
     async with request.form(max_files=1, max_fields=2) as form:
         return {
             name: await each.read() if isinstance(each, UploadFile) else each.encode()
@@ -105,23 +134,39 @@ async def sign_in_page() -> Response:
 
 @router.post("/sign-in")
 async def begin(request: Request) -> Response:
-    """Sign in."""
-    fields = await _form(request)
-    response = RedirectResponse("/console", status_code=303)
+    """Take a key and give a shorter one in a cookie that no script and no other site has.
+
+    The curator's own key stays out of the browser's store; the shorter one ends by itself, stands
+    in the list of keys and in the audit log, and can be revoked there as any other.
+    """
+    fields, settings = await _form(request), request.app.state.settings
+    own = {"project": None, "scopes": ["curate"], "days": _HOURS / 24}
     try:
         key = fields.get("key", b"").decode("utf-8", "replace").strip()
-        await sign_in.begin(request, key, response)
+        caller = await _with_key(request, key)
+        issued = await ask(request, "issue_key", user=caller.user, **own)
     except Problem as problem:
         return _page("sign_in", problem.status, who=None, wrong=problem.detail)
+    forwarded = request.headers.get("x-forwarded-proto") if settings.trust_proxy else None
+    response = RedirectResponse(_PATH, status_code=303)
+    response.set_cookie(
+        _COOKIE,
+        issued["key"],
+        max_age=_HOURS * 3600,
+        path=_PATH,
+        secure=(forwarded or request.url.scheme) == "https",
+        httponly=True,
+        samesite="strict",
+    )
     return response
 
 
-@router.post("/sign-out")
-async def end(request: Request) -> Response:
-    """Sign out."""
-    sign_in.check_origin(request)
-    response = RedirectResponse("/console/sign-in", status_code=303)
-    await sign_in.end(request, response)
+@router.post("/sign-out", dependencies=[Depends(_check_origin)])
+async def end(request: Request, caller: Curator) -> Response:
+    """Sign out: revoke the key of the cookie, and delete it."""
+    await ask(request, "revoke_key", key=caller.key)
+    response = RedirectResponse(f"{_PATH}/sign-in", status_code=303)
+    response.delete_cookie(_COOKIE, path=_PATH, httponly=True, samesite="strict")
     return response
 
 

@@ -116,7 +116,7 @@ class ApiKeys:
         return facts
 
     def _valid(self, name: str) -> dict[str, Any] | None:
-        rows = self._connection.ask("SELECT facts FROM service_keys WHERE id = ?", name)
+        rows = self._connection.rows("service_keys", id=name)
         facts = self._opened(name, rows[0]["facts"]) if rows else None
         return facts if facts is not None and facts["expires"] > time.time() else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 
@@ -118,10 +118,18 @@ class Connection(ABC):
             statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
             self._run(statement, rows, many=True)
 
+    def rows(self, table: str, **where: Any) -> list[dict[str, Any]]:
+        """Return rows as they stand."""
+        return self.ask(f"SELECT * FROM {table} WHERE {_equal(where)}", *where.values())  # noqa: S608
+
+    def update(self, table: str, values: Mapping[str, Any], **where: Any) -> int:
+        """Set values of rows; how many there were."""
+        statement = f"UPDATE {table} SET {_equal(values, ', ')} WHERE {_equal(where)}"  # noqa: S608
+        return self.change(statement, *values.values(), *where.values())
+
     def delete(self, table: str, **where: Any) -> int:
         """Delete rows; how many there were."""
-        which = " AND ".join(f'"{name}" = ?' for name in where)
-        return self.change(f"DELETE FROM {table} WHERE {which}", *where.values())  # noqa: S608
+        return self.change(f"DELETE FROM {table} WHERE {_equal(where)}", *where.values())  # noqa: S608
 
     def _run(self, statement: str, values: Sequence[Any] = (), *, many: bool = False) -> Any:
         """Execute a statement, with each of several lines of values if many."""
@@ -138,3 +146,7 @@ class Connection(ABC):
     def _error(self, reason: str) -> LedgerError:
         name = without_password(self.address)
         return LedgerError(f"The database {name} cannot be used: {reason}.")
+
+
+def _equal(names: Iterable[str], between: str = " AND ") -> str:
+    return between.join(f'"{name}" = ?' for name in names)

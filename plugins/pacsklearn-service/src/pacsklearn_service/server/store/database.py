@@ -198,8 +198,8 @@ class ServiceDatabase:
                 if is_changing:  # one after the other
                     own.ask(_LEASE + own.locked, "")
                 if lapsed:
-                    gone_still = "DELETE FROM service_coordinators WHERE number = ? AND until = ?"
-                    own.change(gone_still, gone["number"], gone["until"])
+                    gone_still = {name: gone[name] for name in ("number", "until")}
+                    own.delete("service_coordinators", **gone_still)
                 number = self._renewed(own, holder, seconds, is_changing) if is_open else 0
                 tokens = self._share(own, number, is_changing) if number else {}
             before = self._tokens
@@ -233,8 +233,7 @@ class ServiceDatabase:
     def give_back(self, dataset: str) -> None:
         """Give a data set back, for another process to take it."""
         with self.leaving(dataset) as connection:
-            statement = "UPDATE service_leases SET coordinator = 0 WHERE dataset = ?"
-            connection.change(statement, dataset)
+            connection.update("service_leases", {"coordinator": 0}, dataset=dataset)
 
     def release(self) -> None:
         """Give the lease back, and with it all data sets, for others to take at once."""
@@ -259,8 +258,7 @@ class ServiceDatabase:
     def _renewed(self, own: Connection, holder: str, seconds: float, is_changing: bool) -> int:
         """Return the number of this process's lease, lasting longer; 0 where it was ended."""
         until = own.now() + seconds
-        statement = "UPDATE service_coordinators SET until = ? WHERE number = ?"
-        if own.change(statement, until, self._number):
+        if own.update("service_coordinators", {"until": until}, number=self._number):
             return self._number
         if not is_changing:  # begun anew when it is asked for again
             return 0
@@ -282,8 +280,8 @@ class ServiceDatabase:
         most += [each["number"] for each in rows].index(number) < rest
         for each in own.ask(_FREE)[: max(most - len(led), 0)] if is_changing else ():
             led[each["dataset"]] = token = _next(own)
-            statement = "UPDATE service_leases SET coordinator = ?, token = ? WHERE dataset = ?"
-            own.change(statement, number, token, each["dataset"])
+            taken = {"coordinator": number, "token": token}
+            own.update("service_leases", taken, dataset=each["dataset"])
         self.surplus = sorted(led)[most:]
         return led
 

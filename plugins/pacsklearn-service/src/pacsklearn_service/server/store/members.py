@@ -30,8 +30,7 @@ class Members:
 
     def get(self, kind: str, name: str) -> dict[str, Any] | None:
         """Return the facts of a user or a project."""
-        question = "SELECT facts FROM service_users WHERE kind = ? AND name = ?"
-        rows = self._connection.ask(question, kind, name)
+        rows = self._connection.rows("service_users", kind=kind, name=name)
         return {"name": name, **json.loads(rows[0]["facts"])} if rows else None
 
     def need(self, kind: str, name: str) -> None:

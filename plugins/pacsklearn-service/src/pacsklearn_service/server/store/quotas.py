@@ -327,10 +327,5 @@ class Quotas:
         self._connection.insert("service_accounts", **own)
 
     def _update(self, what: str, value: str | float, own: Quota) -> None:
-        self._connection.change(
-            f"UPDATE service_accounts SET {what} = ? "  # noqa: S608
-            "WHERE dataset = ? AND kind = ? AND name = ? AND reservation = ?",
-            value,
-            self._dataset,
-            *own[:3],
-        )
+        which = dict(zip(Quota._fields[:3], own[:3], strict=True))
+        self._connection.update("service_accounts", {what: value}, dataset=self._dataset, **which)

@@ -13,7 +13,7 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask, content_kind, decoded, is_short
-from pacsklearn_service.server.web.schemas import INVOCATION_BODY, V2_BODY, Parameters, query
+from pacsklearn_service.server.web.schemas import INVOCATION_BODY, V2_BODY, query
 from pacsklearn_service.server.web.table_body import (
     ARROW,
     CSV,
@@ -83,7 +83,7 @@ async def infer_v2(request: Request) -> Response:
         facts = await admissions.facts(request, asked)
         try:
             rows = await read_rows(request, facts, ARROW)
-            reply = await infer(request, facts, rows.columns, rows.parameters)
+            reply = await infer(request, facts, rows)
         except Problem as problem:
             admissions.forget(request, asked)
             if "loaded" not in problem.more:
@@ -157,20 +157,16 @@ async def invocations(request: Request, model: str | None = None) -> Response:
     if kind == JSON:
         _check_address(request, "model")
         signature, body = Signature.from_facts(facts["signature"]), await request.body()
-        columns, parameters = await decoded(
-            request, mlflow_table, body, signature, request.app.state.settings.most_rows
-        )
+        most = request.app.state.settings.most_rows
+        rows = await decoded(request, mlflow_table, body, signature, most)
     elif kind in (CSV, ARROW):
         rows = await read_rows(request, facts, CSV, ARROW)
-        columns, parameters = rows.columns, rows.parameters
     else:
         raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
-    return _written(request, await infer(request, facts, columns, parameters))
+    return _written(request, await infer(request, facts, rows))
 
 
-async def infer(
-    request: Request, facts: dict[str, Any], columns: dict[str, Any], parameters: Parameters
-) -> dict[str, Any]:
+async def infer(request: Request, facts: dict[str, Any], rows: Rows) -> dict[str, Any]:
     """Ask the coordinator."""
     key = request.headers.get("idempotency-key")
     if key is not None and not (0 < len(key) <= _LONGEST_KEY and key.isprintable()):
@@ -183,13 +179,13 @@ async def infer(
     return await ask(
         request,
         "infer",
-        content=Signature.from_facts(facts["signature"]).packed(columns),
+        content=Signature.from_facts(facts["signature"]).packed(rows.columns),
         model=facts["asked"],
         loaded=facts["loaded"],
         is_counted=facts["is_counted"],
         key=key,
         body=digest.hexdigest(),
-        **parameters.model_dump(exclude={"binary_data_output"}),
+        **rows.parameters.model_dump(exclude={"binary_data_output"}),
     )
 
 

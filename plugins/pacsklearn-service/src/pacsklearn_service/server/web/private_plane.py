@@ -19,6 +19,7 @@ from pacsklearn_service.server.web.data_plane import infer, read_rows
 from pacsklearn_service.server.web.routes import forward
 from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters
 from pacsklearn_service.server.web.table_body import ARROW, CSV
+from pacsklearn_service.server.web.v2_protocol import Rows
 
 router = APIRouter(prefix="/v1", tags=["private plane"])
 
@@ -57,7 +58,7 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
     """Return most that answering a batch can cost the caller; nothing is computed from the rows."""
     facts = await ask(request, "admit", model=model)
     rows = await read_rows(request, facts, ARROW, CSV)
-    return await infer(request, facts, rows.columns, Parameters(dry_run=True))
+    return await infer(request, facts, Rows(rows.columns, Parameters(dry_run=True)))
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)

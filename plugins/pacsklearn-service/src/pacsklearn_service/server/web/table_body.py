@@ -20,10 +20,10 @@ from pacsklearn_service.server.web.schemas import (
     PARQUET,
     Columns,
     Invocation,
-    Parameters,
     Split,
     parsed,
 )
+from pacsklearn_service.server.web.v2_protocol import Rows
 
 _MOST_COLUMNS: Final = 10_000
 
@@ -54,9 +54,7 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
         raise Problem("bad-request", f"The body must be a table of the type {kind}.") from None
 
 
-def mlflow_table(
-    body: bytes, signature: Signature, most: int
-) -> tuple[dict[str, NDArray[Any]], Parameters]:
+def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
     """Return the columns of a request as MLflow's scoring server takes it, and its parameters."""
     asked = parsed(Invocation, body)
     forms = [asked.dataframe_split, asked.dataframe_records, asked.instances, asked.inputs]
@@ -66,7 +64,7 @@ def mlflow_table(
             "invalid",
             "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
         )
-    return signature.checked(_mlflow(stated[0], signature), most=most), asked.params
+    return Rows(signature.checked(_mlflow(stated[0], signature), most=most), asked.params)
 
 
 def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
