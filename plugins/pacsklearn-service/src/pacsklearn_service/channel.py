@@ -113,18 +113,10 @@ class Channel:
     def _once(
         self, method: str, where: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, bytes]:
+        own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
         connection = connection_to(self._host, self._port, self._timeout, self._tls)
-        try:
-            own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
-            connection.request(method, where, body or None, {**own, **headers})
-            response = connection.getresponse()
-            # A reply that was cut off is none: the same key gets it again, at no further charge.
-            content = response.read(_MOST)
-            if response.getheader("Content-Length", str(len(content))) != str(len(content)):
-                raise http.client.IncompleteRead(b"")
-            return response.status, content
-        finally:
-            connection.close()
+        response, content = exchanged(connection, method, where, body or None, {**own, **headers})
+        return response.status, content
 
 
 def _read(status: int, content: bytes) -> Any:
@@ -141,6 +133,32 @@ def connection_to(
     if tls is None:
         return http.client.HTTPConnection(host, port, timeout=timeout)
     return http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)
+
+
+def exchanged(
+    connection: http.client.HTTPConnection,
+    method: str,
+    where: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+) -> tuple[http.client.HTTPResponse, bytes]:
+    """Return the response to the one request of a connection, and all of its body.
+
+    Raises
+    ------
+    OSError, http.client.HTTPException
+        When there is none, or it was cut off.
+    """
+    try:
+        connection.request(method, where, body, headers)
+        response = connection.getresponse()
+        # A reply that was cut off is none: the same key gets it again, at no further charge.
+        content = response.read(_MOST)
+        if response.getheader("Content-Length", str(len(content))) != str(len(content)):
+            raise http.client.IncompleteRead(b"")
+        return response, content
+    finally:
+        connection.close()
 
 
 def is_loopback(host: str | None) -> bool:

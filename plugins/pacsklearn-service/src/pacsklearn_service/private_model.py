@@ -153,15 +153,15 @@ class PrivateModel(BaseEstimator):
                 )
             name = names[0]
         facts = channel.get("v2", "models", name)
-        signature = facts["columns"]
+        kinds = {each["name"]: each["kind"] for each in facts["columns"]}
         if X is not None:
-            columns_of(X, signature)
+            columns_of(X, kinds)
         self.model_: str = name
         self.answers_: str = facts["answers"]
         self.step_budget_ = float(facts["step_budget"])
-        self._signature: list[dict[str, str]] = signature
-        self.n_features_in_ = len(signature)
-        self.feature_names_in_ = np.asarray([each["name"] for each in signature], dtype=object)
+        self._kinds: dict[str, str] = kinds
+        self.n_features_in_ = len(kinds)
+        self.feature_names_in_ = np.asarray(list(kinds), dtype=object)
         self._is_classifier = facts["classes"] is not None
         if self._is_classifier:
             self.classes_ = np.asarray(facts["classes"])
@@ -279,7 +279,7 @@ class PrivateModel(BaseEstimator):
         return np.concatenate(answers)
 
     def _parts(self, X: Any) -> list[dict[str, NDArray[Any]]]:
-        columns = columns_of(X, self._connected()._signature)
+        columns = columns_of(X, self._connected()._kinds)
         n_rows = len(next(iter(columns.values())))
         if not n_rows:
             raise ValueError("X must have at least one row")
@@ -291,7 +291,7 @@ class PrivateModel(BaseEstimator):
     def _post(
         self, plane: str, part: dict[str, NDArray[Any]], what: str, parameters: dict[str, Any]
     ) -> dict[str, Any]:
-        body, headers = written(part, self._signature, parameters)
+        body, headers = written(part, self._kinds, parameters)
         return self._channel().post(plane, "models", self.model_, what, body=body, headers=headers)
 
     def _budget(self) -> dict[str, Any]:

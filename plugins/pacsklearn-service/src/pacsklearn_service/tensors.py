@@ -19,56 +19,51 @@ WIRE: Final = {
 _LONGEST_TEXT: Final = 10_000
 
 
-def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any]]:
+def columns_of(X: Any, kinds: dict[str, str]) -> dict[str, NDArray[Any]]:
     """Return the columns that a model reads, by name where X has names, by position otherwise.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-    signature : list of dict
-        ``name`` and ``kind`` of every column, as the service describes them.
+    kinds : dict of str to str
+        Of every column, by name and in order.
 
     Raises
     ------
     ValueError
         Names columns and shapes, and quotes no value.
     """
-    names = [each["name"] for each in signature]
     if hasattr(X, "columns"):
         given = [str(each) for each in X.columns]
-        missing = [name for name in names if name not in given]
-        if missing or len(given) != len(names):
+        missing = [name for name in kinds if name not in given]
+        if missing or len(given) != len(kinds):
             raise ValueError(
-                f"X must have the {len(names)} columns of the model on the service (see "
+                f"X must have the {len(kinds)} columns of the model on the service (see "
                 f"feature_names_in_); {len(missing)} of them are missing"
                 f"{f', the first is {missing[0]!r}' if missing else ''}, and X has {len(given)}"
             )
         positions = {name: i for i, name in enumerate(given)}
-        columns = {name: np.asarray(X[X.columns[positions[name]]]) for name in names}
+        columns = {name: np.asarray(X[X.columns[positions[name]]]) for name in kinds}
     else:
         table = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-        if table.ndim != 2 or table.shape[1] != len(names):
+        if table.ndim != 2 or table.shape[1] != len(kinds):
             raise ValueError(
-                f"X must have shape (n, {len(names)}), as the model on the service; "
+                f"X must have shape (n, {len(kinds)}), as the model on the service; "
                 f"got {tuple(table.shape)}"
             )
-        columns = {name: table[:, i] for i, name in enumerate(names)}
-    return {
-        each["name"]: typed(columns[each["name"]], each["name"], each["kind"]) for each in signature
-    }
+        columns = {name: table[:, i] for i, name in enumerate(kinds)}
+    return {name: typed(columns[name], name, kind) for name, kind in kinds.items()}
 
 
 def written(
-    columns: dict[str, NDArray[Any]], signature: list[dict[str, str]], parameters: dict[str, Any]
+    columns: dict[str, NDArray[Any]], kinds: dict[str, str], parameters: dict[str, Any]
 ) -> tuple[bytes, dict[str, str]]:
     """Return the body of a request, and its headers."""
-    if {each["kind"] for each in signature} == {"number"}:
-        table = np.column_stack([columns[each["name"]] for each in signature])
+    if set(kinds.values()) == {"number"}:
+        table = np.column_stack([columns[name] for name in kinds])
         tensors = [("X", "FP64", list(table.shape), np.ascontiguousarray(table, "<f8").tobytes())]
     else:
-        tensors = [
-            (each["name"], *_bytes(columns[each["name"]], each["kind"])) for each in signature
-        ]
+        tensors = [(name, *_bytes(columns[name], kind)) for name, kind in kinds.items()]
     inputs = [
         {"name": name, "datatype": datatype, "shape": shape,
          "parameters": {"binary_data_size": len(content)}}

@@ -12,7 +12,7 @@ from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.v2_protocol import read_v2
 from pacsklearn_service.tensors import columns_of, written
 
-SIGNATURE = Signature(("age", "visits", "smokes", "town"), ("number", "integer", "boolean", "text"))
+KINDS = {"age": "number", "visits": "integer", "smokes": "boolean", "town": "text"}
 FRAME = pd.DataFrame(
     {"town": ["Aš", "", "Zürich"], "smokes": [True, False, True], "visits": [3, -1, 2**40],
      "age": [31.5, 1e-300, -0.25]}
@@ -20,11 +20,11 @@ FRAME = pd.DataFrame(
 
 
 def test_the_service_reads_what_the_client_wrote() -> None:
-    facts = SIGNATURE.facts()
-    body, headers = written(columns_of(FRAME, facts), facts, {"max_charge": 0.5})
+    body, headers = written(columns_of(FRAME, KINDS), KINDS, {"max_charge": 0.5})
+    facts = Signature(KINDS).facts()
     model = {"name": "risk@1", "signature": facts, "classes": [0, 1], "answers": "labels"}
     read = read_v2(body, headers["Inference-Header-Content-Length"], model, 10)
-    for name in SIGNATURE.names:
+    for name in KINDS:
         assert list(read.columns[name]) == FRAME[name].tolist()
     assert read.body.parameters.max_charge == 0.5
 
@@ -39,6 +39,6 @@ def test_other_kinds_are_refused_without_their_values(
     column: str, values: list[Any], words: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(f"Column {column!r} must")) as caught:
-        columns_of(FRAME.assign(**{column: pd.Series(values, dtype=object)}), SIGNATURE.facts())
+        columns_of(FRAME.assign(**{column: pd.Series(values, dtype=object)}), KINDS)
     assert words in str(caught.value)
     assert "private-word" not in str(caught.value)

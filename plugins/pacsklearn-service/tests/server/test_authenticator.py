@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -17,6 +18,7 @@ import pytest
 from fastapi import Request
 from joserfc import jwt
 from joserfc.jwk import KeySet, OKPKey, RSAKey
+from pacsklearn_service.server.answering import oidc
 from pacsklearn_service.server.answering.oidc import OidcVerifier
 from pacsklearn_service.server.key_form import marked
 from pacsklearn_service.server.problem import Problem
@@ -163,8 +165,23 @@ def token(key: Any = SIGNER, alg: str = "RS256", **changes: Any) -> str:
 OIDC = Oidc(issuer="https://id.test", audience="clinic", jwks="https://id.test/jwks")
 
 
-def verifier(keys: list[Any], clock: Any = time.monotonic) -> OidcVerifier:
-    found = OidcVerifier(OIDC, lambda _: KeySet(keys).as_dict(private=False), clock)
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The issuer's own."""
+    found: list[Any] = [SIGNER]
+    monkeypatch.setattr(oidc, "fetch_keys", lambda _: KeySet(found).as_dict(private=False))
+    return found
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    found = [0.0]
+    monkeypatch.setattr(oidc, "time", SimpleNamespace(monotonic=lambda: found[0]))
+    return found
+
+
+def verifier() -> OidcVerifier:
+    found = OidcVerifier(OIDC)
     read(found)
     return found
 
@@ -174,9 +191,9 @@ def read(found: OidcVerifier) -> None:
     found.reading.join()
 
 
-def test_a_token_names_a_caller() -> None:
+def test_a_token_names_a_caller(keys: list[Any]) -> None:
     end = int(time.time()) + 60
-    found = verifier([SIGNER]).caller(token(exp=end))
+    found = verifier().caller(token(exp=end))
     assert found is not None
     caller, until = found
     assert until == end
@@ -196,11 +213,11 @@ def test_a_token_names_a_caller() -> None:
         {"nbf": int(time.time()) + 3600},
     ],
 )
-def test_wrong_claims_are_refused(wrong: dict[str, Any]) -> None:
-    assert verifier([SIGNER]).caller(token(**wrong)) is None
+def test_wrong_claims_are_refused(wrong: dict[str, Any], keys: list[Any]) -> None:
+    assert verifier().caller(token(**wrong)) is None
 
 
-def test_wrong_signatures_are_refused() -> None:
+def test_wrong_signatures_are_refused(keys: list[Any]) -> None:
     # The public key as the secret of a symmetric algorithm.
     head = base64.urlsafe_b64encode(b'{"alg":"HS256","kid":"one"}').rstrip(b"=").decode()
     signed = f"{head}.{token().split('.')[1]}".encode()
@@ -209,13 +226,11 @@ def test_wrong_signatures_are_refused() -> None:
     body = token().split(".")
     stripped = "eyJhbGciOiJub25lIn0." + body[1] + "."
     for bad in (forged, stripped, token()[:-4], "a.b.c", "", "x" * 20_000):
-        assert verifier([SIGNER]).caller(bad) is None
+        assert verifier().caller(bad) is None
 
 
-def test_keys_of_the_issuer_change() -> None:
-    now = [0.0]
-    keys: list[Any] = [SIGNER]
-    found = verifier(keys, lambda: now[0])
+def test_keys_of_the_issuer_change(keys: list[Any], now: list[float]) -> None:
+    found = verifier()
     assert found.caller(token()) is not None
     keys[:] = [NEXT]
     assert found.caller(token(NEXT, "Ed25519")) is None  # read a moment ago
@@ -227,15 +242,16 @@ def test_keys_of_the_issuer_change() -> None:
     assert found.caller(token()) is None
 
 
-def test_nobody_waits_for_a_slow_issuer() -> None:
-    now, go = [0.0], threading.Event()
+def test_nobody_waits_for_a_slow_issuer(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
     keys = KeySet([SIGNER]).as_dict(private=False)
 
     def fetch(_: str) -> Any:
         go.wait(60)
         return keys
 
-    found = OidcVerifier(OIDC, fetch, lambda: now[0])
+    monkeypatch.setattr(oidc, "fetch_keys", fetch)
+    found = OidcVerifier(OIDC)
     with pytest.raises(Problem, match="being read"):  # no key is there yet
         found.caller(token())
     go.set()

@@ -135,7 +135,7 @@ class House:
     def n_answered(self) -> int:
         """Rows of the model that were answered, to whomever."""
         with self.coordinator.database.reading() as connection:
-            return self.coordinator.hosted("risk").records.size(connection)
+            return len(connection.rows("service_answers", model="risk"))
 
     @property
     def spent(self) -> float:

@@ -79,10 +79,8 @@ class Server:
                     head = await reader.readuntil(b"\r\n\r\n")
                 asked = {b"/live": coordinator.is_live, b"/ready": coordinator.is_ready}
                 holds = asked.get(head.split()[1])
-                status = {None: "404 Not Found", False: "503 Service Unavailable"}.get(
-                    holds, "200 OK"
-                )
-                writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n".encode())
+                words = {True: "200 OK", False: "503 Service Unavailable", None: "404 Not Found"}
+                writer.write(f"HTTP/1.1 {words[holds]}\r\ncontent-length: 0\r\n\r\n".encode())
                 await writer.drain()
             writer.close()
 

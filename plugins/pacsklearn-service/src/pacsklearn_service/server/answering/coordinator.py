@@ -270,7 +270,7 @@ class Coordinator:
             warm_up()
         finally:  # what fails there fails again where somebody is told
             self._warm.set()
-        if not self._keeper.is_open:
+        if not self._keeper.holder:
             LOG.warning("ready to take over")
 
     def forget_old(self) -> None:

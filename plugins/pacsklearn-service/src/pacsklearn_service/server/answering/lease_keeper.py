@@ -35,6 +35,11 @@ class LeaseKeeper:
         Called in a thread of its own with a data set that is beyond this process's share.
     beside : callable
         Done each time that the lease was kept.
+
+    Attributes
+    ----------
+    holder : str
+        Of the lease; empty until callers reach this process.
     """
 
     def __init__(
@@ -48,7 +53,7 @@ class LeaseKeeper:
     ) -> None:
         self._database, self._vault, self._seconds = database, vault, seconds
         self._change, self._leave, self._beside = change, leave, beside
-        self._holder, self.is_open = "", False
+        self.holder = ""
         self._leaving: set[str] = set()
         self._is_begun = False
         self._lock, self._ended, self._wake = threading.Lock(), threading.Event(), threading.Event()
@@ -67,14 +72,14 @@ class LeaseKeeper:
     def open(self, url: str, curator_url: str) -> None:
         """Hold a lease from now on, of a process that is reached at two addresses."""
         facts = json.dumps([own_name(), url, curator_url]).encode()
-        self._holder, self.is_open = self._vault.seal(facts, _HOLDER).hex(), True
+        self.holder = self._vault.seal(facts, _HOLDER).hex()
         self._wake.set()
 
     def reached_at(self, dataset: str) -> tuple[str, str]:
         """Return the addresses of the other process that leads a data set; empty without one."""
         with self._database.reading() as connection:
             holder = self._database.holder(connection, dataset)
-        if not holder or holder == self._holder:
+        if not holder or holder == self.holder:
             return "", ""
         _, url, curator_url = self._opened(holder)
         return url, curator_url
@@ -110,7 +115,7 @@ class LeaseKeeper:
 
     def _keep(self) -> None:
         with self._lock:
-            self._database.take(self._holder, self._seconds, self._end, is_open=self.is_open)
+            self._database.take(self.holder, self._seconds, self._end)
             lost, new = self._database.lost, self._database.new
             is_first = self._database.is_held and not self._is_begun
             self._is_begun = self._is_begun or is_first

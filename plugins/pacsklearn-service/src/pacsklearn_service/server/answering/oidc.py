@@ -6,7 +6,6 @@ import json
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
 from math import inf
 from typing import Any, Final, final
 from urllib.parse import urlsplit
@@ -35,9 +34,6 @@ class OidcVerifier:
     Parameters
     ----------
     settings : Oidc
-    fetch : callable
-        Gives the issuer's keys (a JWKS document).
-    clock : callable
 
     Notes
     -----
@@ -51,13 +47,8 @@ class OidcVerifier:
         Reads the issuer's keys, or has done so last.
     """
 
-    def __init__(
-        self,
-        settings: Oidc,
-        fetch: Callable[[str], Any] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._settings, self._fetch, self._clock = settings, fetch or fetch_keys, clock
+    def __init__(self, settings: Oidc) -> None:
+        self._settings = settings
         self._lock = threading.Lock()
         self._keys: KeySet | None = None
         self._read = -inf
@@ -114,15 +105,16 @@ class OidcVerifier:
 
     def _refresh(self, oldest: float) -> None:
         with self._lock:
-            if self._clock() - self._read <= oldest:
+            now = time.monotonic()
+            if now - self._read <= oldest:
                 return
-            self._read = self._clock()
+            self._read = now
             self.reading = threading.Thread(target=self._read_keys, name="oidc", daemon=True)
             self.reading.start()
 
     def _read_keys(self) -> None:
         try:
-            self._keys = KeySet.import_key_set(self._fetch(self._settings.jwks))
+            self._keys = KeySet.import_key_set(fetch_keys(self._settings.jwks))
         except (OSError, ValueError, TypeError, KeyError, JoseError) as error:
             # The keys of before are still those of the issuer.
             LOG.warning("the issuer's keys could not be read", error=type(error).__name__)

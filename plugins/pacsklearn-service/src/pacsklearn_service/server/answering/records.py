@@ -60,8 +60,6 @@ class Known:
 
     def preview(self, ask: Ask, names: list[bytes], step_budget: float) -> dict[str, Any] | None:
         """Return what is told before anything is computed: the most it can cost, or a refusal."""
-        if not ask.dry_run and ask.max_charge is None:
-            return None
         count = len(self.new_to(ask.caller.user, names))
         worst = count * step_budget
         if ask.dry_run:
@@ -225,11 +223,6 @@ class Records:
             found = self._rows(connection, question, list(own), self.model, user)
             paid[user] = {own[bytes(row["name"])] for row in found}
         return Known(answers, paid)
-
-    def size(self, connection: Connection) -> int:
-        """Return how many queries were answered."""
-        question = "SELECT count(*) AS number FROM service_answers WHERE model = ?"
-        return int(connection.ask(question, self.model)[0]["number"])
 
     def reply(self, connection: Connection, ask: Ask) -> dict[str, Any] | None:
         """Return the reply that was given for the key, None for a new one.

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.address import database_address
-from pacsklearn.kernel.ledger.log import Log, UnreachableError, scripts
+from pacsklearn.kernel.ledger.log import Log, UnreachableError, scripts, waits
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE
 from pacsklearn.kernel.ledger.writer import run
 from pacsklearn_service.server.store.connection import Connection
@@ -154,8 +154,6 @@ class ServiceDatabase:
         holder: str,
         seconds: float,
         end: Callable[[list[str]], int] | None = None,
-        *,
-        is_open: bool = True,
     ) -> dict[str, int]:
         """Hold the lease longer, and lead this process's share of the data sets.
 
@@ -169,14 +167,13 @@ class ServiceDatabase:
         Parameters
         ----------
         holder : str
-            Another one for each process.
+            Another one for each process; empty where callers do not reach it, which has no lease
+            then, and ends others' only.
         seconds : float
         end : callable, optional
             Called with the names of holders who have let their leases end without giving them back;
             ends one, and gives its place. It may have stopped within a transaction, which locks
             everybody out, so that the others may have done nothing but wait.
-        is_open : bool, default=True
-            Whether callers reach this process; otherwise it has no lease, and ends others' only.
 
         Returns
         -------
@@ -192,7 +189,7 @@ class ServiceDatabase:
                 names = [each["holder"] for each in lapsed]
                 gone = lapsed[0 if end is None else end(names)]
                 own.end_frozen(seconds / 2)
-            if not (lapsed or is_open):
+            if not (lapsed or holder):
                 return {}
             with own.transaction(write=True):
                 if is_changing:  # one after the other
@@ -200,7 +197,7 @@ class ServiceDatabase:
                 if lapsed:
                     gone_still = {name: gone[name] for name in ("number", "until")}
                     own.delete("service_coordinators", **gone_still)
-                number = self._renewed(own, holder, seconds, is_changing) if is_open else 0
+                number = self._renewed(own, holder, seconds, is_changing) if holder else 0
                 tokens = self._share(own, number, is_changing) if number else {}
             before = self._tokens
             self.lost = [name for name, token in before.items() if tokens.get(name) != token]
@@ -293,15 +290,13 @@ class ServiceDatabase:
 
     def _make_ledgers(self) -> None:
         """Make the database and the tables of ledgers, or bring them to this version."""
-        deadline = time.monotonic() + _PATIENCE
-        while True:
+        for _ in waits(_PATIENCE):
             try:
                 run(self.address, lambda log: log.create(Log.migrate))
                 return
-            except UnreachableError:  # a server that starts, or was started anew
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.2)
+            except UnreachableError as error:  # a server that starts, or was started anew
+                lost = error
+        raise lost
 
     def _make_tables(self) -> None:
         """Make the tables of the service, or bring them to this version, by the scripts."""

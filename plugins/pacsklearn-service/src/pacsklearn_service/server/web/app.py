@@ -169,6 +169,7 @@ class Limits:
         exchange = _Exchange(receive, send, most, own)
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request=own or secrets.token_hex(8))
+        problem: Problem | None = None
         try:
             # A stream of events lasts as long as its job.
             async with asyncio.timeout(None if path.endswith("/events") else seconds):
@@ -177,15 +178,11 @@ class Limits:
                     await self._authenticator.caller(Request(scope))
                 await self._app(scope, exchange.receive, exchange.send)
         except TimeoutError:
-            problem: Problem | None = Problem(
-                "timeout", "Try again with the same Idempotency-Key.", retry_after=1
-            )
+            problem = Problem("timeout", "Try again with the same Idempotency-Key.", retry_after=1)
         except Exception as error:  # noqa: BLE001 - whatever it is, the client reads no traceback
             problem = problem_of(error)
             if problem.kind == "defect":
                 LOG.error("a request failed", error=type(error).__name__)
-        else:
-            problem = None
         # A reply that has begun cannot become another one.
         if problem is not None and not exchange.status:
             await problem_response(problem)(scope, receive, exchange.send)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
-from pacsklearn_service.channel import connection_to
+from pacsklearn_service.channel import connection_to, exchanged
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Settings
 
@@ -21,7 +21,6 @@ _PASSED: Final = (
     "accept", "authorization", "content-encoding", "content-type", "idempotency-key",
     "inference-header-content-length", "x-request-id",
 )  # fmt: skip
-_MOST: Final = 2**30
 _AT_ONCE: Final = ThreadPoolExecutor(64, "passed on")
 
 
@@ -59,12 +58,7 @@ def _sent(request: Request, url: str, body: bytes, settings: Settings) -> Respon
     path = request.scope["raw_path"].decode("latin-1")
     query = request.scope["query_string"].decode("latin-1")
     where = f"{parts.path.rstrip('/')}{path}" + ("?" + query if query else "")
-    try:
-        connection.request(request.method, where, body, headers | {MARK: "1"})
-        reply = connection.getresponse()
-        content = reply.read(_MOST)
-    finally:
-        connection.close()
+    reply, content = exchanged(connection, request.method, where, body, headers | {MARK: "1"})
     own = {
         name: value
         for name, value in reply.getheaders()

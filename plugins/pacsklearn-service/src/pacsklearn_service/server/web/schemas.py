@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -15,6 +15,7 @@ ARROW: Final = "application/vnd.apache.arrow.stream"
 PARQUET: Final = "application/vnd.apache.parquet"
 
 Body = TypeVar("Body", bound=BaseModel)
+Said = TypeVar("Said")
 Datatype = Literal[
     "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64",
     "FP16", "FP32", "FP64", "BYTES",
@@ -119,16 +120,16 @@ class Columns(_Strict):
     columns: dict[str, list[Value]]
 
 
-def parsed(kind: type[Body], body: bytes) -> Body:
-    """Return what a body of JSON says.
+def parsed(read: Callable[[Said], Body], said: Said) -> Body:
+    """Return what a body, or an address, says to a model's way of reading it.
 
     Raises
     ------
     Problem
-        Names fields; the body's own words are in none of it.
+        Names fields; the request's own words are in none of it.
     """
     try:
-        return kind.model_validate_json(body)
+        return read(said)
     except ValidationError as error:
         raise invalid(error.errors()) from None
 
@@ -136,10 +137,7 @@ def parsed(kind: type[Body], body: bytes) -> Body:
 def query(facts: Mapping[str, str]) -> Parameters:
     """Return the parameters that an address holds, where the body is a table."""
     known = {name: value for name, value in facts.items() if name != "model"}
-    try:
-        return Parameters.model_validate_strings(known)
-    except ValidationError as error:
-        raise invalid(error.errors()) from None
+    return parsed(Parameters.model_validate_strings, known)
 
 
 def invalid(errors: Any) -> Problem:

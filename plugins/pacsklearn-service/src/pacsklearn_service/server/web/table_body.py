@@ -56,7 +56,7 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
 
 def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
     """Return the columns of a request as MLflow's scoring server takes it, and its parameters."""
-    asked = parsed(Invocation, body)
+    asked = parsed(Invocation.model_validate_json, body)
     forms = [asked.dataframe_split, asked.dataframe_records, asked.instances, asked.inputs]
     stated = [each for each in forms if each is not None]
     if len(stated) != 1:
@@ -83,9 +83,9 @@ def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
         return content
     if not isinstance(content[0], dict):
         return signature.matrix(content)
-    if not all(set(row) == set(signature.names) for row in content):
+    if not all(row.keys() == signature.kinds.keys() for row in content):
         raise Problem("invalid", "Every record must have the columns of the model's metadata.")
-    return {name: [row[name] for row in content] for name in signature.names}
+    return {name: [row[name] for row in content] for name in signature.kinds}
 
 
 def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
@@ -103,7 +103,7 @@ def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
 def _json(body: bytes, *_: int) -> Any:
     import pyarrow as pa
 
-    columns = parsed(Columns, body).columns
+    columns = parsed(Columns.model_validate_json, body).columns
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 

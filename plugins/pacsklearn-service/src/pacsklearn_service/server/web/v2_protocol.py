@@ -44,7 +44,7 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
         if int(header_length) > len(body):
             raise Problem("bad-request", "Inference-Header-Content-Length passes the body's end.")
         header, rest = body[: int(header_length)], body[int(header_length) :]
-    said = parsed(V2Body, header)
+    said = parsed(V2Body.model_validate_json, header)
     if said.model_name not in ("", model["name"], versioned(model["name"])[0]):
         raise Problem("invalid", f"model_name must be that of the address, {model['name']}.")
     offered = output_kinds(model)
@@ -168,10 +168,10 @@ def _from_bytes(content: bytes, tensor: Tensor) -> NDArray[Any]:
 
 def _columns(tensors: dict[str, Any], signature: Signature) -> dict[str, NDArray[Any]]:
     """Return the columns from one tensor of all, or from one tensor a column."""
-    if set(tensors) != set(signature.names):
+    if tensors.keys() != signature.kinds.keys():
         if len(tensors) == 1:
             (table,) = tensors.values()
-            if table.ndim == 1 and len(signature.names) == table.size:
+            if table.ndim == 1 and len(signature.kinds) == table.size:
                 table = table.reshape(1, -1)
             return signature.matrix(table)
         return dict(tensors)  # the signature says what is wrong
