@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
 from sklearn.linear_model import LogisticRegression
@@ -101,6 +102,22 @@ def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path)
     assert infer(own, rows).json()["model_version"] == "2"
     assert own.call("POST", "/v1/models/risk@2/withdraw", user="curator").status_code == 200
     assert infer(own, rows).json()["model_version"] == "1"
+
+
+def test_a_session_of_a_mixed_table_keeps_the_kinds_of_its_columns(own: House) -> None:
+    town = np.where(own.X[:, 0] > 0, "Aarau", "Bern")
+    X = pd.DataFrame(own.X, columns=list("abcd")).assign(town=town)
+    ledger = SharedLedger(own.address, dataset="clinic")
+    session = PrivacySession(X, own.y, budget=0.5, secret=Subsets(8), ledger=ledger)
+    state = session.state()
+    session.close()
+    own.coordinator.catalog.add_session(state, {
+        "name": "mixed", "dataset": "clinic", "estimator": "OneHotEncoder+LogisticRegression",
+        "params": {"onehotencoder__handle_unknown": "ignore"}, "release": {"query_budget": STEP},
+    })  # fmt: skip
+    told = own.coordinator.catalog.model("mixed")["signature"]
+    kinds = {each["name"]: each["kind"] for each in told}
+    assert kinds == dict.fromkeys("abcd", "number") | {"town": "text"}
 
 
 def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:

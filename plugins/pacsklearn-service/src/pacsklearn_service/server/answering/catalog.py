@@ -160,9 +160,8 @@ class Catalog:
         self.check_new(stated)
         session = PrivacySession.resume(state, ledger=self.ledger(stated.dataset))
         X = state.X
-        names = X.columns if hasattr(X, "columns") else [f"x{i}" for i in range(X.shape[1])]
-        columns = X.to_numpy().T if hasattr(X, "columns") else X.T
-        table = {str(n): np.asarray(c) for n, c in zip(names, columns, strict=True)}
+        named = X.items() if hasattr(X, "columns") else ((f"x{i}", x) for i, x in enumerate(X.T))
+        table = {str(name): np.asarray(column) for name, column in named}
         self._keep_session(stated, session, Signature.of(table), lambda _: None)
         return stated.key
 
