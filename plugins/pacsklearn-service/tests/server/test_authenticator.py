@@ -41,8 +41,8 @@ def test_keys_expire_rotate_and_are_revoked(house: House) -> None:
     database = house.coordinator.database
     with database.writing() as connection:
         keys = ApiKeys(connection, house.coordinator.vault)
-        name, key = keys.issue("kim", None, ["ask"], 1.0)
-        _, short = keys.issue("kim", None, ["ask"], 0.01 / 86400)
+        name, key = keys.issue("kim", None, ["ask"], 1.0).values()
+        short = keys.issue("kim", None, ["ask"], 0.01 / 86400)["key"]
     time.sleep(0.02)
     assert (status(house, key), status(house, short)) == (200, 401)
     rotated = house.call("POST", f"/v1/keys/{name}/rotate", user="curator", json={"grace": 0})

@@ -122,7 +122,7 @@ def test_what_belongs_to_no_data_set_is_written_by_everybody(address: str) -> No
     first, second = ServiceDatabase(address), ServiceDatabase(address)
     with first.writing() as connection:
         keys = ApiKeys(connection, Vault(bytes(32)))
-        _, key = keys.issue("ann", None, ["ask"], 1.0)
+        key = keys.issue("ann", None, ["ask"], 1.0)["key"]
         AuditLog(connection).add("curator", "issue key", "ann")
     with second.writing() as connection:
         AuditLog(connection).add("curator", "add user", "ann")

@@ -119,7 +119,7 @@ class House:
             with self.coordinator.database.writing() as connection:
                 self._keys[name] = ApiKeys(connection, self.coordinator.vault).issue(
                     name, None, [scope], 1.0
-                )[1]
+                )["key"]
         return self._keys[name]
 
     def ask(self, caller: Caller, rows: Any, **more: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def register_curator(coordinator: Coordinator, path: Path, *, anew: bool = False
         members = Members(connection)
         if members.get("user", CURATOR) is None:
             members.add("user", CURATOR, {"note": "the curator at the machine"})
-        _, key = keys.issue(CURATOR, None, ["curate"], _DAYS)
+        key = keys.issue(CURATOR, None, ["curate"], _DAYS)["key"]
         path.unlink(missing_ok=True)  # others may be able to read the one of before
         write_private(path, f"{key}\n".encode())
     return True
@@ -88,4 +88,4 @@ def register_demo(coordinator: Coordinator) -> str:
         if members.get("user", "demo") is None:
             members.add("user", "demo", {"note": "a demonstration"})
             Quotas(connection, "demo").set_ceiling("user", "demo", 1 / 16)
-        return ApiKeys(connection, coordinator.vault).issue("demo", None, ["ask"], 1.0)[1]
+        return ApiKeys(connection, coordinator.vault).issue("demo", None, ["ask"], 1.0)["key"]

@@ -184,15 +184,14 @@ class Curating:
             if project is not None:
                 members.need("project", project)
             keys = ApiKeys(connection, self._coordinator.vault)
-            return dict(zip(("name", "key"), keys.issue(user, project, scopes, days), strict=True))
+            return keys.issue(user, project, scopes, days)
 
     @_audited("rotate key", "{key}")
     def curator_rotate_key(self, curator: Caller, *, key: str, days: float, grace: float) -> Facts:
         with self.database.writing() as connection:
-            keys = ApiKeys(connection, self._coordinator.vault)
-            made = keys.rotate(key, days, grace)
+            made = ApiKeys(connection, self._coordinator.vault).rotate(key, days, grace)
         self._coordinator.callers.forget()
-        return dict(zip(("name", "key"), made, strict=True))
+        return made
 
     @_audited("revoke key", "{key}")
     def curator_revoke_key(self, curator: Caller, *, key: str) -> Facts:

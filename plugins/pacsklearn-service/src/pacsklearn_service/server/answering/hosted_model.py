@@ -166,9 +166,7 @@ class HostedModel:
 
     def guarantee(self) -> Any:
         """Return what is promised about everything that was answered so far."""
-        with self._lock:
-            if self._is_stale:
-                self.load()
+        with self.at_rest():
             return self._responder.guarantee_
 
     @contextmanager

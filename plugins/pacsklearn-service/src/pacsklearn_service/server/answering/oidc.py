@@ -76,10 +76,8 @@ class OidcVerifier:
             claims = self._claims(token)
         if claims is None:
             return None
-        user, project = (
-            claims.get(self._settings.user_claim),
-            claims.get(self._settings.project_claim),
-        )
+        user = claims.get(self._settings.user_claim)
+        project = claims.get(self._settings.project_claim)
         claimed = claims.get(self._settings.scope_claim, "")
         scopes = claimed.split() if isinstance(claimed, str) else claimed
         if not isinstance(user, str) or not user or not isinstance(scopes, list):

@@ -41,13 +41,13 @@ class ApiKeys:
 
     def issue(
         self, user: str, project: str | None, scopes: Iterable[str], days: float
-    ) -> tuple[str, str]:
+    ) -> dict[str, str]:
         """Make a key.
 
         Returns
         -------
-        (str, str)
-            Its name, and the key itself: shown once, and kept nowhere.
+        dict
+            Its ``name``, and the ``key`` itself: shown once, and kept nowhere.
         """
         wanted = sorted(set(scopes))
         if not wanted or not set(wanted) <= set(SCOPES):
@@ -63,9 +63,9 @@ class ApiKeys:
             "expires": now + days * _DAY,
         }
         self._connection.insert("service_keys", id=name, facts=self._sealed(name, facts))
-        return name, key
+        return {"name": name, "key": key}
 
-    def rotate(self, name: str, days: float, grace: float) -> tuple[str, str]:
+    def rotate(self, name: str, days: float, grace: float) -> dict[str, str]:
         """Make a key for the same caller; the old one ends after ``grace`` seconds."""
         old = self._need(name)
         # Never later than before: rotating does not lengthen an old key's life.
