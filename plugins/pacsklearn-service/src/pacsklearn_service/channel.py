@@ -169,7 +169,8 @@ def is_loopback(host: str | None) -> bool:
         return host == "localhost"
 
 
-_PREFIX: Final = "urn:pacsklearn:problem:"
+PREFIX: Final = "urn:pacsklearn:problem:"
+"""Begins the type of every problem that a service tells."""
 _ERRORS: Final[dict[str, type[ServiceError]]] = {
     "budget-exhausted": ServiceBudgetError,
     "quota-exhausted": ServiceBudgetError,
@@ -195,12 +196,16 @@ def refusal(status: int, body: bytes) -> ServiceError:
     except ValueError:
         document = None
     kind = document.get("type") if isinstance(document, dict) else None
-    if not isinstance(kind, str) or not kind.startswith(_PREFIX):
+    if not isinstance(kind, str) or not kind.startswith(PREFIX):
         kind = "unavailable" if status in (502, 503, 504) else f"http-{status}"
         detail = "the address answers, but not as a pacsklearn service does; check the url"
         document = {"detail": detail}
-    kind = kind.removeprefix(_PREFIX)
+    kind = kind.removeprefix(PREFIX)
     detail = document.get("detail") or document.get("title") or ""
+    return _ERRORS.get(kind, ServiceError)(kind, status, str(detail), further(document))
+
+
+def further(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of a problem beside those that every one has."""
     own = ("type", "title", "status", "detail", "error")
-    facts = {name: value for name, value in document.items() if name not in own}
-    return _ERRORS.get(kind, ServiceError)(kind, status, str(detail), facts)
+    return {name: value for name, value in document.items() if name not in own}

@@ -91,8 +91,12 @@ def checked_guarantee(
     return guarantee
 
 
+def signed_text(statement: Any) -> bytes:
+    """Return the one text of a statement: whoever signs and whoever verifies write the same."""
+    return json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+
+
 def _verify(statement: Any, signature: str, key: bytes) -> None:
-    content = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -102,7 +106,7 @@ def _verify(statement: Any, signature: str, key: bytes) -> None:
         ) from None
     signed = base64.b64decode(signature, validate=True)
     try:
-        Ed25519PublicKey.from_public_bytes(key).verify(signed, content)
+        Ed25519PublicKey.from_public_bytes(key).verify(signed, signed_text(statement))
     except InvalidSignature:
         raise _refused(
             "was not signed by the key in public_key: ask the curator which key the service has, "

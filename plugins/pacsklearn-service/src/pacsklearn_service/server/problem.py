@@ -10,6 +10,7 @@ from pacsklearn.exceptions import (
     ForeignProcessError,
     LedgerError,
 )
+from pacsklearn_service.channel import PREFIX, further
 
 KINDS: Final = {
     "bad-request": (400, "The request cannot be read"),
@@ -63,7 +64,7 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
     def document(self) -> dict[str, Any]:
         """Return the members of the response's body."""
         return {
-            "type": f"urn:pacsklearn:problem:{self.kind}",
+            "type": PREFIX + self.kind,
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
@@ -74,9 +75,8 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Problem:
         """Return the problem that :meth:`document` described."""
-        own = ("type", "title", "status", "detail", "error")
-        more = {name: value for name, value in document.items() if name not in own}
-        return cls(document["type"].rpartition(":")[2], document["detail"], **more)
+        kind = document["type"].removeprefix(PREFIX)
+        return cls(kind, document["detail"], **further(document))
 
 
 def problem_of(error: BaseException) -> Problem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.store.quotas import Quotas
+from pacsklearn_service.statement import signed_text
 
 Facts = dict[str, Any]
 
@@ -124,13 +124,11 @@ class Asking:
             "step_budget": hosted.step_budget,
             "guarantee": hosted.facts["guarantee"],
         }
-        # One text for one statement: whoever verifies writes it the same way.
-        content = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
         return {
             "statement": statement,
             "algorithm": "Ed25519",
             "signed": "the statement as JSON with sorted keys, without spaces, in ASCII",
-            "signature": base64.b64encode(vault.sign(content)).decode(),
+            "signature": base64.b64encode(vault.sign(signed_text(statement))).decode(),
             "public_key": base64.b64encode(vault.public_key).decode(),
         }
 

@@ -321,20 +321,15 @@ class Coordinator:
             # A process that stops loads nothing: sessions of its last answers would be resumed.
             still = {} if self._is_stopping else new
             led = {name for name, token in still.items() if self.database.led.get(name) == token}
-        published = {
-            each["name"]: each["dataset"]
-            for each in self.catalog.models()
-            if each["status"] == "published" and each["dataset"] in led
-        }
+        published = {n: d for n, d in self.catalog.published().items() if d in led}
         with self._lock:
             self._missing |= {n: d for n, d in published.items() if n not in self._desks}
             missing = sorted(self._missing.keys() & published.keys())
         for name in missing:
             try:
                 with self._loading:
-                    for each in self.catalog.models(name):
-                        if each["status"] == "published":  # and was not withdrawn meanwhile
-                            self.load(name)
+                    if name in self.catalog.published():  # and was not withdrawn meanwhile
+                        self.load(name)
             except FencedError:
                 break
             except Exception as error:  # noqa: BLE001 - the others go on

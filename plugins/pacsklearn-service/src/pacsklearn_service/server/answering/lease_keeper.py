@@ -57,16 +57,15 @@ class LeaseKeeper:
         self._leaving: set[str] = set()
         self._is_begun = False
         self._lock, self._ended, self._wake = threading.Lock(), threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
 
     @property
     def is_live(self) -> bool:
         """Whether the lease is kept, or asked for."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._thread.is_alive()
 
     def start(self) -> None:
         """Begin."""
-        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
         self._thread.start()
 
     def open(self, url: str, curator_url: str) -> None:
@@ -93,7 +92,7 @@ class LeaseKeeper:
         """Give the lease back."""
         self._ended.set()
         self._wake.set()
-        if self._thread is not None:
+        if self.is_live:
             self._thread.join(timeout=10)
         if self._database.is_held:
             try:
