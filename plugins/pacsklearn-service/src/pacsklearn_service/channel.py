@@ -80,10 +80,13 @@ class Channel:
         self, method: str, path: tuple[str, ...], body: bytes, headers: Mapping[str, str]
     ) -> Any:
         where = "/".join([self._base, *(quote(each, safe="") for each in path)])
+        own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
+        asked = method, where, body or None, {**own, **headers}
         for attempt in range(self._retries + 1):
             wait = min(0.1 * 2**attempt, _LONGEST_WAIT)
             try:
-                status, content = self._once(method, where, body, headers)
+                connection = connection_to(self._host, self._port, self._timeout, self._tls)
+                response, content = exchanged(connection, *asked)
             except ssl.SSLCertVerificationError as error:
                 raise ServiceUnavailableError(
                     "certificate",
@@ -98,9 +101,9 @@ class Channel:
                     f"{self._host} cannot be reached, or broke off ({type(error).__name__})",
                 )
             else:
-                if status < 300:
-                    return _read(status, content)
-                failed = refusal(status, content)
+                if response.status < 300:
+                    return _read(response.status, content)
+                failed = refusal(response.status, content)
                 if not isinstance(failed, ServiceUnavailableError):
                     raise failed
                 delay = failed.facts.get("retry_after")
@@ -109,14 +112,6 @@ class Channel:
             if attempt < self._retries:
                 time.sleep(wait)
         raise failed
-
-    def _once(
-        self, method: str, where: str, body: bytes, headers: Mapping[str, str]
-    ) -> tuple[int, bytes]:
-        own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
-        connection = connection_to(self._host, self._port, self._timeout, self._tls)
-        response, content = exchanged(connection, method, where, body or None, {**own, **headers})
-        return response.status, content
 
 
 def _read(status: int, content: bytes) -> Any:

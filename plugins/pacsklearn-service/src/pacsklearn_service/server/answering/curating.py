@@ -118,9 +118,7 @@ class Curating:
         ):
             Members(connection).need(kind, name)
             quotas = Quotas(connection, dataset)
-            quotas.set_ceiling(kind, name, facts["ceiling"])
-            quota = quotas.get(kind, name)
-            assert quota is not None
+            quota = quotas.set_ceiling(kind, name, facts["ceiling"])
             if not facts["overcommit"]:
                 quotas.check_covered(budgets)
             return {"ceiling": quota.ceiling, "remaining": quota.remaining}

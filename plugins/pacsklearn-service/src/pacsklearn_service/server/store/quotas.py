@@ -223,14 +223,15 @@ class Quotas:
         self._update("expires", 0.0, own)  # by no clock that is set back does it begin to pay again
         return own.remaining
 
-    def set_ceiling(self, kind: str, name: str, ceiling: float) -> None:
-        """Open an account, or change its ceiling."""
+    def set_ceiling(self, kind: str, name: str, ceiling: float) -> Quota:
+        """Open an account, or change its ceiling; how it is then."""
         own = self.get(kind, name)
         if own is None:
             self._insert(Quota(kind, name, "", ceiling, Fraction(0), "", time.time(), inf))
         else:
             self._update("ceiling", ceiling, own)
         self._known.pop((kind, name), None)
+        return self._of(kind, name)
 
     def check_covered(self, budgets: Mapping[str, tuple[float, float]]) -> None:
         """Refuse quotas that could be used up by other users before a user has spent them.
