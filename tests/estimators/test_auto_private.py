@@ -356,6 +356,17 @@ def test_random_features_are_for_a_few_numbers_and_nothing_else() -> None:
     assert kernels(*numbers[:5], ward) == 0
 
 
+def test_bins_narrow_near_zero_are_for_tables_where_half_of_the_numbers_start_there() -> None:
+    def narrow(n_amounts: int, n_others: int) -> int:
+        columns = [Column(f"a{i}", low=0, high=9) for i in range(n_amounts)]
+        columns += [Column(f"x{i}", low=-3, high=3) for i in range(n_others)]
+        listed = classifier_families(Schema([*columns, ward]), len(columns) + 1)
+        return sum(getattr(model, "bins", "even") == "amounts" for model in listed)
+
+    ward = Column("ward", "category", categories=("a", "b"))
+    assert [narrow(2, 2), narrow(1, 2), narrow(0, 0)] == [2, 0, 0]
+
+
 def test_of_few_rows_stepwise_models_solve_an_equation_for_each_row() -> None:
     listed = classifier_families(None, 7129)
     dear = {type(model[-1]).__name__ for model in listed if too_dear(model, 54, 7129, 2)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
@@ -23,7 +24,7 @@ from pacsklearn.tabular.stepwise.stepwise_model import StepwiseModel
 
 # Ridge and smoothness, in rows: the more, the fewer directions count, and the less noise they need.
 _PENALTIES = ((20.0, 1e3), (100.0, 1e4), (400.0, 4e4))
-# Bins of numbers where some are narrow near zero.
+# Bins that are narrow near zero, where half of the numbers start there.
 _AMOUNT_BINS = 8
 # Columns with free weights, and the penalty of the others: small budgets pay for the first ones.
 _BOUNDS = ((1, None), (2, None), (4, None), (4, 0.1))
@@ -136,10 +137,10 @@ def _additive(schema: Schema | None, kind: Any) -> list[Any]:
     if schema is None:
         return []
     models = [kind(schema, ridge=ridge, smoothness=smoothness) for ridge, smoothness in _PENALTIES]
-    if any(map(starts_at_zero, schema)):
-        ridge, smoothness = _PENALTIES[1]
+    numbers = [column for column in schema if column.kind == "number"]
+    if 2 * sum(map(starts_at_zero, numbers)) >= max(len(numbers), 1):
         amounts = {"bins": "amounts", "n_bins": _AMOUNT_BINS}
-        models.append(kind(schema, ridge=ridge, smoothness=smoothness, **amounts))
+        models += [clone(model).set_params(**amounts) for model in models[:2]]
     return models
 
 
