@@ -48,7 +48,7 @@ def test_a_mixed_table_is_released_and_audited_without_a_codebook(call, folder, 
     assert model.score(people.drop(columns="ill"), people.ill) > 0.6
     call(
         "audit", "people.csv.gz", "model.statement.json", "--attacks", "identification",
-        "--trials", 100, "--json",
+        "--trials", 40, "--json",
     )  # fmt: skip
 
 

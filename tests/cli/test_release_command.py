@@ -340,7 +340,7 @@ def test_a_property_of_the_table_is_hidden_and_the_release_audited(call, folder)
     assert stated["recipe"]["budget"] == {"name": "renyi", "epsilon": 2.0, "order": 8.0}
     assert stated["guarantee"]["framework"] == "Sliced Renyi Pufferfish"
     assert stated["guarantee"]["spent"] <= 2
-    audit = ("audit", "rows.csv", "m.statement.json", "--trials", 100)
+    audit = ("audit", "rows.csv", "m.statement.json", "--trials", 30)
     assert "VIOLATED" not in call(*audit, "--renyi", "100@8").stdout
     assert "VIOLATED" in call(*audit, "--renyi", "1e-3@2", code=1).stdout
     assert "states nothing" in call(*audit, "--membership", "60%", code=2).stderr

@@ -36,7 +36,7 @@ def test_release_and_audit(folder):
     assert "guarantee: proved" in done.stdout
     assert "elapsed" not in done.stdout  # progress goes to standard error
     audit = ("audit", "rows.csv", "m.statement.json", "--attacks", "identification")
-    done = run(*audit, "--trials", 50, "--json", cwd=folder)
+    done = run(*audit, "--trials", 20, "--json", cwd=folder)
     assert json.loads(done.stdout)["passed"] is True
 
 

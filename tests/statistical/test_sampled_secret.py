@@ -85,7 +85,7 @@ def test_the_likeliest_answer_after_the_release_stays_below_the_bound(
     order = np.argsort(-np.abs(TABLE[:, 0]))
     target = order[drawn.strata[order] == drawn.strata.max()][0]
     known = order[(drawn.strata[order] == drawn.strata[target]) & (order != target)][:k]
-    right, rounds = 0, 600
+    right, rounds = 0, 300
     for _ in range(rounds):
         secret = drawn.draw(sampler)
         observed = law.point(mean_of(secret)) + sampler.noise(law.dimension)

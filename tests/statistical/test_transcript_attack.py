@@ -95,7 +95,7 @@ def test_no_adaptive_attack_beats_the_bound(
 ) -> None:
     game, rounds = game_on(tables[kind], space, step), []
     for attack in ATTACKS:
-        result = attack.run(Watched(game, rounds), 600, seed=1)
+        result = attack.run(Watched(game, rounds), 300, seed=1)
         assert not result.violates()
         # Not even by the estimate itself.
         assert result.success <= result.bound
