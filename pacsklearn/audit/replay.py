@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import partial, singledispatch
+from typing import Any, NamedTuple
 
 from sklearn.exceptions import NotFittedError
 
@@ -13,6 +13,7 @@ from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.estimators.released_answers import Answers
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import listed_design, stated_secret
@@ -86,40 +87,67 @@ def replay_fit(
     jobs = model.n_jobs if n_jobs is None else n_jobs
     options = FitOptions(fit_params or {}, jobs)
     candidates = _design(model, groups).candidates(estimator, X, y, options)
-    kind, budget = model.release_, as_budget(model.budget, warn=False).amount
-    if isinstance(kind, Parameters):
-        return ReplayedGame(
-            [released_plan(model, candidates)],
-            information=guarantee.information,
-            budget=budget,
-            X=candidates.X,
-            y=candidates.y,
-            canaries=canaries,
-        )
-    if not isinstance(kind, Answers):
-        raise ValueError(
-            "estimator must release parameters or answers for an audit, got "
-            f"{type(kind).__name__}: a student is no function of the secret alone that could be "
-            "replayed. Audit the answers it learnt from: release=Answers()."
-        )
-    if canaries and probe is None:
+    again = _Again(model, X, y, candidates, options, canaries, queries, probe)
+    return _game_of(model.release_, again)
+
+
+class _Again(NamedTuple):
+    """A fit of a model again, on rows that may have others among them."""
+
+    model: PACPrivate
+    X: Any
+    y: Any
+    candidates: Candidates
+    options: FitOptions
+    canaries: tuple[int, ...]
+    queries: Any
+    probe: Callable[[Any], Any] | None
+
+
+@singledispatch
+def _game_of(kind: ReleaseKind, again: _Again) -> ReplayedGame | TranscriptGame:
+    """Return the game of a kind of release; those that can be replayed are registered."""
+    del again
+    raise ValueError(
+        "estimator must release parameters or answers for an audit, got "
+        f"{type(kind).__name__}: a student is no function of the secret alone that could be "
+        "replayed. Audit the answers it learnt from: release=Answers()."
+    )
+
+
+@_game_of.register
+def _(kind: Parameters, again: _Again) -> ReplayedGame:
+    del kind
+    return ReplayedGame(
+        [released_plan(again.model, again.candidates)],
+        information=again.model.guarantee_.information,
+        budget=as_budget(again.model.budget, warn=False).amount,
+        X=again.candidates.X,
+        y=again.candidates.y,
+        canaries=again.canaries,
+    )
+
+
+@_game_of.register
+def _(kind: Answers, again: _Again) -> TranscriptGame:
+    if again.canaries and again.probe is None:
         raise ValueError(
             "Rows can be put in to be found in released models only; leave 'canaries' and "
             "'attribute' out of the attacks."
         )
-    queries = queries if probe is None else probe(X)
+    queries = again.queries if again.probe is None else again.probe(again.X)
     return TranscriptGame.rehearse(
-        kind.answering(candidates.estimator),
-        X,
-        y,
-        X if queries is None else queries,
-        candidates.space,
+        kind.answering(again.candidates.estimator),
+        again.X,
+        again.y,
+        again.X if queries is None else queries,
+        again.candidates.space,
         answers=kind.of,
         value_range=None if kind.prior is None else kind.prior.bounds,
-        options=options,
-        step_budget=model.responder().step_budget,
-        budget=budget,
-        canaries=canaries,
+        options=again.options,
+        step_budget=again.model.responder().step_budget,
+        budget=as_budget(again.model.budget, warn=False).amount,
+        canaries=again.canaries,
     )
 
 
