@@ -17,7 +17,7 @@ from pacsklearn.plots.display import Display, pyplot
 from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL
 from pacsklearn.tabular.additive.additive_model import AdditiveModel
 from pacsklearn.tabular.additive.canonicalizer import deviations_of_levels
-from pacsklearn.tabular.additive.terms import Term
+from pacsklearn.tabular.additive.terms import Term, placed
 
 _MOST_TERMS = 9
 _EPOCH = date(1970, 1, 1)
@@ -185,11 +185,10 @@ class AdditiveTermsDisplay(Display):
         if self.noise_variances is not None:
             quantile = norm.ppf((1 + self.confidence) / 2)
             widths = quantile * deviations_of_levels(self.model, self.noise_variances)
-        effects, start = {}, 0
-        for term in self.model.terms_:
-            own = slice(start, start + term.n_levels)
-            effects[term.name] = _TermEffect(term, levels[:, own].T, widths[:, own].T)
-            start = own.stop
+        effects = {
+            term.name: _TermEffect(term, levels[:, own].T, widths[:, own].T)
+            for term, own in placed(self.model.terms_)
+        }
         if names is None:
             spread = {
                 name: float(np.ptp(one.effects, axis=0).max()) for name, one in effects.items()

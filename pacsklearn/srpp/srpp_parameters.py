@@ -103,10 +103,4 @@ def _secret_column(
                 "classifiers have a default, how frequent their labels are."
             )
         return None
-    return stated_column(
-        secret,
-        y,
-        given,
-        getattr(X, "columns", None),
-        lambda: SecretColumn(np.asarray(X[secret]), secret),
-    )
+    return stated_column(secret, X, y, given, getattr(X, "columns", None))

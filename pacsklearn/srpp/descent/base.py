@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
@@ -330,13 +329,7 @@ def secret_column(
     """Return the column that the scenario is about, with its place in validated data."""
     if secret is None:
         return SecretColumn(np.asarray(y), "y") if is_classifier(model) else None
-
-    def column() -> SecretColumn:
-        place = int(names.get_loc(secret))
-        values = X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else X[:, place]
-        return SecretColumn(values, place)
-
-    return stated_column(secret, y, given, names, column)
+    return stated_column(secret, X, y, given, names)
 
 
 def released_linear_model(model: Any, choices: LinearChoices, guarantee: Any) -> Any:

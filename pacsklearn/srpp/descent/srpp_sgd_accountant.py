@@ -129,11 +129,6 @@ class SRPPSGDAccountant:
         )
 
     @property
-    def label(self) -> str:
-        """Aggregation as it stands in the ledger's unit; unlike labels are never added."""
-        return "full in the mean over batches" if self.accounting == "subsampling-aware" else "full"
-
-    @property
     def needs_tails(self) -> bool:
         """Whether a step is covered only where no more rows differ than the cap's ``largest``."""
         return self.accounting == "worst-case"
@@ -246,7 +241,7 @@ class SRPPSGDAccountant:
         poisson = self.cap.sampling == "poisson" and self.accounting == "secret-batches"
         if known is None or not poisson or self.cap.largest == 0:
             return None
-        reach = self.clipping.reach(noise_multiplier, self.most_rows) / 2
+        reach = self._reach(noise_multiplier) / 2
         # Without what rounding to the lattice may add to a shift: those rows need not gain by it.
         attained = OppositeRowsProfile(known, reach, 0.0, below=True).renyi(self.order)
         if not 0 < attained < math.inf:

@@ -12,7 +12,6 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.laws.batch_sampler import BatchSampler
@@ -81,9 +80,9 @@ def opened_run(
         budget.noise_for(accountant, n_steps) if record is None else record.noise_multiplier
     )
     planned = math.fsum([*before, n_steps * accountant.cost(multiplier)]) * _ROOM
-    unit = run_unit(accountant, rows.scenario, choices.secret_name)
     shared = None
     if choices.ledger is not None:
+        unit = run_unit(accountant.order, accountant.accounting, rows.scenario, choices.secret_name)
         shared = open_ledger(choices.ledger, ceiling=None, unit=unit)
     return PrivateRun(
         accountant,
@@ -102,8 +101,5 @@ def planned_unit(choices: RunChoices) -> str:
     scenario = registry().make(
         "scenario", DifferingRows() if choices.scenario is None else choices.scenario
     )
-    cap = DiscrepancyCap.differing(1, 1, 1)
-    clipping = GradientClipping((1.0,), (1,))
     order = float(choices.budget.order)
-    accountant = SRPPSGDAccountant(cap, clipping, order, choices.batches.accounting)
-    return run_unit(accountant, scenario, choices.secret_name)
+    return run_unit(order, choices.batches.accounting, scenario, choices.secret_name)

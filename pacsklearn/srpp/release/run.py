@@ -32,12 +32,13 @@ _WHAT = "A run of private gradient steps"
 
 
 def run_unit(
-    accountant: SRPPSGDAccountant, scenario: Scenario, secret_name: str | None = None
+    order: float, accounting: str, scenario: Scenario, secret_name: str | None = None
 ) -> str:
-    """Return the unit that the steps of a run are charged in."""
+    """Return the unit that the steps of a run are charged in; means are not added to others."""
+    mean = " in the mean over batches" if accounting == "subsampling-aware" else ""
     return renyi_unit(
-        order=accountant.order,
-        aggregation=accountant.label,
+        order=order,
+        aggregation=f"full{mean}",
         profile=None,
         scenario=scenario,
         secret_name=secret_name,
@@ -182,7 +183,7 @@ class PrivateRun:
         shared, record = charging.shared, charging.record
         self.accountant, self.scenario = accountant, scenario
         self.noise_multiplier = noise_multiplier
-        self.unit = run_unit(accountant, scenario, secret_name)
+        self.unit = run_unit(accountant.order, accountant.accounting, scenario, secret_name)
         self.price = accountant.cost(noise_multiplier)
         self.sampler, self.provenance = sampler, provenance
         cap = accountant.cap

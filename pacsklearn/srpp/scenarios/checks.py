@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.srpp.scenarios.scenario import SecretColumn, all_pairs
@@ -55,13 +56,8 @@ def secret_codes(
     return names.tolist(), codes.ravel().astype(np.int64)
 
 
-def stated_column(
-    secret: Any, y: Any, given: Any, names: Any, column: Callable[[], SecretColumn]
-) -> SecretColumn:
-    """Return the column that a user gave, or named.
-
-    Then ``column()``, where it is among the ``names``.
-    """
+def stated_column(secret: Any, X: Any, y: Any, given: Any, names: Any) -> SecretColumn:
+    """Return the column that a user gave, or named, where it is among the ``names`` of X."""
     # The very object, though checks have made another one of y.
     if secret is given:
         return SecretColumn(np.asarray(y), "y")
@@ -72,7 +68,11 @@ def stated_column(
             f"secret={secret!r} is not a column of X; give a column's name of a DataFrame, or one "
             "value a row."
         )
-    return column()
+    if hasattr(X, "columns"):
+        return SecretColumn(np.asarray(X[secret]), secret)
+    place = int(names.get_loc(secret))
+    column = X[:, [place]]
+    return SecretColumn(np.ravel(column.toarray() if issparse(column) else column), place)
 
 
 def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:

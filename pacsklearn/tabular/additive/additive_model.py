@@ -24,6 +24,7 @@ from pacsklearn.tabular.additive.terms import (
     design_of,
     minimise_monotone,
     monotone_ranges,
+    placed,
     terms_of,
 )
 from pacsklearn.tabular.forests.fixed_structure_forest import checked_weights
@@ -102,14 +103,11 @@ class AdditiveModel(TableReader):
             A classifier of two classes and a regressor have one score.
         """
         check_is_fitted(self, "coef_")
-        effects, start = {}, 0
         levels = np.atleast_2d(self.coef_)
-        for term in self.terms_:
-            stop = start + term.n_levels
-            values = levels[:, start:stop].T
-            effects[term.name] = dict(zip(term.labels, values, strict=True))
-            start = stop
-        return effects
+        return {
+            term.name: dict(zip(term.labels, levels[:, own].T, strict=True))
+            for term, own in placed(self.terms_)
+        }
 
     def design(self, X: Any) -> sparse.csr_matrix:
         """Return ones where a row has a level, after a first column of ones.
@@ -226,9 +224,8 @@ def penalty_matrix(
     stays strictly convex. The levels of pairs count as without order.
     """
     size = 1 + sum(term.n_levels for term in terms)
-    penalty, start = np.zeros((size, size)), 1
-    for term in terms:
-        stop = start + term.n_levels
+    penalty = np.zeros((size, size))
+    for term, own in placed(terms, 1):
         strength = ridge if len(term.columns) == 1 else pair_ridge
         block = np.eye(term.n_levels) * strength
         if term.n_ordered:
@@ -237,6 +234,5 @@ def penalty_matrix(
             for order, weight in ((1, strength), (2, smoothness)):
                 steps = np.diff(np.eye(term.n_ordered), order, axis=0)
                 block[ordered, ordered] += weight * steps.T @ steps
-        penalty[start:stop, start:stop] = block
-        start = stop
+        penalty[own, own] = block
     return penalty

@@ -5,7 +5,7 @@ Of those that may only rise, or only fall: an exact fit, and a repair after nois
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -125,6 +125,13 @@ def terms_of(
     return (*singles, *crossed)
 
 
+def placed(terms: Iterable[Term], first: int = 0) -> Iterator[tuple[Term, slice]]:
+    """Yield each term with the place of its levels among those of all, from ``first`` on."""
+    for term in terms:
+        yield term, slice(first, first + term.n_levels)
+        first += term.n_levels
+
+
 def design_of(codes: Sequence[Codes], sizes: Sequence[int]) -> sparse.csr_matrix:
     """Return ones where a row has a level, with a first column of ones; (n_rows, 1 + levels)."""
     n_rows, starts = codes[0].size, 1 + np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -161,8 +168,8 @@ def monotone_ranges(
     ValueError
         When a name is no ordered column of the model, or a direction is neither 1 nor -1.
     """
-    ranges, start, wanted = [], 1, dict(directions or {})
-    for term in terms:
+    ranges, wanted = [], dict(directions or {})
+    for term, own in placed(terms, 1):
         direction = wanted.pop(term.name, None) if term.n_ordered else None
         if direction is not None:
             if direction not in (1, -1):
@@ -170,8 +177,7 @@ def monotone_ranges(
                     f"monotone must be 1 (rising) or -1 (falling), got {direction!r} for "
                     f"{term.name!r}."
                 )
-            ranges.append((start, start + term.n_ordered, int(direction)))
-        start += term.n_levels
+            ranges.append((own.start, own.start + term.n_ordered, int(direction)))
     if wanted:
         raise ValueError(
             f"monotone: the model has no ordered column {next(iter(wanted))!r}; only numbers, "

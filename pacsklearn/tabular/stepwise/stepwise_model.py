@@ -59,32 +59,6 @@ def forward_selection(
     return chosen
 
 
-def stepwise_weights(
-    covariance: Floats, cross: Floats, n_terms: int, ridge: float | None
-) -> Floats:
-    """Return the least-squares weights of shape (p, k), most of them zero or shrunk.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (p, p)
-    cross : ndarray of shape (p, k)
-    n_terms : int
-        Columns whose weights are free.
-    ridge : float, optional
-        Penalty on the squared weights of the other columns, a row; None keeps them at zero.
-    """
-    column = lambda place: covariance[:, place]  # noqa: E731 - one expression
-    chosen = forward_selection(np.diag(covariance), column, cross, n_terms)
-    weights = np.zeros(cross.shape)
-    if ridge is None:
-        if chosen:
-            weights[chosen] = np.linalg.solve(covariance[np.ix_(chosen, chosen)], cross[chosen])
-        return weights
-    penalty = np.full(cross.shape[0], ridge)
-    penalty[chosen] = 0.0
-    return np.asarray(np.linalg.solve(covariance + np.diag(penalty), cross))
-
-
 @dataclass(eq=False, repr=False)
 class StepwiseModel(BaseEstimator):
     """Least squares on the columns that explain most, one after the other."""
@@ -108,8 +82,24 @@ class StepwiseModel(BaseEstimator):
             )
 
     def weights_of(self, covariance: Floats, cross: Floats) -> Floats:
-        """Return the weights of shape (p, k) from the covariances of columns and targets."""
-        return stepwise_weights(covariance, cross, int(self.n_terms), self.ridge)
+        """Return the least-squares weights of shape (p, k), most of them zero or shrunk.
+
+        Parameters
+        ----------
+        covariance : ndarray of shape (p, p)
+        cross : ndarray of shape (p, k)
+            Covariances of columns and targets.
+        """
+        column = lambda place: covariance[:, place]  # noqa: E731 - one expression
+        chosen = forward_selection(np.diag(covariance), column, cross, int(self.n_terms))
+        weights = np.zeros(cross.shape)
+        if self.ridge is None:
+            if chosen:
+                weights[chosen] = np.linalg.solve(covariance[np.ix_(chosen, chosen)], cross[chosen])
+            return weights
+        penalty = np.full(cross.shape[0], self.ridge)
+        penalty[chosen] = 0.0
+        return np.asarray(np.linalg.solve(covariance + np.diag(penalty), cross))
 
     def weights_of_rows(self, X: Floats, targets: Floats) -> Floats:
         """Return the same from rows of shape (n, p) and targets of shape (n, k)."""
@@ -131,14 +121,16 @@ def covariances(X: Floats, targets: Floats) -> tuple[Floats, Floats]:
 
 
 def weights_of_wide(X: Floats, targets: Floats, n_terms: int, ridge: float | None) -> Floats:
-    """Return the weights of :func:`stepwise_weights` where columns are more than rows.
+    """Return the weights of :meth:`StepwiseModel.weights_of` where columns are more than rows.
 
     Parameters
     ----------
     X : ndarray of shape (n, p)
     targets : ndarray of shape (n, k)
-    n_terms, ridge
-        As for :func:`stepwise_weights`.
+    n_terms : int
+        Columns whose weights are free.
+    ridge : float, optional
+        Penalty on the squared weights of the other columns, a row; None keeps them at zero.
 
     Notes
     -----

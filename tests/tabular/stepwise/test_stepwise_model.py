@@ -7,9 +7,9 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 from pacsklearn.tabular.stepwise.stepwise_model import (
+    StepwiseModel,
     covariances,
     forward_selection,
-    stepwise_weights,
     weights_of_wide,
 )
 
@@ -56,7 +56,7 @@ def test_weights_are_least_squares_on_what_was_chosen(rows):
     X, y = rows
     moments = covariances(X, y)
     chosen = selected(*moments, 3)
-    weights = stepwise_weights(*moments, 3, None)
+    weights = StepwiseModel(3, ridge=None).weights_of(*moments)
     assert np.flatnonzero(weights[:, 0]).tolist() == sorted(chosen)
     expected = LinearRegression().fit(X[:, chosen], y).coef_[0]
     np.testing.assert_allclose(weights[chosen, 0], expected, rtol=1e-9)
@@ -66,7 +66,7 @@ def test_a_ridge_holds_the_other_columns_only(rows):
     X, y = rows
     moments = covariances(X, y)
     chosen = selected(*moments, 2)
-    weights = stepwise_weights(*moments, 2, 0.5)
+    weights = StepwiseModel(2, ridge=0.5).weights_of(*moments)
     # Columns without a penalty are as good as taken out of the others and of the target first.
     rest = np.setdiff1d(np.arange(8), chosen)
     line = LinearRegression().fit(X[:, chosen], np.column_stack([X[:, rest], y]))
@@ -74,7 +74,8 @@ def test_a_ridge_holds_the_other_columns_only(rows):
     expected = Ridge(0.5 * len(X), fit_intercept=False).fit(left[:, :-1], left[:, -1]).coef_
     np.testing.assert_allclose(weights[rest, 0], expected, rtol=1e-8)
     np.testing.assert_allclose(
-        stepwise_weights(*moments, 0, 0.5)[:, 0], Ridge(0.5 * len(X)).fit(X, y[:, 0]).coef_
+        StepwiseModel(0, ridge=0.5).weights_of(*moments)[:, 0],
+        Ridge(0.5 * len(X)).fit(X, y[:, 0]).coef_,
     )
 
 
@@ -89,7 +90,7 @@ def test_columns_that_say_the_same_are_taken_once_and_in_order(rows):
 
 
 def test_nothing_is_chosen_where_nothing_is_explained():
-    weights = stepwise_weights(np.eye(3), np.zeros((3, 1)), 2, None)
+    weights = StepwiseModel(2).weights_of(np.eye(3), np.zeros((3, 1)))
     assert not weights.any()
 
 
@@ -98,7 +99,7 @@ def test_wide_tables_have_the_weights_that_moments_give(n_terms, ridge):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(30, 90)) + generator.normal(size=90)
     targets = np.column_stack([X[:, 3] - X[:, 40], X[:, 7]]) + generator.normal(size=(30, 2))
-    expected = stepwise_weights(*covariances(X, targets), n_terms, ridge)
+    expected = StepwiseModel(n_terms, ridge=ridge).weights_of(*covariances(X, targets))
     assert expected.any()
     np.testing.assert_allclose(
         weights_of_wide(X, targets, n_terms, ridge), expected, rtol=1e-9, atol=1e-12
