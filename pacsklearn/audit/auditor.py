@@ -9,7 +9,6 @@ from pacsklearn._progress import bar
 from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit, max_intervals
-from pacsklearn.audit.game import Game
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
 from pacsklearn.audit.subject import Replay, subject_of
@@ -111,15 +110,16 @@ def run_audit(
     count = check_integer(name="n_trials", value=n_trials, minimum=1)
     seed = check_integer(name="random_state", value=random_state, minimum=0)
     level = as_inner_share("level", level)
-    named = None if isinstance(attacks, str) and attacks == "auto" else _listed(attacks)
-    chosen = None if named is None else [registry().make("attack", name) for name in named]
+    known, automatic = registry(), isinstance(attacks, str) and attacks == "auto"
+    named = known.names("attack") if automatic else _listed(attacks)
+    chosen = [(name, known.make("attack", name)) for name in named]
     subject = subject_of(
         source, Replay(X, y, estimator, groups, secret, fit_params, queries, n_jobs)
     )
     game = subject.game
-    if named is None or chosen is None:
-        named = _default(game)
-        chosen = [registry().make("attack", name) for name in named]
+    if automatic:
+        # Those that join by themselves and can play, plugins' among them.
+        chosen = [each for each in chosen if each[1].automatic and each[1].can_play(game)]
     results, curves = [], []
     points: list[OperatingPoint] = []
     stopping = None
@@ -127,7 +127,7 @@ def run_audit(
         # A union bound: the intervals of all attacks hold together at the stated level.
         stopping = Stopping(1 - (1 - level) / max_intervals(len(chosen)))
     with bar("rounds", len(chosen) * count) as at:
-        for number, attack in enumerate(chosen):
+        for number, (_, attack) in enumerate(chosen):
 
             def counted(n_rounds: int, before: int = number * count) -> None:
                 at(before + min(n_rounds, count))
@@ -147,7 +147,7 @@ def run_audit(
         seed=seed,
         curves=tuple(curves),
         points=tuple(points),
-        provenance=tuple(registry().provenance("attack", name) for name in named),
+        provenance=tuple(known.provenance("attack", name) for name, _ in chosen),
         **subject.divergence,
     )
     if strict:
@@ -162,13 +162,6 @@ def _listed(attacks: Any) -> list[Any]:
             f"attacks must name at least one attack of {list(registry().names('attack'))}."
         )
     return listed
-
-
-def _default(game: Game) -> list[str]:
-    """Return the attacks that join by themselves and can play, plugins' among them."""
-    known = registry()
-    attacks = {name: known.make("attack", name) for name in known.names("attack")}
-    return [name for name, each in attacks.items() if each.automatic and each.can_play(game)]
 
 
 def _run(
