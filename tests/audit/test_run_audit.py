@@ -193,7 +193,7 @@ def test_a_sliced_release_is_replayed(scenario):
 def test_a_release_of_one_table_is_replayed_on_the_draws():
     scenario = PrevalenceScenario(reference=(X[:, :3], X[:, 3], y), n_draws=100, size=len(X[::2]))
     model = SRPPPrivate(Ridge(), scenario=scenario).fit(X[::2, :3], X[::2, 3])
-    audit = run_audit(model, X[::2, :3], X[::2, 3], n_trials=150)
+    audit = run_audit(model, X[::2, :3], X[::2, 3], n_trials=60)
     assert {"identification", "map"} <= {result.attack for result in audit.results}
     assert audit.passed
 
@@ -203,7 +203,7 @@ def test_groups_are_replayed():
     model = PACPrivate(RidgeClassifier(), secret=Subsets(M, stratify=False)).fit(
         X, y, groups=groups
     )
-    audit = run_audit(model, X, y, groups=groups, attacks=["lira", "identification"], n_trials=100)
+    audit = run_audit(model, X, y, groups=groups, attacks=["lira", "identification"], n_trials=50)
     assert audit.n_units == 50
     with pytest.raises(ValueError, match="groups"):
         run_audit(model, X, y)

@@ -110,7 +110,7 @@ def test_an_example_has_a_title_and_runs_on_bundled_data(example):
 
 
 # Half of the time of all examples is theirs.
-LONG = ("plot_02", "plot_05", "plot_13", "plot_14")
+LONG = ("plot_02", "plot_05", "plot_07", "plot_08", "plot_13", "plot_14")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def namespace(request, monkeypatch, tmp_path):
 
 # Most of the time of all pages is theirs.
 LONG = ("attacks", "audits", "budgets", "choosing_models", "clustering", "large_tables")
-LONG += ("pipelines", "responses", "srpp", "srpp_sgd", "student")
+LONG += ("functions", "pipelines", "responses", "srpp", "srpp_sgd", "student", "threat_model")
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_residual_keeps_the_contract_of_backends() -> None:
     check_noise_backend(ResidualBackend(n_draws=512, n_certificate=2**12))
 
 
-@pytest.mark.parametrize("budget", [0.05, 0.5, 1.5, 2.5])
+@pytest.mark.parametrize("budget", [0.05, 2.5])
 def test_residual_spends_the_budget_on_what_leaks(means: Support, budget: float) -> None:
     law = RESIDUAL.calibrate(means, Target(budget), IdentityMetric())
     gaussian = LogdetBackend().calibrate(means, Target(budget), IdentityMetric())

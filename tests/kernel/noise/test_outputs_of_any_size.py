@@ -87,6 +87,7 @@ def test_a_sliced_law_charges_nothing_only_where_equal_numbers_leave(
         assert Fraction(ORDER) * max(squares) / 2 <= Fraction(law.costs.full)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("exponent", [-1000, -600, -300, 300, 600, 1000])
 @pytest.mark.parametrize("aggregation", ["full", "joint", "average"])
 def test_a_sliced_law_is_the_same_at_every_size(aggregation: str, exponent: int) -> None:
@@ -115,6 +116,7 @@ def test_what_no_slice_sees_is_refused() -> None:
         sliced_law(vectors, worlds, across)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("backend", ["logdet", "eigen", "isotropic", "diagonal", "residual"])
 @pytest.mark.parametrize("exponent", [-1000, 600, 1000])
 def test_a_law_of_candidates_is_the_same_at_every_size(backend: str, exponent: int) -> None:
