@@ -165,6 +165,7 @@ def test_what_is_a_function_of_the_whole_table_is_listed(
 
 
 @pytest.mark.statistical
+@pytest.mark.product
 @pytest.mark.parametrize("copies", [1, pytest.param(2, marks=pytest.mark.soak), 8])
 @pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(), GaussianNB()], ids=str)
 def test_at_no_budget_averages_rank_at_chance(copies: int, model: Any, cancer: Any) -> None:

@@ -107,7 +107,7 @@ def test_pairs_that_agree_inside_are_not_said_to_agree_among_each_other() -> Non
         assert "whatever the secret" not in str(models[0].guarantee_)
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("exponent", [-600, 1000])
 def test_tables_that_may_have_been_drawn_otherwise(exponent: int) -> None:
     def sample(secret: float, prior: str, generator: np.random.Generator) -> Any:
         return generator.normal(size=(20, 1)) + secret, None

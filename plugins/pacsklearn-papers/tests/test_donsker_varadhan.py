@@ -77,7 +77,13 @@ def test_scale_does_not_matter():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["two far points", "one rare far point", "two near points"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "one rare far point",
+        *(pytest.param(f"two {how} points", marks=pytest.mark.soak) for how in ("far", "near")),
+    ],
+)
 def test_the_estimate_exceeds_the_gap_no_more_often_than_gamma(name):
     # A true rate of gamma passes with probability 1 - 1e-4.
     failures = sum(

@@ -111,10 +111,9 @@ def wait_for_all(callers: list[Caller], at: float) -> float:
 
 
 # Each takes half a minute of processor time, most of it to begin nine processes.
+@pytest.mark.soak
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "address", ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)], indirect=True
-)
+@pytest.mark.parametrize("address", ["sqlite", "postgresql"], indirect=True)
 def test_one_of_three_coordinators_is_lost(address: str, new_house: Any, tmp_path: Path) -> None:
     keys = registered(tmp_path, address)
     lives = [Live(tmp_path, address=address) for _ in range(3)]
