@@ -69,6 +69,8 @@ class Publication:
             self._files[1].write(text)
             for file in self._files:
                 file.flush()
+                # Here a disk that fails costs the name alone; at the end it would cost the model.
+                os.fsync(file.fileno())
         except (OSError, BundleError) as error:
             descriptor, place = tempfile.mkstemp(prefix="pacsklearn-", suffix=".joblib")
             with os.fdopen(descriptor, "wb") as file:

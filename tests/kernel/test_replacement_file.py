@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,9 +57,12 @@ def test_a_full_disk_shows_before_the_block(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(IsADirectoryError, match="folder"), replacement_file(tmp_path):
-        pytest.fail("the block ran")
+def test_folders_and_devices_are_no_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path, tmp_path / "pipe", "/dev/null"):
+        with pytest.raises(IsADirectoryError, match="folder"), replacement_file(place):
+            pytest.fail("the block ran")
+    assert not Path("/dev/null").is_file()
 
 
 def test_what_dead_processes_left_is_removed(tmp_path):

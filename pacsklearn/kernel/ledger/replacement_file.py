@@ -29,8 +29,8 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         the disk fails.
     """
     target = Path(path).expanduser().resolve()
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "Is a folder; name a file in it", str(target))
+    if target.exists() and not target.is_file():  # a device would be one no more
+        raise OSError(errno.EISDIR, "Is a folder or a device; name a file", str(target))
     _remove_abandoned(target)
     made = target.with_name(f".{target.name}.{os.getpid()}.{uuid.uuid4().hex}")
     # Its mode from the first moment, and O_EXCL: no link that somebody has put there is followed.
