@@ -28,7 +28,7 @@ DIST_PYTHONS ?= $(PYTHON)
 
 help:
 	@echo "make demo        private models on real data, beside the non-private ones"
-	@echo "make test        lint, then all tests"
+	@echo "make test        lint and all tests"
 	@echo "make test-bare   the wheel with what it requires and nothing else: its size, what it does"
 	@echo "make test-alone  each distribution of plugins/ in an environment of its own"
 	@echo "make test-pages  every page, where nothing is installed but what it names"

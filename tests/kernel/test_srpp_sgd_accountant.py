@@ -14,6 +14,7 @@ from scipy.stats import binom, norm
 
 from benchmarks.baselines.group_divergence import sampled_gaussian_divergence
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
+from pacsklearn.srpp import Batches, SRPPSGDClassifier
 from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
@@ -183,9 +184,13 @@ def test_layers_move_by_two_clipping_norms_each():
     assert found == pytest.approx(8 * 2 * (2 * 20 / 50.0) ** 2, rel=1e-4)
 
 
-def test_labels_keep_means_apart():
-    assert accountant().label == accountant("secret-batches").label == "full"
-    assert "mean over batches" in accountant("subsampling-aware").label
+def test_units_keep_means_apart():
+    units = [
+        SRPPSGDClassifier(batches=Batches(accounting=each), secret_name="rows").ledger_unit
+        for each in ("worst-case", "secret-batches", "subsampling-aware")
+    ]
+    assert units[0] == units[1] != units[2]
+    assert "full in the mean over batches" in units[2]
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
