@@ -198,11 +198,14 @@ def _require_same_behaviour(
     rule: Rule,
     where: str,
 ) -> None:
-    rule.require(
-        same_behaviour(
+    remedy = "return the template from decode, with every fitted attribute set that is asked for."
+    with rule.completes(f"After {where} the estimator cannot be asked", remedy):
+        is_same = same_behaviour(
             canonicalizer.behaviour(released, candidates.X),
             canonicalizer.behaviour(estimator, candidates.X),
-        ),
+        )
+    rule.require(
+        is_same,
         f"After {where} the estimator does not behave as the one that was encoded.",
         "encode everything the predictions depend on; align may only choose between "
         "representations that behave identically on every input.",

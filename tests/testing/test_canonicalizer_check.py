@@ -219,6 +219,11 @@ class Incomplete(Sound):
         return estimator.decision_function(X)
 
 
+class ReturnsNothing(Sound):
+    def decode(self, vector, layout, template):
+        super().decode(vector, layout, template)
+
+
 class WrongMethods(Sound):
     methods = ("transform",)
 
@@ -336,6 +341,7 @@ class KeepsAFunction(Sound):
         (Jitters, "determinism", "twice"),
         (Lossy, "round trip", "does not behave"),
         (Incomplete, "round trip", "predict of the decoded estimator fails"),
+        (ReturnsNothing, "round trip", "cannot be asked"),
         (WrongMethods, "round trip", "none of the declared methods"),
         (OverwritesTheVector, "round trip", "changes the vector"),
         (Reuses, "everything released is noised", "the same object"),

@@ -112,7 +112,8 @@ class Worlds:
     Raises
     ------
     ScenarioError
-        When a law or a pair is missing or empty, or the weights are no such probabilities.
+        When a law or a pair is missing, empty or of what is not there, or the weights are no such
+        probabilities.
     """
 
     secrets: tuple[str, ...]
@@ -129,6 +130,7 @@ class Worlds:
                 "A scenario needs at least two secrets and a pair of them to keep apart, got "
                 f"{len(self.secrets)} secret(s) and {len(self.pairs)} pair(s)."
             )
+        self._check_positions()
         known = {(law.secret, law.prior): law for law in self.laws if law.members}
         for prior in range(len(self.priors)):
             for pair in self.pairs:
@@ -150,6 +152,23 @@ class Worlds:
             raise ScenarioError(
                 f"weights must be empty or {len(self.secrets)} positive probabilities that sum to "
                 f"1, one for each secret, got {self.weights!r}."
+            )
+
+    def _check_positions(self) -> None:
+        secrets, worlds = range(len(self.secrets)), range(len(self.worlds))
+        # One secret twice would have no distance to itself, and get no noise.
+        if len(set(self.secrets)) < len(secrets) or not all(
+            first != second and first in secrets and second in secrets
+            for first, second in self.pairs
+        ):
+            raise ScenarioError(
+                "The secrets need different names, and every pair the positions of two different "
+                f"ones, from 0 to {len(secrets) - 1}; check secrets and pairs."
+            )
+        if not all(member in worlds for law in self.laws for member in law.members):
+            raise ScenarioError(
+                f"The members of a law must be positions of worlds, from 0 to {len(worlds) - 1}; "
+                "check laws."
             )
 
     @classmethod

@@ -12,7 +12,8 @@ from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError, UnknownNameError
 from pacsklearn.plugins import Registry
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SimulatorScenario
-from pacsklearn.srpp.scenarios.scenario import SecretColumn
+from pacsklearn.srpp.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
 
 N = 60
 X = np.arange(2.0 * N).reshape(N, 2)
@@ -230,6 +231,28 @@ def test_worlds_show_nothing():
     assert repr(found.worlds[0]) == "RowWorld(...)"
     drawn = SimulatorScenario(simulate, (0.0, 1.0), (1.0,)).worlds(None, None, None).worlds[1]
     assert repr(drawn) == "SimulatedWorld(...)"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"pairs": ((0, 0),)}, "two different"),
+        ({"pairs": ((0, -2),)}, "two different"),
+        ({"secrets": ("a", "a")}, "different names"),
+        ({"laws": (Law(0, 0, (0,)), Law(1, 0, (7,)))}, "positions of worlds"),
+    ],
+)
+def test_what_is_not_there_cannot_be_told_apart(wrong, message):
+    parts = {
+        "secrets": ("a", "b"),
+        "priors": ("one",),
+        "worlds": (RowWorld(np.arange(5)), RowWorld(np.arange(6))),
+        "laws": (Law(0, 0, (0,)), Law(1, 0, (1,))),
+        "pairs": ((0, 1),),
+    }
+    assert Worlds(**parts).index("b") == 1
+    with pytest.raises(ScenarioError, match=message):
+        Worlds(**parts | wrong)
 
 
 def test_names_are_strict():
