@@ -64,11 +64,7 @@ def audit(
     from pacsklearn.kernel.guarantee.guarantee import Guarantee
     from pacsklearn.plots.output_checklist import output_checklist
 
-    for path in (output, checklist):
-        if path is not None:
-            # Before the audit, which may take an hour.
-            checked_output(path, force=force)
-    checked_picture(plot, force=force)
+    _check_files(output, checklist, plot, force=force)
     confidence = number(level, "--level")
     document = read_statement(statement)
     recipe = document.get("recipe")
@@ -118,6 +114,20 @@ def audit(
     say(data, "\n".join([str(report), *violated]), as_json=as_json)
     if not check.passed:
         raise typer.Exit(VIOLATED)
+
+
+def _check_files(
+    output: Path | None, checklist: Path | None, plot: Path | None, *, force: bool
+) -> None:
+    """Refuse what cannot be written before the audit, which may take an hour."""
+    from pacsklearn.plots.page import page_kind
+
+    for path in (output, checklist):
+        if path is not None:
+            checked_output(path, force=force)
+    if checklist is not None:
+        page_kind(checklist)
+    checked_picture(plot, force=force)
 
 
 def _same_promise(stated: Any, replayed: PACGuarantee) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -47,14 +48,19 @@ def charged_ledger(charge: Charge) -> Ledger | None:
     return ledger.on_behalf_of(user=user, project=project)
 
 
-def ledger_beside(data: Path, output: Path) -> Ledger:
+def ledger_beside(data: Path, output: Path, statement: Path) -> Ledger:
     """Return ledger in the output's folder that counts the releases of a file, by the file's name.
 
     Parameters
     ----------
     data : Path
         Its name is the data set's: a digest of its rows would stand in every statement.
-    output : Path
+    output, statement : Path
+        What is written, which must not take the ledger's place.
+
+    Raises
+    ------
+    ValueError
 
     Notes
     -----
@@ -64,6 +70,11 @@ def ledger_beside(data: Path, output: Path) -> Ledger:
     from pacsklearn.universe.open_ledger import open_ledger
 
     place = output.parent / _BESIDE
+    if os.path.realpath(place) in map(os.path.realpath, (output, statement)):
+        raise ValueError(
+            f"{place} is the account that the release is charged to; give the model and its "
+            "statement other names."
+        )
     address = ledger_uri(str(place))
     try:
         ledger = open_ledger(address, ceiling=None, dataset=data.name)

@@ -87,8 +87,10 @@ def _check_files_differ(given: dict[str, Any]) -> None:
     """Refuse one file in two roles: what is written would replace what is read."""
     roles: dict[Path, str] = {}
     for role, value in given.items():
-        if isinstance(value, Path) or (role == "schema" and value is not None):
-            first = roles.setdefault(Path(value).resolve(), role)
+        if isinstance(value, Path) or (role in ("schema", "ledger") and value is not None):
+            # Without failing at links that lead to themselves, as resolve does.
+            place = Path(os.path.realpath(str(value).removeprefix("sqlite:///")))
+            first = roles.setdefault(place, role)
             if first != role:
                 raise ValueError(
                     f"{first} and {role} must be two files, got {value} for both; give another "

@@ -65,7 +65,7 @@ def distill(
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
     with publication(files) as place:
         if charge.ledger is None:
-            source.set_params(ledger=ledger_beside(data, files.output))
+            source.set_params(ledger=ledger_beside(data, place.model, place.statement))
         source.fit(table.X, table.y, **given)
         trained = distilled(source, learner, queries, alpha=options.number(alpha, "--alpha"))
         document = {

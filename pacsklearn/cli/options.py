@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -312,6 +313,10 @@ def checked_output(path: Path, *, force: bool = False) -> Path:
     """
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {path.parent} for {path.name}; create it first.")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it.")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"Nothing can be written in the folder {path.parent}; name another.")
     if path.exists() and not force:
         raise ValueError(f"{path} is there already; give another name, or --force.")
     return path
@@ -322,3 +327,7 @@ def checked_picture(path: Path | None, *, force: bool) -> None:
     if path is not None:
         checked_output(path, force=force)
         optional("matplotlib", extra="plot", purpose="--plot")
+        from matplotlib.figure import Figure
+
+        if path.suffix.lower()[1:] not in Figure().canvas.get_supported_filetypes():
+            raise ValueError(f"--plot must end in .png or .svg, got {path.name!r}.")

@@ -24,7 +24,13 @@ from pacsklearn.tabular.schema.schema import Schema, read_document
 
 _ROLES = frozenset({"target", "groups", "id"})
 _RELEASES: Mapping[str, Any] = {"auto": "auto", "parameters": Parameters()}
-_KINDS: Final = {"estimator": str, "budget": dict, "secret": dict, "drop": list}
+_KINDS: Final = {
+    "estimator": str,
+    "params": str | None,
+    "budget": dict,
+    "secret": dict,
+    "drop": list,
+}
 """What the parts of a recipe are in JSON, where they are not looked at by name."""
 
 SLICED: Final = "sliced"
@@ -184,7 +190,10 @@ def read_statement(path: Path) -> dict[str, Any]:
     if not isinstance(statement, dict) or statement.get("schema") != SCHEMA:
         raise ValueError(f"{path.name} is no privacy statement ({SCHEMA}).")
     recipe = statement.get("recipe")
-    stated: list[tuple[Any, str, type]] = [(statement, "guarantee", dict)]
+    stated: list[tuple[Any, str, Any]] = [
+        (statement, "guarantee", dict),
+        (statement, "title", str),
+    ]
     stated += [(recipe, name, kind) for name, kind in _KINDS.items() if isinstance(recipe, dict)]
     for part, name, kind in stated:
         if not isinstance(part.get(name), kind):

@@ -105,7 +105,7 @@ def release(
         rehearsed(place.content),
     ):
         if charge.ledger is None and not sliced:  # charges of another unit add up to nothing
-            model.set_params(ledger=ledger_beside(data, files.output))
+            model.set_params(ledger=ledger_beside(data, place.model, place.statement))
         try:
             with parallel_config(n_jobs=jobs):
                 model.fit(table.X, table.y, **fit_options(recipe, table))

@@ -11,6 +11,20 @@ from string import Template
 from typing import Any
 
 
+def page_kind(path: Path) -> str:
+    """Return how the name of a page ends.
+
+    Raises
+    ------
+    ValueError
+        When no page and no data end so.
+    """
+    kind = path.suffix.lower()
+    if kind not in {".html", ".htm", ".json"}:
+        raise ValueError(f"path must end in .html or .json, got {path.name!r}.")
+    return kind
+
+
 class Page(ABC):
     """A document with a page and data."""
 
@@ -44,10 +58,7 @@ class Page(ABC):
             When the name ends otherwise.
         """
         target = Path(path)
-        kind = target.suffix.lower()
-        if kind not in {".html", ".htm", ".json"}:
-            raise ValueError(f"path must end in .html or .json, got {target.name!r}.")
-        text = self.to_json(indent=1) if kind == ".json" else self.to_html()
+        text = self.to_json(indent=1) if page_kind(target) == ".json" else self.to_html()
         target.write_text(text, encoding="utf-8")
         return target
 

@@ -59,11 +59,14 @@ def test_an_audit_of_a_sound_release_passes(call, released, folder):
 
 @pytest.mark.parametrize(
     ("part", "value"),
-    [("guarantee", 3), ("estimator", 3), ("budget", "x"), ("budget", None), ("secret", None)],
-)
+    [
+        ("guarantee", 3), ("title", None), ("estimator", 3), ("params", 3), ("budget", "x"),
+        ("budget", None), ("secret", None),
+    ],
+)  # fmt: skip
 def test_a_statement_whose_parts_were_exchanged_is_no_defect(call, released, folder, part, value):
     changed = json.loads((folder / "model.statement.json").read_text())
-    (changed if part == "guarantee" else changed["recipe"])[part] = value
+    (changed if part in changed else changed["recipe"])[part] = value
     (folder / "changed.json").write_text(json.dumps(changed))
     assert part in call("audit", "rows.csv", "changed.json", code=2).stderr
 
@@ -71,6 +74,23 @@ def test_a_statement_whose_parts_were_exchanged_is_no_defect(call, released, fol
 def test_a_table_without_rows_is_said_to_be_one(call, folder):
     (folder / "head.csv").write_text("a,b,kind\n")
     assert "no rows" in call("schema", "head.csv", "--output", "s.json", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "word"),
+    [
+        ("--checklist", "c.txt", ".html"),
+        ("--plot", "p.foo", ".png"),
+        ("--plot", "p", ".png"),  # matplotlib would write p.png, over what is there
+        ("--output", ".", "folder"),
+    ],
+)
+def test_what_an_audit_cannot_write_is_refused_before_it(
+    call, released, folder, monkeypatch, option, name, word
+):
+    monkeypatch.setattr(auditor, "run_audit", None)
+    words = ("audit", "rows.csv", "model.statement.json", option, name, "--force")
+    assert word in call(*words, code=2).stderr
 
 
 def test_a_violated_audit_exits_with_one(call, released, monkeypatch):

@@ -131,6 +131,8 @@ def test_mistakes_are_said_in_one_line_and_leave_nothing(call, folder, words, me
         ("--output", "m.joblib", "--statement", "./rows.csv"),
         ("--output", "m.joblib", "--statement", "m.joblib"),
         ("--output", "m.json", "--schema", "m.json"),
+        ("--output", "l.db", "--ledger", "l.db"),
+        ("--output", "m.joblib", "--statement", "l.db", "--ledger", "sqlite:///./l.db"),
     ],
 )
 def test_what_is_read_is_never_replaced(call, folder, words):
@@ -138,6 +140,24 @@ def test_what_is_read_is_never_replaced(call, folder, words):
     failed = call("release", "rows.csv", "--target", "kind", *words, "--force", code=2)
     assert "must be two files" in failed.stderr
     assert (folder / "rows.csv").read_bytes() == before
+
+
+def test_the_account_of_a_release_is_never_replaced_by_it(call, folder):
+    """The model stood where its ledger was, and one of both was lost."""
+    base = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
+    for words in (
+        ("--output", "pacsklearn-ledger.db"),
+        ("--output", "m.joblib", "--statement", "./pacsklearn-ledger.db"),
+    ):
+        assert "pacsklearn-ledger.db" in call(*base, *words, code=2).stderr
+    assert not list(folder.glob("*ledger*"))
+
+
+def test_a_link_that_leads_to_itself_is_replaced_by_a_release(call, folder):
+    (folder / "m.joblib").symlink_to("m.joblib")
+    words = ("--estimator", "Ridge", "--subsets", 16, "--output", "m.joblib", "--force")
+    call("release", "rows.csv", "--target", "kind", *words)
+    assert (folder / "m.joblib").is_file()
 
 
 def test_numbers_may_be_fractions(call):

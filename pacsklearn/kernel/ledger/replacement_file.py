@@ -28,7 +28,7 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         When the folder is not there or cannot be written; from the beginning, or from the end when
         the disk fails.
     """
-    target = Path(path).expanduser().resolve()
+    target = Path(os.path.realpath(Path(path).expanduser()))  # a link to itself is replaced
     if target.exists() and not target.is_file():  # a device would be one no more
         raise OSError(errno.EISDIR, "Is a folder or a device; name a file", str(target))
     _remove_abandoned(target)
