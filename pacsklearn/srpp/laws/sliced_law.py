@@ -126,7 +126,7 @@ class SlicedLaw(LatticeLaw):
         return self.costs.of(self.aggregation)
 
     def observe(self, centre: Integers, sampler: Sampler) -> Integers:
-        """Return the whole numbers released for a world's; the sampler is asked for noise alone."""
+        """Return the whole numbers released for a world's own; only noise is drawn."""
         return np.asarray(centre + (0 if self.is_noiseless else sampler.noise(self.dimension)))
 
     def point(self, output: Floats | None) -> Integers:

@@ -138,7 +138,7 @@ def _additive(schema: Schema | None, kind: Any) -> list[Any]:
         return []
     models = [kind(schema, ridge=ridge, smoothness=smoothness) for ridge, smoothness in _PENALTIES]
     numbers = [column for column in schema if column.kind == "number"]
-    if 2 * sum(map(starts_at_zero, numbers)) >= max(len(numbers), 1):
+    if numbers and 2 * sum(map(starts_at_zero, numbers)) >= len(numbers):
         amounts = {"bins": "amounts", "n_bins": _AMOUNT_BINS}
         models += [clone(model).set_params(**amounts) for model in models[:2]]
     return models

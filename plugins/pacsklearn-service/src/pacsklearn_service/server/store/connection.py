@@ -14,6 +14,8 @@ from pacsklearn.kernel.ledger.address import without_password
 class Connection(ABC):
     """One connection, of one thread at a time.
 
+    Tables and columns are named by the code alone ("our names"); values are bound.
+
     Parameters
     ----------
     address : str
@@ -115,21 +117,24 @@ class Connection(ABC):
         names = ", ".join(f'"{name}"' for name in columns)
         marks = ", ".join("?" * len(columns))
         if rows:
-            statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
+            statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - our names
             self._run(statement, rows, many=True)
 
     def rows(self, table: str, **where: Any) -> list[dict[str, Any]]:
         """Return rows as they stand."""
-        return self.ask(f"SELECT * FROM {table} WHERE {_equal(where)}", *where.values())  # noqa: S608
+        question = f"SELECT * FROM {table} WHERE {_equal(where)}"  # noqa: S608 - our names
+        return self.ask(question, *where.values())
 
     def update(self, table: str, values: Mapping[str, Any], **where: Any) -> int:
         """Set values of rows; how many there were."""
-        statement = f"UPDATE {table} SET {_equal(values, ', ')} WHERE {_equal(where)}"  # noqa: S608
+        which, new = _equal(where), _equal(values, ", ")
+        statement = f"UPDATE {table} SET {new} WHERE {which}"  # noqa: S608 - our names
         return self.change(statement, *values.values(), *where.values())
 
     def delete(self, table: str, **where: Any) -> int:
         """Delete rows; how many there were."""
-        return self.change(f"DELETE FROM {table} WHERE {_equal(where)}", *where.values())  # noqa: S608
+        statement = f"DELETE FROM {table} WHERE {_equal(where)}"  # noqa: S608 - our names
+        return self.change(statement, *where.values())
 
     def _run(self, statement: str, values: Sequence[Any] = (), *, many: bool = False) -> Any:
         """Execute a statement, with each of several lines of values if many."""
