@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @guarded
 def audit(
     data: Data,
-    statement: Annotated[Path, typer.Argument(help="What `pacsklearn release` wrote.")],
+    statement: Annotated[Path, typer.Argument(help="Statement that `pacsklearn release` wrote.")],
     *,
     attacks: Annotated[
         str, typer.Option(help="Names separated by commas; see `pacsklearn plugins`.")
@@ -51,6 +51,7 @@ def audit(
     Exits with 1 if it leaks, or if any other line of the output check is violated.
 
     A model is fitted anew, with a secret of its own that is thrown away; nothing is charged.
+    Budgets that are given are limits of the output check.
     """
     from pacsklearn.audit.auditor import run_audit
     from pacsklearn.audit.near_duplicates import near_duplicates

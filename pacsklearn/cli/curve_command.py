@@ -31,7 +31,7 @@ def curve(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
-    """Score released models at several budgets; for the curator's eyes."""
+    """Score released models at several budgets, separated by commas; for the curator's eyes."""
     from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.cli.recipe import budget_of

@@ -34,7 +34,10 @@ def distill(
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
-    """Label public rows privately with a black box, and publish a model that learnt the labels."""
+    """Label public rows privately with a black box, and publish a model that learnt the labels.
+
+    Under 1/16 nats where no budget is given.
+    """
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.cli.recipe import budget_of
     from pacsklearn.cli.table import read_table

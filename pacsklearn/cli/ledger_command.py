@@ -19,12 +19,12 @@ from pacsklearn.upkeep.summary import ledger_summary
 from pacsklearn.upkeep.verification import is_ahead_of, verify_ledger
 
 ledger_app = typer.Typer(
-    help="Found a ledger, look at it, verify it.",
+    help="Found a ledger, look at it, verify it, copy it, repair it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
-Address: TypeAlias = Annotated[str, typer.Argument(help="sqlite:///clinic.db, or the file.")]
+Address: TypeAlias = Annotated[str, typer.Argument(help="clinic.db, or postgresql://...")]
 Dataset: TypeAlias = Annotated[str, typer.Option(help="Data set within the database.")]
 Unit: TypeAlias = Annotated[str, typer.Option(help="What it counts.")]
 AnyUnit: TypeAlias = Annotated[

@@ -18,7 +18,9 @@ _NAME = typer.Option(
     help="Qualified name, such as sklearn.svm.LinearSVC; join the steps of a pipeline by +."
 )
 EstimatorName: TypeAlias = Annotated[str, _NAME]
-OptionalEstimatorName: TypeAlias = Annotated[str | None, _NAME]
+OptionalEstimatorName: TypeAlias = Annotated[
+    str | None, typer.Option(help=f"{_NAME.help} Without it a model is chosen.")
+]
 Params: TypeAlias = Annotated[
     str | None, typer.Option(help="JSON object of the estimator's parameters.")
 ]
@@ -100,8 +102,8 @@ class Limit:
     renyi: Annotated[
         str | None,
         typer.Option(
-            help="Renyi divergence between what two properties of the table would release, "
-            "and its order: 1@4."
+            help="Renyi divergence between the releases under two secrets about the data, and its "
+            "order: 1@4."
         ),
     ] = None
     budget: Annotated[
@@ -110,7 +112,7 @@ class Limit:
     ] = None
     allow_exact: Annotated[
         bool,
-        typer.Option("--allow-exact", help="Allow a budget that hides nothing: no noise is added."),
+        typer.Option("--allow-exact", help="Allow a release that hides nothing: never publish it."),
     ] = False
 
     @property

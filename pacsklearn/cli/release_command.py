@@ -30,7 +30,8 @@ def release(
     secret: Annotated[
         str | None,
         typer.Option(
-            help="With --renyi: column whose share in the table is hidden; the target by default."
+            help="With --renyi: column of whose values the share in the training set is hidden; "
+            "the target by default."
         ),
     ] = None,
     noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
@@ -39,7 +40,10 @@ def release(
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
-    """Release a private model: fit on a secret half of the rows, add noise, write the model."""
+    """Release a private model: fit on a secret subset of the rows, add noise, write the model.
+
+    Under 1/16 nats where no budget is given.
+    """
     from joblib import parallel_config
 
     from pacsklearn._rehearsal import rehearsed
@@ -167,11 +171,11 @@ def _check_secret(
     """
     if secret is not None and not sliced:
         raise ValueError(
-            "--secret names a property of the table, which --renyi hides; other budgets hide "
-            "which rows were used."
+            "--secret names a column whose share in the training set --renyi hides; other budgets "
+            "hide which rows were used."
         )
     if sliced and (chooses or columns.groups is not None or design != options.Design()):
         raise ValueError(
-            "--renyi hides a property of the table, not which rows were used: name an --estimator, "
-            "and leave --groups, --subsets, --rate and --subset-seed out."
+            "--renyi hides a share in the training set, not which rows were used: name an "
+            "--estimator, and leave --groups, --subsets, --rate, --blocks and --subset-seed out."
         )

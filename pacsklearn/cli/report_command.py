@@ -14,7 +14,9 @@ from pacsklearn.cli.options import Force, Json, checked_output
 
 @guarded
 def report(
-    statement: Annotated[Path, typer.Argument(help="What `pacsklearn release` wrote.")],
+    statement: Annotated[
+        Path, typer.Argument(help="Statement that `pacsklearn release` or `distill` wrote.")
+    ],
     *,
     output: Annotated[Path, typer.Option(help="Where the page goes (.html, or .json).")],
     audit: Annotated[Path | None, typer.Option(help="What `pacsklearn audit` wrote.")] = None,

@@ -24,6 +24,8 @@ def schema(
     from pacsklearn.tabular.schema.schema import Schema, write_document
     from pacsklearn.tabular.schema.template import repeated_identifiers
 
+    if columns.schema is not None:
+        raise ValueError("--schema names a codebook, and this command drafts one: leave it out.")
     options.checked_output(output, force=force)
     X = options.rows_of(data, columns).X
     draft = Schema.template(X)

@@ -32,6 +32,8 @@ def test_from_a_draft_to_a_release_and_its_audit(call, folder, patients):
     found = call("schema", *words, "--output", "book.json", "--json")
     assert json.loads(found.stdout) == {"schema": "book.json", "columns": 2, "open": 2}
     assert "Ignored" not in found.stderr
+    drafted = ("--schema", "book.json", "--output", "b.json")
+    assert "drafts one" in call("schema", *words, *drafted, code=2).stderr
     assert "Ignored: key, which seem" in call("schema", *words[:3], "--output", "all.json").stderr
     release = (
         "release", *words, "--schema", "book.json", "--estimator", "LogisticRegression",

@@ -292,8 +292,8 @@ def test_a_cap_on_many_rows_is_stated_in_the_recipe(call, words):
         (("--budget", "{}"), "budget must name"),
         (("--renyi", "1"), "--renyi must be such as 1@4"),
         (("--membership", "60%,70%"), "Give one budget"),
-        (("--secret", "kind"), "--secret names a property"),
-        (("--renyi", "1@4", "--subsets", "16"), "--renyi hides a property"),
+        (("--secret", "kind"), "--secret names a column"),
+        (("--renyi", "1@4", "--subsets", "16"), "--renyi hides a share"),
         (("--renyi", "0@4"), "epsilon must be a number"),
         (
             ("--budget", '{"name": "nats", "nats": 1}', "--k-of-n", "35:20%"),

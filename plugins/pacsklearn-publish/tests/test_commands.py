@@ -30,7 +30,7 @@ def published(call, folder):
 
 def test_from_rows_to_a_verified_bundle(published, call, folder):
     assert json.loads(published.stdout)["schema"] == "pacsklearn-bundle/1"
-    told = call("verify", "m.pac", "--key", "curator.key.pub", "--ledger", "sqlite:///clinic.db")
+    told = call("verify", "m.pac", "--key", "curator.key.pub", "--ledger", "clinic.db")
     assert "signature, files, guarantee, model, ledger" in told.stdout
     assert "can tell whether any one row was used" in " ".join(told.stdout.split())
     assert len(told.stdout.splitlines()) < 40

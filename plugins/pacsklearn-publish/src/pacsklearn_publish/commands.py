@@ -33,7 +33,8 @@ def key(
 @guarded
 def publish(
     model: Annotated[
-        Path, typer.Argument(help="What `pacsklearn release` or joblib.dump wrote; your own file.")
+        Path,
+        typer.Argument(help="What `pacsklearn release`, `distill` or joblib.dump wrote; your own."),
     ],
     *,
     output: Annotated[Path, typer.Option(help="Where the bundle goes (.pac).")],
@@ -89,6 +90,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a bundle: its signature, each file and the model. No code inside it is run."""
+    from pacsklearn.cli.charged_ledger import ledger_uri
     from pacsklearn.universe.open_ledger import open_ledger
     from pacsklearn_publish.bundle import load_bundle
 
@@ -97,7 +99,8 @@ def verify(
     checked = ["signature", "files", "guarantee", "model"]
     if ledger is not None:
         dataset = opened.guarantee.ledger_head.rpartition(" ")[0] or "default"
-        opened.check_ledger(open_ledger(ledger, ceiling=None, unit=None, dataset=dataset))
+        address = ledger_uri(ledger)
+        opened.check_ledger(open_ledger(address, ceiling=None, unit=None, dataset=dataset))
         checked.append("ledger")
     head = opened.guarantee.ledger_head
     document = {
