@@ -36,7 +36,7 @@ def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) ->
         lines += textwrap.wrap(
             value,
             88,
-            initial_indent=f"  {name + ' ':<23}",
+            initial_indent=f"  {name:<23}",
             subsequent_indent=" " * 25,
             break_on_hyphens=False,
         )
