@@ -249,3 +249,15 @@ def test_a_noiseless_release_is_one_candidates_model_and_says_so(universe: Any) 
     assert estimator.guarantee_.noiseless
     assert estimator.guarantee_.status.kind == "hides nothing"
     assert estimator.guarantee_.posterior_identification == 1.0
+
+
+@pytest.mark.parametrize("start", [[0, 1, 2], [7, 40, 7]])
+def test_parameters_made_of_rows_are_refused(start):
+    """A model's bundle holds its parameters as they are."""
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    means = KMeans(3, init=rows[start].tolist(), n_init=1)
+    for model in (means, make_pipeline(means)):
+        with pytest.raises(ValueError, match="init holds rows"):
+            PACPrivate(model, secret=Subsets(M)).fit(rows)
+    means.set_params(init=rows[start] + 1e-6)
+    PACPrivate(means, secret=Subsets(M)).fit(rows)
