@@ -156,6 +156,11 @@ def run_audit(
 
 
 def _listed(attacks: Any) -> list[Any]:
+    if not isinstance(attacks, (str, Attack, Iterable)):
+        raise TypeError(
+            "attacks must be 'auto', a name, an attack or a list of them, got an object of type "
+            f"{type(attacks).__name__}."
+        )
     listed = [attacks] if isinstance(attacks, (str, Attack)) else list(attacks)
     if not listed:
         raise ValueError(

@@ -42,11 +42,16 @@ class Replay(NamedTuple):
 
         Raises
         ------
-        ValueError
-            Where there are no rows to fit on.
+        TypeError, ValueError
+            Where there are no rows to fit on, or the parameters have no names.
         """
         if self.X is None:
             raise ValueError("X is missing: an audit replays the fit, so give the rows it was on.")
+        if not isinstance(self.fit_params, Mapping | None):
+            raise TypeError(
+                "fit_params must hold what fit was given by name, as {'sample_weight': weights}, "
+                f"got an object of type {type(self.fit_params).__name__}."
+            )
         return {"fit_params": self.fit_params, "n_jobs": self.n_jobs}
 
 

@@ -255,6 +255,10 @@ def test_bad_arguments_are_named(sound):
         run_audit(sound, X, y, attacks=["nonsense"])
     with pytest.raises(ValueError, match="attack"):
         run_audit(sound, X, y, attacks=[])
+    with pytest.raises(TypeError, match="attacks"):
+        run_audit(sound, X, y, attacks=5)
+    with pytest.raises(TypeError, match="fit_params"):
+        run_audit(sound, X, y, fit_params=5)
     with pytest.raises(ValueError, match="level"):
         run_audit(sound, X, y, level=1.0)
 

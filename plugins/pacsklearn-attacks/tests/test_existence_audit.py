@@ -44,3 +44,7 @@ def test_what_is_random_is_attacked(noise, low, high):
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="n_rows"):
         existence_audit(Ridge(), X, y, n_rows=0)
+    with pytest.raises(ValueError, match="random_state"):
+        existence_audit(Ridge(), X, y, random_state=-1)
+    with pytest.raises(ValueError, match="inconsistent"):
+        existence_audit(Ridge(), X, y[:5])

@@ -14,7 +14,9 @@ from pacsklearn_attacks.attribute_attack import (
 from pacsklearn_attacks.record_game import record_game
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit import run_audit
@@ -74,3 +76,12 @@ def test_what_cannot_be_played_is_named():
         RecordAttack().run(example_games().sound, 10, 0)
     with pytest.raises(ValueError, match="column"):
         AttributeAttack(9).insert(None, X, y, None, 0)
+
+
+def test_a_property_of_a_column_with_gaps_is_found():
+    """Its mean over the rows used was NaN, and nothing was guessed: the leak passed."""
+    rows = np.where(np.arange(150)[:, None] % 7 == np.arange(4), np.nan, X)
+    model = PACPrivate(
+        make_pipeline(SimpleImputer(), Ridge()), noise=TooQuiet(), secret=Subsets(16)
+    ).fit(rows, y)
+    assert not run_audit(model, rows, y, attacks=["property"], n_trials=100).passed

@@ -65,3 +65,17 @@ def test_a_mean_over_batches_is_no_promise_about_one_run():
         audit_one_run(model, X, y)
     with pytest.raises(ValueError, match="n_guesses"):
         audit_one_run(model, X, y, n_guesses=121)
+
+
+@pytest.mark.parametrize(
+    "given", [{"epsilon": np.nan}, {"epsilon": -1.0}, {"delta": 2.0}, {"level": 1.0}]
+)
+def test_a_promise_that_is_no_number_is_refused(given):
+    """NaN was REFUTED, and an epsilon below zero not."""
+    with pytest.raises(ValueError, match=next(iter(given))):
+        audit_one_run(KNeighborsClassifier(1), X, y, **given)
+
+
+def test_targets_of_other_rows_are_refused():
+    with pytest.raises(ValueError, match="y must have"):
+        audit_one_run(KNeighborsClassifier(1), X, None)

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from pacsklearn_attacks.record_report import record_report
+from scipy.sparse import csr_array
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -93,3 +94,13 @@ def test_what_has_no_law_is_refused():
     model = PACPrivate(Ridge(), secret=Subsets(16)).fit(X, y)
     with pytest.raises(ValueError, match="value"):
         record_report(model, X, y, fit_params={"sample_weight": np.ones(60)})
+    with pytest.raises(ValueError, match="level"):
+        record_report(model, X, y, level=0)
+    with pytest.raises(TypeError, match="PACPrivate"):
+        record_report(Ridge().fit(X, y), X, y)
+
+
+def test_a_sparse_table_is_reported_on():
+    rows = csr_array(np.abs(X))
+    model = PACPrivate(Ridge(), secret=Subsets(16)).fit(rows, y)
+    assert len(record_report(model, rows, y, n_lines=2, n_trials=20, n_without=0).lines) == 2

@@ -133,3 +133,9 @@ def test_what_cannot_be_played_is_named():
     for name in ("rmia", "quantile", "label_only", "robust_lira"):
         with pytest.raises(ValueError, match="game must offer"):
             registry().make("attack", name).run(example_games().sound, 10, 0)
+
+
+def test_labels_of_two_targets_are_asked():
+    targets = np.stack([NUMBERS, NUMBERS[::-1]], axis=1)
+    model = PACPrivate(Ridge(), secret=Subsets(16)).fit(X, targets)
+    assert run_audit(model, X, targets, attacks=["label_only"], n_trials=10).passed

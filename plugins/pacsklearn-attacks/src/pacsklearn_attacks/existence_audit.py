@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import check_consistent_length
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
@@ -102,7 +103,9 @@ def existence_audit(
     tried = check_integer(name="n_rows", value=n_rows, minimum=1)
     trials = check_integer(name="n_trials", value=n_trials, minimum=1)
     make: Maker = _fits(source, X, y) if hasattr(source, "fit") else source
-    generator = np.random.default_rng(random_state)
+    seed = check_integer(name="random_state", value=random_state, minimum=0)
+    check_consistent_length(X, y)
+    generator = np.random.default_rng(seed)
     everybody = np.arange(size)
     chosen = generator.permutation(size)[: min(tried, size)]
     # Made twice: where that differs, a difference without a row says nothing about the row.
@@ -110,8 +113,8 @@ def existence_audit(
     if not np.array_equal(whole, _numbers(make(everybody)), equal_nan=True):
         rest = np.delete(everybody, chosen[0])
         game = ExistenceGame([lambda _: make(everybody), lambda _: make(rest)], _numbers)
-        seed = int(generator.integers(2**31))
-        return ExistenceAudit(1, None, ExistenceAttack().run(game, trials, seed))
+        attack = ExistenceAttack().run(game, trials, int(generator.integers(2**31)))
+        return ExistenceAudit(1, None, attack)
     changed = sum(
         not np.array_equal(whole, _numbers(make(np.delete(everybody, row))), equal_nan=True)
         for row in chosen.tolist()

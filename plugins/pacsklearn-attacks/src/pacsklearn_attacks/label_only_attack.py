@@ -60,12 +60,12 @@ class LabelOnlyAttack(ShadowAttack):
             scale * generator.standard_normal((self.n_copies if scale else 1, features.shape[1]))
             for scale in _SCALES
         ]
-        pushes = np.concatenate(noise) * features.std(axis=0)
+        pushes = np.concatenate(noise) * np.nanstd(features, axis=0)
 
         def score(played: Round, units: Any) -> Any:
             copies = features[units][:, None] + pushes
             labels = game.labels(played.released, copies.reshape(-1, features.shape[1]))
-            own = np.repeat(targets[units], len(pushes))
+            own = np.repeat(targets[units], len(pushes), axis=0)
             return (np.asarray(labels) == own).reshape(len(units), -1).mean(axis=1)
 
         return score, rounds

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import as_inner_share, as_nats, as_probability, check_integer
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.exceptions import AuditViolationError
 from pacsklearn_attacks.one_run_bound import one_run_epsilon, one_run_p_value
@@ -130,7 +130,16 @@ def audit_one_run(
     generator = np.random.default_rng(
         check_integer(name="random_state", value=random_state, minimum=0)
     )
+    # Before the training: NaN would refute everything, and a number below zero nothing.
+    level = as_inner_share("level", level)
+    epsilon = None if epsilon is None else as_nats("epsilon", epsilon)
+    delta = None if delta is None else as_probability("delta", delta)
     rows, targets = np.asarray(X), np.asarray(y)
+    if targets.shape[:1] != rows.shape[:1]:
+        raise ValueError(
+            f"y must have one entry for each of the {len(rows)} rows of X, got an array of shape "
+            f"{targets.shape}."
+        )
     n_pairs = len(rows) // 2
     guesses = n_pairs // 4 if n_guesses is None else n_guesses
     guesses = check_integer(name="n_guesses", value=guesses, minimum=1)
@@ -146,16 +155,16 @@ def audit_one_run(
     apart = sure[:, 1] - sure[:, 0]
     surest = np.argsort(-np.abs(apart), kind="stable")[:guesses]
     right = int(np.sum((apart[surest] > 0) == coins[surest]))
-    return OneRunAudit(n_pairs, guesses, right, promised, chance, float(level))
+    return OneRunAudit(n_pairs, guesses, right, promised, chance, level)
 
 
 def _promise(model: Any, epsilon: float | None, delta: float | None) -> tuple[float, float]:
     if epsilon is not None:
-        return float(epsilon), 0.0 if delta is None else float(delta)
+        return epsilon, 0.0 if delta is None else delta
     guarantee = getattr(model, "guarantee_", None)
     costs = getattr(guarantee, "costs", None)
     if guarantee is None or costs is None:
-        return float("inf"), 0.0 if delta is None else float(delta)
+        return float("inf"), 0.0 if delta is None else delta
     if guarantee.secret.averaged_over:
         raise ValueError(
             "accounting must be 'worst-case' or 'secret-batches': a mean over the draws of the "

@@ -87,7 +87,7 @@ class PoisoningAttack(InsertingAttack):
         row = table[_target(len(table) - self.n_copies, seed)]
         noise = np.random.default_rng(seed).standard_normal((count, table.shape[1]))
         noise[0] = 0.0
-        queries = row + _JITTER * table.std(axis=0) * noise
+        queries = row + _JITTER * np.nanstd(table, axis=0) * noise
         return type(X)(queries, columns=X.columns) if hasattr(X, "iloc") else queries
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:

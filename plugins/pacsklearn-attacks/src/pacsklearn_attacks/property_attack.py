@@ -57,7 +57,8 @@ class PropertyAttack(Attack):
         self.check_plays(game)
         rehearsal, trials = np.random.default_rng(seed).spawn(2)
         members, table = game.members.astype(np.float64), np.asarray(game.features)
-        means = members @ table / members.sum(axis=1, keepdims=True)
+        known = ~np.isnan(table)
+        means = members @ np.where(known, table, 0.0) / np.maximum(members @ known, 1)
         above: NDArray[np.intp] = (means > np.median(means, axis=0)).astype(np.intp)
         if self.column is None:
             beliefs = np.stack([game.play(rehearsal).posterior for _ in range(self.n_pilot)])

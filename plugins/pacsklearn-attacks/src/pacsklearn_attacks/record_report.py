@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import share_interval
 from pacsklearn.audit.replay import released_plan, replay_fit
 from pacsklearn.audit.replayed_game import ReplayedGame
@@ -163,13 +163,16 @@ def record_report(
     lines = check_integer(name="n_lines", value=n_lines, minimum=1)
     removed = check_integer(name="n_without", value=n_without, minimum=0)
     seed = check_integer(name="random_state", value=random_state, minimum=0)
-    _check_fit_params(fit_params, len(X))
+    level = as_inner_share("level", level)
+    if not isinstance(model, PACPrivate):
+        raise TypeError(f"model must be a fitted PACPrivate, got {type(model).__name__}.")
     game = replay_fit(model, X, y, groups=groups, fit_params=fit_params)
     if not isinstance(game, ReplayedGame):
         raise ValueError(
             "model must release parameters: answers have no single law of noise. Audit a model "
             "that answers with run_audit."
         )
+    _check_fit_params(fit_params, game.space.n_rows)
     plan = game.plans[0]
     law = plan.calibrate(game.prior)
     hidden = np.flatnonzero(secret_units(game, _members(game)))
@@ -203,7 +206,7 @@ def record_report(
                 without,
             )
         )
-    return RecordReport(tuple(reported), hidden.size, count, float(level), leakage.confidence)
+    return RecordReport(tuple(reported), hidden.size, count, level, leakage.confidence)
 
 
 def _check_fit_params(fit_params: Mapping[str, Any] | None, n_rows: int) -> None:
