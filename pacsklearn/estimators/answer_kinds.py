@@ -126,7 +126,7 @@ def answer_kind(
     name = type(estimator).__name__
     if answers != "auto" and answers not in [kind.answers for kind in _KINDS]:
         raise ValueError(
-            f"answers must be 'auto', 'labels', 'probabilities' or 'values', got {answers!r}."
+            f"of must be 'auto', 'labels', 'probabilities' or 'values', got {answers!r}."
         )
     if y is None or not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(
@@ -135,18 +135,18 @@ def answer_kind(
         )
     if is_regressor(estimator):
         if answers not in ("auto", "values"):
-            raise ValueError(f"answers={answers!r} needs a classifier; {name} answers values.")
+            raise ValueError(f"of={answers!r} needs a classifier; {name} answers values.")
         width = 1 if np.ndim(y) == 1 else int(np.shape(y)[1])
         ends = _range(value_range, name)
         return ValueKind(ends, width, normal_prior(prior_mean, ends))
     if answers == "values":
-        raise ValueError(f"answers='values' needs a regressor; {name} is a classifier.")
+        raise ValueError(f"of='values' needs a regressor; {name} is a classifier.")
     if np.ndim(y) != 1:
         raise ValueError(f"Private responses need one target, got y of shape {np.shape(y)}.")
     if answers == "probabilities" and not hasattr(estimator, "predict_proba"):
         raise ValueError(
-            f"answers='probabilities' needs predict_proba, which {name} as configured has not; "
-            "use answers='labels'."
+            f"of='probabilities' needs predict_proba, which {name} as configured has not; "
+            "use of='labels'."
         )
     # Of the whole table: classes are public, and the same whichever candidate is true.
     classes = np.unique(np.asarray(y))

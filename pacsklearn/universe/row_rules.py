@@ -81,7 +81,7 @@ def _are_rows(points: Any, X: Any) -> bool:
     return all(row.tobytes() in rows for row in given)
 
 
-def check_is_estimator(estimator: Any) -> None:
+def check_is_estimator(estimator: Any, argument: str = "estimator") -> None:
     """Refuse what is no estimator: a class, a name, a function.
 
     Raises
@@ -95,7 +95,7 @@ def check_is_estimator(estimator: Any) -> None:
             f"the class; give an instance, {name}()" if is_class else f"an object of type {name}"
         )
         raise TypeError(
-            f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
+            f"{argument} must be a scikit-learn estimator, with fit and get_params, got {given}."
         )
 
 

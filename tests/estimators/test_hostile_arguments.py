@@ -47,7 +47,7 @@ def test_numbers_of_four_hundred_digits(estimator, options, words):
         (Ridge(), {"budget": KOfN("half", 0.9)}, "k must be"),
         (Ridge(), {"release": Parameters(prior=Expected(None))}, "mean"),
         (Ridge(), {"release": Parameters(prior=Expected(1, (0, 2)))}, "within"),
-        (SVC(), {"release": Answers(of=["labels"])}, "answers must be"),
+        (SVC(), {"release": Answers(of=["labels"])}, "of must be"),
     ],
 )
 def test_values_of_another_type(estimator, options, words):

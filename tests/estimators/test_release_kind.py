@@ -77,7 +77,7 @@ def test_a_fit_changes_nothing_in_it() -> None:
         (Parameters(certify=None), "certify"),
         (Parameters(prior=(0, 9)), "prior"),
         (Answers(store="disk"), "store"),
-        (Answers(of="everything"), "answers must be"),
+        (Answers(of="everything"), "of must be"),
     ],
     ids=str,
 )

@@ -200,11 +200,21 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
         ({"release": Student()}, "queries"),
         ({"release": Student(queries=SCHEMA, alpha=0.1), **CAPPED}, "budget"),
         ({"release": Student(queries=SchemaQueries(SCHEMA, "private")), **CAPPED}, "budget"),
+        ({"release": Student(queries=SCHEMA, alpha=2)}, "alpha"),
+        ({"release": Student(queries=[1.0, 2.0])}, "queries"),
+        ({"release": Student(Ridge(), SCHEMA)}, "student"),
+        ({"release": Student(LogisticRegression, SCHEMA)}, "student"),
+        ({"release": Student(LogisticRegression(C=-1), SCHEMA)}, "'C' parameter"),
     ],
 )
-def test_what_students_refuse(params: Any, match: str, halves: Any) -> None:
-    with pytest.raises(ValueError, match=match):
-        PACPrivate(DecisionTreeClassifier(), secret=Subsets(16), **params).fit(*halves[:2])
+def test_what_students_refuse_is_refused_before_a_charge(
+    params: Any, match: str, halves: Any
+) -> None:
+    ledger = MemoryLedger(1)
+    private = PACPrivate(DecisionTreeClassifier(), secret=Subsets(16), ledger=ledger, **params)
+    with pytest.raises((ValueError, TypeError), match=match):
+        private.fit(*halves[:2])
+    assert ledger.spent == 0
 
 
 def test_a_teacher_of_one_class_is_named_as_such(halves: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence, Sized
 from numbers import Real
 from typing import Any
 
@@ -97,15 +97,13 @@ def numbers(given: Any) -> list[float]:
     ]
 
 
-def pair_indices(
-    pairs: Iterable[tuple[Any, Any]] | None, secrets: Sequence[Any]
-) -> tuple[tuple[int, int], ...]:
+def pair_indices(pairs: Any, secrets: Sequence[Any]) -> tuple[tuple[int, int], ...]:
     """Return the pairs of indices for pairs of secrets; all pairs for None."""
     if pairs is None:
         return all_pairs(len(secrets))
     indices = []
     pair: Any
-    for pair in pairs:
+    for pair in pairs if np.iterable(pairs) else (pairs,):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
             raise ScenarioError(f"pairs must be pairs of secrets, got {pair!r}.")
         unknown = [name for name in pair if name not in secrets]

@@ -172,6 +172,11 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             _check_numbers(rows)
         n_rows, n_features = np.shape(rows)
         listed = self._listed(schema, n_features) if self.families is None else self.families
+        if not isinstance(listed, (list, tuple)) or not listed:
+            raise ValueError(
+                "families must be a list of at least one estimator, a Student or None, got an "
+                f"object of type {type(listed).__name__}; one estimator is a list too."
+            )
         # What the user lists is taken as it is; the built-in list leaves out what takes too long.
         too_long = [
             ""
@@ -180,8 +185,6 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             for family in listed
         ]
         kept = [family for family, why in zip(listed, too_long, strict=True) if not why]
-        if not kept:
-            raise ValueError("families must list at least one estimator, got none.")
         left_out = [
             Utility(value_name(family), (), why_not=why)
             for family, why in zip(listed, too_long, strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -13,7 +12,7 @@ from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn.tabular.students.teaching import taught
+from pacsklearn.tabular.students.teaching import check_alpha, rehearse, taught
 from pacsklearn.universe.frame import as_pandas
 
 
@@ -109,11 +108,11 @@ def distill(
     >>> model.n_kept <= model.n_public
     True
     """
-    if alpha is not None and (not isinstance(alpha, Real) or not 0 < float(alpha) < 1):
-        raise ValueError(f"alpha must be a number strictly between 0 and 1 or None, got {alpha!r}.")
+    check_alpha(alpha)
     responder = _responder(source, estimator, respond_params)
     X_public = as_pandas(X_public)
     X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
+    rehearse(student, X_public, responder.kind)
     fitted, n_kept = taught(lambda *_: student, X_public, responder, alpha)
     guarantee = responder.guarantee_
     return DistilledModel(

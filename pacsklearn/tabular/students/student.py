@@ -10,6 +10,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
+from sklearn.utils import get_tags
 
 from pacsklearn.estimators.answer_kinds import LabelKind, answer_kind
 from pacsklearn.estimators.cost_preview import preview
@@ -26,8 +27,15 @@ from pacsklearn.priors import Prior
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student_choice import best_student, listed_students
 from pacsklearn.tabular.students.student_queries import StudentQueries
-from pacsklearn.tabular.students.teaching import learned, taught, with_columns
+from pacsklearn.tabular.students.teaching import (
+    check_alpha,
+    learned,
+    rehearse,
+    taught,
+    with_columns,
+)
 from pacsklearn.universe.frame import column_names
+from pacsklearn.universe.row_rules import check_is_estimator
 from pacsklearn.universe.stated_budget import as_budget
 
 _METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
@@ -83,6 +91,14 @@ class Student(AnsweringKind):
     def check(self, model: Any) -> None:
         """Refuse what one release of all labels has no use for."""
         StudentQueries.of(self.queries)
+        check_alpha(self.alpha)
+        if self.student is not None:
+            check_is_estimator(self.student, "student")
+            if get_tags(self.student).estimator_type != get_tags(model.estimator).estimator_type:
+                raise ValueError(
+                    "student must be a classifier or a regressor as its teacher is, got "
+                    f"{type(self.student).__name__} for {type(model.estimator).__name__}."
+                )
         wrong = {
             "alpha": self.alpha is not None,
             "queries with private marginals": getattr(self.queries, "is_private", False),
@@ -146,6 +162,8 @@ class Student(AnsweringKind):
 
         rows = with_columns(column_names(known.X), queries.rows(known.X, marginals))
         n_rows = int(rows.shape[0])
+        if self.student is not None:
+            rehearse(self.student, rows, self.kind_of(self.answering(fit.estimator), known.y))
         if procedure.terms.criterion is not None:
             target = procedure.check(None)
             teacher = fit.candidates(self.answering(fit.estimator))

@@ -36,14 +36,8 @@ class StudentQueries:
         Raises
         ------
         ValueError
-            When none were given.
+            When none were given, or something else.
         """
-        if given is None:
-            raise ValueError(
-                "Student needs queries=: public rows, a public Schema (rows are made up "
-                "from it), SchemaQueries(schema, marginals) with public or private marginals, or a "
-                "callable that makes rows from a numpy generator."
-            )
         if isinstance(given, Schema):
             return cls(SchemaQueries(given), "made up, uniform over the public schema")
         if isinstance(given, SchemaQueries):
@@ -56,7 +50,15 @@ class StudentQueries:
             return cls(given, words)
         if callable(given):
             return cls(given, "made by a public generator")
-        n_rows = np.shape(given)[0]
+        shape = np.shape(as_pandas(given))
+        if len(shape) != 2 or not shape[0]:
+            raise ValueError(
+                "queries must be public rows, a public Schema (rows are made up from it), "
+                "SchemaQueries(schema, marginals) with public or private marginals, or a callable "
+                "that makes rows from a numpy generator; got "
+                f"{type(given).__name__} of shape {shape}."
+            )
+        n_rows = shape[0]
         few = n_rows < FEW_ROWS
         return cls(given, f"{n_rows:,} public rows{' and others crossed from them' * few}")
 

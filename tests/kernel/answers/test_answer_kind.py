@@ -65,7 +65,7 @@ def test_noisy_shares_are_made_to_sum_to_one():
 @pytest.mark.parametrize(
     ("estimator", "targets", "answers", "value_range", "words"),
     [
-        (SVC(), y, "label", None, "answers"),
+        (SVC(), y, "label", None, "of must"),
         (SVC(), None, "auto", None, "classifier"),
         (StandardScaler(), y, "auto", None, "release"),
         (LinearRegression(), y, "labels", (0, 2), "LinearRegression"),
