@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -35,6 +36,8 @@ class Publication:
     files : tuple of two files
     content : callable
         What the model's file will hold, from the model.
+    force : bool
+        Whether they may take the place of what another process has written meanwhile.
 
     Attributes
     ----------
@@ -49,9 +52,11 @@ class Publication:
         statement: Path,
         files: tuple[IO[bytes], IO[bytes]],
         content: Callable[[Any], bytes],
+        *,
+        force: bool,
     ) -> None:
         self.model, self.statement, self.content = model, statement, content
-        self._files = files
+        self._files, self._force = files, force
 
     def write(self, model: Any, statement: dict[str, Any]) -> None:
         """Write both; where that fails, into the system's folder for temporary files.
@@ -65,6 +70,8 @@ class Publication:
 
         text = json.dumps(statement, indent=1, allow_nan=False).encode()
         try:
+            if not self._force and (self.model.exists() or self.statement.exists()):
+                raise OSError(errno.EEXIST, "Another process has written a file of this name")
             self._files[0].write(self.content(model))
             self._files[1].write(text)
             for file in self._files:
@@ -105,7 +112,7 @@ def publication(files: Files) -> Iterator[Publication]:
         replacement_file(model) as first,
         disk_room(first, _ROOM, model),
     ):
-        yield Publication(model, statement, (first, second), content)
+        yield Publication(model, statement, (first, second), content, force=files.force)
 
 
 def _dumped(model: Any) -> bytes:

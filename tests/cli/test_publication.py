@@ -60,6 +60,24 @@ def test_a_disk_that_fails_after_the_charge_keeps_the_model_elsewhere(tmp_path, 
     assert not list(tmp_path.glob("m*"))
 
 
+def test_two_processes_never_replace_the_model_of_one_another(tmp_path, monkeypatch):
+    """Both had found the name free; the second took the place of a model that was charged."""
+    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path / "spare"))
+    (tmp_path / "spare").mkdir()
+    files = Files(tmp_path / "m.joblib")
+
+    def both():
+        with publication(files) as second:
+            with publication(files) as first:
+                first.write("first", {})
+            second.write("second", {})
+
+    with pytest.raises(FileExistsError, match="charged") as caught:
+        both()
+    assert joblib.load(files.output) == "first"
+    assert joblib.load(caught.value.filename) == "second"
+
+
 def test_a_full_disk_charges_nothing(tmp_path, irises, monkeypatch):
     from typer.testing import CliRunner
 

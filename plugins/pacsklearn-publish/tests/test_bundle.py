@@ -127,7 +127,21 @@ def other_model(members):
     members[Names.MODEL] = to_file(RidgeClassifier().fit(np.eye(3), [0, 1, 2]))
 
 
-@pytest.mark.parametrize("edit", [better, spaced, other_model, flip(Names.MODEL)])
+def without_a_digest(members):
+    manifest = json.loads(members[Names.MANIFEST])
+    del manifest["model"]["digest"]
+    members[Names.MANIFEST] = canonical_json(manifest)
+
+
+def of_no_words(members):
+    document = json.loads(members[Names.GUARANTEE])
+    members[Names.GUARANTEE] = canonical_json(document | {"bound": None})
+
+
+EDITS = [better, spaced, other_model, without_a_digest, of_no_words, flip(Names.MODEL)]
+
+
+@pytest.mark.parametrize("edit", EDITS)
 def test_a_signature_does_not_make_a_bundle_consistent(bundle, keys, tmp_path, edit):
     path = forged(bundle, tmp_path, edit, keys[0])
     with pytest.raises(BundleError):

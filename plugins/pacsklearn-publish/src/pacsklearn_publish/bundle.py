@@ -97,7 +97,7 @@ class Bundle:
         """
         model = from_file(self._members[Names.MODEL])
         # Of what was loaded, not of the file: another version may read the same bytes otherwise.
-        if model_digest(model) != self.manifest["model"]["digest"]:
+        if model_digest(model) != self.manifest["model"].get("digest"):
             raise BundleError(
                 "The model in the bundle is not the one that was published; the software that "
                 "reads it may be too old or too new (software.cdx.json names the versions)."
@@ -162,8 +162,8 @@ def load_bundle(path: str | os.PathLike[str], *, key: str | os.PathLike[str] | N
     >>> from pathlib import Path
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import PACPrivate, Subsets, load_bundle, publish
-    >>> from pacsklearn_publish.signature import make_key
+    >>> from pacsklearn import PACPrivate, Subsets
+    >>> from pacsklearn_publish import load_bundle, make_key, publish
     >>> X, y = load_iris(return_X_y=True)
     >>> model = PACPrivate(RidgeClassifier(), secret=Subsets(16)).fit(X, y)
     >>> folder = Path(tempfile.mkdtemp())
@@ -188,7 +188,7 @@ def load_bundle(path: str | os.PathLike[str], *, key: str | os.PathLike[str] | N
     return Bundle(
         guarantee,
         _document(members, Names.INPUTS),
-        members[Names.CARD].decode(),
+        members[Names.CARD].decode(errors="replace"),
         manifest,
         signed_by,
         members,
@@ -227,7 +227,8 @@ def _guarantee(members: dict[str, bytes]) -> Guarantee:
     try:
         guarantee = Guarantee.from_dict(document)
         stated = json.loads(canonical_json(guarantee.to_dict()))
-    except (TypeError, ValueError):
+        str(guarantee)  # or whoever reads the bundle would find a word where a number stands
+    except (AttributeError, TypeError, ValueError):
         raise BundleError("The guarantee cannot be read.") from None
     # Derived figures are computed anew: one that was edited would be signed all the same.
     if stated != document:
