@@ -53,5 +53,5 @@ def _read(path: Path, kind: type[Any]) -> Any:
         raise ValueError(f"There is no file {path}.")
     try:
         return kind.from_json(path.read_text(encoding="utf-8"))
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise ValueError(f"{path.name} holds no {kind.__name__}.") from None

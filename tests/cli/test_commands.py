@@ -141,9 +141,11 @@ def test_a_report_is_one_page(call, released, folder):
     assert "curator only" not in (folder / "p.html").read_text()
     printed = call("report", "model.statement.json", "--output", "r.json", "--json").stdout
     assert json.loads(printed)["statement"] == json.loads((folder / "r.json").read_text())
-    assert "no Audit" in call(
-        "report", "model.statement.json", "--audit", "rows.csv", "--output", "x.html", code=2
-    ).stderr  # fmt: skip
+    (folder / "list.json").write_text("[]")
+    for other in ("rows.csv", "list.json"):
+        assert "no Audit" in call(
+            "report", "model.statement.json", "--audit", other, "--output", "x.html", code=2
+        ).stderr  # fmt: skip
     assert "end in .html" in call(
         "report", "model.statement.json", "--output", "x.pdf", code=2
     ).stderr  # fmt: skip
