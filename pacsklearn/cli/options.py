@@ -321,6 +321,10 @@ def checked_output(path: Path, *, force: bool = False) -> Path:
         raise ValueError(f"Nothing can be written in the folder {path.parent}; name another.")
     if path.exists() and not force:
         raise ValueError(f"{path} is there already; give another name, or --force.")
+    if path.is_file():
+        with path.open("rb") as there:
+            if there.read(16) == b"SQLite format 3\0":
+                raise ValueError(f"{path} is a database, which may be a ledger; give another name.")
     return path
 
 

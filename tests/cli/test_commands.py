@@ -79,6 +79,7 @@ def test_a_table_without_rows_is_said_to_be_one(call, folder):
 @pytest.mark.parametrize(
     ("option", "name", "word"),
     [
+        ("--output", "pacsklearn-ledger.db", "database"),
         ("--checklist", "c.txt", ".html"),
         ("--plot", "p.foo", ".png"),
         ("--plot", "p", ".png"),  # matplotlib would write p.png, over what is there

@@ -60,6 +60,8 @@ def test_what_is_wrong_is_one_sentence(published, call, folder):
     words = ("publish", "m.joblib", "--output", "n.pac", "--key", "curator.key")
     assert "JSON object" in call(*words, "--about", "about.json", code=2).output
     assert "no file" in call("publish", "x", *words[2:], code=2).output
+    for other in ("rows.csv", "m.statement.json"):  # bytes that are no pickle raised anything
+        assert "holds no model" in call("publish", other, *words[2:], code=2).output
     if os.name == "posix":
         (folder / "d.joblib").chmod(0o666)
         assert "can be written by others" in call("publish", "d.joblib", *words[2:], code=2).output

@@ -60,7 +60,13 @@ def publish(
     with model.open("rb") as file:
         # A pickle runs what was written into it: nobody else may have written it.
         check_owner(file, model)
-        released = joblib.load(file)
+        try:
+            released = joblib.load(file)
+        except (ImportError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - bytes that are no pickle raise anything
+            kind = type(error).__name__
+            raise ValueError(f"{model} holds no model that can be read ({kind}).") from None
     made = published(released, output, key=key, about=description, onnx=onnx)
     bundle = load_bundle(made, key=key)
     document = {"bundle": str(made), "signed_by": bundle.signed_by, **bundle.manifest}
