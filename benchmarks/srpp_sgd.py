@@ -243,7 +243,9 @@ def overfitted(figures: Figures) -> list[tuple[float, ...]]:
     inside, outside = kept[:200], kept[200:]
     rows, points = [], []
     for epsilon in (2, 8, 20, 50, 70, 100, 200, 300, 500, math.inf):
-        budget = NoiseMultiplier(0.0) if epsilon == math.inf else Renyi(epsilon, ORDER)
+        budget = (
+            NoiseMultiplier(0.0) if epsilon == math.inf else Renyi(epsilon, ORDER, allow_exact=True)
+        )
         areas, losses, scores = [], [], []
         for seed in range(2):
             model = deep(

@@ -102,7 +102,9 @@ class DescentGame(Game):
         changes = {
             "scenario": DifferingRows(count),
             "batches": choices.run.batches.set_params(**together),
-            "budget": NoiseMultiplier(record.noise_multiplier, budget.order, budget.delta),
+            "budget": NoiseMultiplier(
+                record.noise_multiplier, budget.order, budget.delta, allow_exact=True
+            ),
             "epochs": choices.epochs.set_params(n=max(1, epochs), early_stopping=False),
             "ledger": None,
         }

@@ -9,7 +9,7 @@ from pacsklearn.kernel.plugins.kinds import hookimpl, kind
 
 @kind("scenario", "pacsklearn.srpp.scenarios.scenario:Scenario")
 def pacsklearn_scenarios() -> Iterable[type | str]:
-    """Say what is secret: secrets, pairs, priors and a sampler for each.
+    """Say what is secret: secrets, pairs and priors, and the data sets of each.
 
     Returns
     -------

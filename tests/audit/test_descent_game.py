@@ -82,7 +82,7 @@ def test_the_attack_is_the_optimal_one(count):
 def test_every_estimator_is_played(kind, params):
     """Budgets that hide little are seen through, and no more than they allow is found."""
     audit = run_audit(
-        fitted(kind, budget=Renyi(60.0, 2.0), **params), n_trials=100, attacks=["map"]
+        fitted(kind, budget=Renyi(14.0, 2.0), **params), n_trials=100, attacks=["map"]
     )
     (result,) = audit.results
     assert audit.passed

@@ -175,7 +175,7 @@ class PACGuarantee(Guarantee):
                 secret.prior_identification,
             ),
             Figure(
-                "epsilon of equal success",
+                "equal-success epsilon",
                 epsilon if finite else None,
                 "epsilon",
                 "A differentially private mechanism with this epsilon has the same implied bound. "

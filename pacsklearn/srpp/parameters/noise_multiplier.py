@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar, final
 
@@ -26,14 +26,19 @@ class NoiseMultiplier(BaseEstimator):
         Of the Renyi divergence that is stated, above 1.
     delta : float, default=1e-5
         For which (epsilon, delta) bounds are reported.
+    allow_exact : bool, default=False
+        As for :class:`Renyi`.
     """
 
     multiplier: float
     order: float = 4.0
     delta: float = 1e-5
+    _: KW_ONLY
+    allow_exact: bool = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "multiplier": [Interval(Real, 0, None, closed="left")],
+        "allow_exact": ["boolean"],
     }
 
     @property

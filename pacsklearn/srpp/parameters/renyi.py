@@ -47,8 +47,9 @@ class Renyi(Budget):
     delta : float, default=1e-5
         For which (epsilon, delta) bounds are reported.
     allow_exact : bool, default=False
-        Consent to a release that hides nothing: one on which the best attack tells a pair of
-        secrets apart in 99.99 % of cases or more. It is charged as stated, and never published.
+        Consent to a release that hides nothing: one on which the best attack, or, of a run of
+        steps, one that what is proved does not exclude, tells a pair of secrets apart in 99.99 % of
+        cases or more. It is charged as stated, and never published.
 
     Notes
     -----

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from pacsklearn._validation import warn_user
-from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.exceptions import BudgetError, PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
+from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS
 from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
@@ -19,6 +21,7 @@ from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.run import Charging, PrivateRun, RunRecord, run_unit
 from pacsklearn.srpp.release.training_rows import TrainingRows
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
+from pacsklearn.srpp.scenarios.stated_scenario import pair_success
 from pacsklearn.universe.open_ledger import open_ledger
 
 # Room for the rounding of the sum of the prices of a run whose noise was given.
@@ -80,6 +83,11 @@ def opened_run(
         budget.noise_for(accountant, n_steps) if record is None else record.noise_multiplier
     )
     planned = math.fsum([*before, n_steps * accountant.cost(multiplier)]) * _ROOM
+    # A price is never below the order times the divergence of order 1.
+    divergence = planned / accountant.order
+    if record is None:
+        divergence = min(divergence, accountant.information(multiplier, n_steps))
+    _check_hides(budget, divergence)
     shared = None
     if choices.ledger is not None:
         unit = run_unit(accountant.order, accountant.accounting, rows.scenario, choices.secret_name)
@@ -94,6 +102,18 @@ def opened_run(
         secret_name=choices.secret_name,
         provenance=(rows.provenance,),
     )
+
+
+def _check_hides(budget: Any, divergence: float) -> None:
+    # Rule 15: an empty promise is made with consent, and never published.
+    success = pair_success(divergence)
+    if success >= EMPTY_SUCCESS and not budget.allow_exact:
+        raise BudgetError(
+            f"budget={budget!r} would hide nothing: for all that is proved, an attack tells a pair "
+            f"of secrets apart in {percent_up(success)} % of cases. Give less, for instance "
+            "budget=1.0, or allow_exact=True in the budget if that is what you want; it is never "
+            "published then."
+        )
 
 
 def planned_unit(choices: RunChoices) -> str:

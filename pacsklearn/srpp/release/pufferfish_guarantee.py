@@ -98,8 +98,12 @@ class PufferfishGuarantee(Guarantee):
 
     @property
     def needs_consent(self) -> bool:
-        """Whether the best attack tells a pair of secrets apart in 99.99 % of cases or more."""
-        return self.success is not None and self.success.pair >= EMPTY_SUCCESS
+        """Whether a pair of secrets may be told apart in 99.99 % of cases or more."""
+        return (self._pair_success or 0.0) >= EMPTY_SUCCESS
+
+    @property
+    def _pair_success(self) -> float | None:
+        return self.secret.pair_success if self.success is None else self.success.pair
 
     def reached(self, limit: Budget) -> float | None:
         """Return the whole release's cost, where a budget bounds a divergence up to its order."""
@@ -148,11 +152,16 @@ class PufferfishGuarantee(Guarantee):
         if self.noiseless:
             return Status(Reliance.PROVED, "NO NOISE: no protected pair differs in the output")
         secret = self.secret
-        if self.success is not None and self.needs_consent:
+        pair = self._pair_success
+        if pair is not None and self.needs_consent:
+            who = (
+                "the best attack"
+                if self.success is not None
+                else "an attack, for all that is proved,"
+            )
             return Status(
                 Reliance.HIDES_NOTHING,
-                f"the best attack tells a pair of secrets apart in {percent_up(self.success.pair)} "
-                "% of cases",
+                f"{who} tells a pair of secrets apart in {percent_up(pair)} % of cases",
             )
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
         mean = f", a mean over {secret.averaged_over}" if secret.averaged_over else ""

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import final
 
 from pacsklearn.kernel.guarantee.figure import Figure
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, rounded_up
 from pacsklearn.kernel.secret.stated_secret import PREPARATION, StatedSecret
+
+
+def pair_success(divergence: float) -> float:
+    """Bound success at telling two equally likely secrets apart by a Kullback-Leibler divergence.
+
+    It is half of one and the total variation, whose square is at most ``1 - exp(-divergence)``.
+    Source: Bretagnolle and Huber (1979).
+    """
+    return (1 + math.sqrt(-math.expm1(-divergence))) / 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +84,11 @@ class SecretWorlds(StatedSecret):
             Figure("candidates", self.n_secrets, "count", pairs),
         )
 
+    @property
+    def pair_success(self) -> float | None:
+        """Bound on success at telling two secrets apart, where it follows from what is stated."""
+        return None
+
     def rows(self) -> Rows:
         """Return the rows of the text about the secret."""
         size = (
@@ -136,6 +151,10 @@ class SecretBatches(SecretWorlds):
             "rows add up on a shared ledger, and nowhere else."
         ),
     )
+
+    @property
+    def pair_success(self) -> float | None:
+        return None if self.information is None else pair_success(self.information)
 
     def rows(self) -> Rows:
         norms = ", ".join(f"{norm:.6g}" for norm in self.norms)

@@ -31,7 +31,7 @@ NAMES = {
     "information",
     "success",
     "success, implied",
-    "epsilon of equal success",
+    "equal-success epsilon",
     "unit of privacy",
     "candidates",
     "rate",

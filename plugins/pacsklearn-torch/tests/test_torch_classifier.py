@@ -110,7 +110,7 @@ def test_a_small_network_on_digits(digits, per_layer):
     X, y = digits
     train, test = np.arange(len(y)) % 4 > 0, np.arange(len(y)) % 4 == 0
     model = classifier(
-        budget=Renyi(1e4, order=16.0),
+        budget=Renyi(1e4, order=16.0, allow_exact=True),
         per_layer=per_layer,
         epochs=8,
         learning_rate=LearningRate(0.2, momentum=0.9),

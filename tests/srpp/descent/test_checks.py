@@ -22,8 +22,8 @@ from tests.scikit_learn_checks import Checks, checks_of, run
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 
 
-GIVEN_NOISE = {"budget": NoiseMultiplier(1e-3), "random_state": 0}
-GIVEN_EPSILON = {"budget": 1e6}
+GIVEN_NOISE = {"budget": NoiseMultiplier(1e-3, allow_exact=True), "random_state": 0}
+GIVEN_EPSILON = {"budget": Renyi(1e6, allow_exact=True)}
 
 
 def every_check(options: dict[str, Any]) -> Checks:

@@ -193,7 +193,9 @@ def test_rounding_is_accounted_for():
 def test_every_accounting_and_sampling(cancer, accounting, sampling):
     X, y = cancer
     model = private(
-        budget=50.0, batches=Batches(100, sampling=sampling, accounting=accounting), epochs=4
+        budget=Renyi(50.0, allow_exact=True),
+        batches=Batches(100, sampling=sampling, accounting=accounting),
+        epochs=4,
     ).fit(X, y)
     text = " ".join(str(model.guarantee_).split())
     assert model.guarantee_.spent <= 50.0
@@ -289,7 +291,8 @@ def test_partial_fit_with_other_numbers_of_rows(cancer):
 def test_early_stopping_on_public_rows_charges_the_steps_taken(cancer):
     X, y = cancer
     model = private(
-        budget=1e4, epochs=Epochs(40, early_stopping=True, tol=0.01, n_iter_no_change=2)
+        budget=Renyi(1e4, allow_exact=True),
+        epochs=Epochs(40, early_stopping=True, tol=0.01, n_iter_no_change=2),
     )
     model.fit(X[:400], y[:400], public_validation=(X[400:], y[400:]))
     assert model.n_iter_ < 40
@@ -342,7 +345,7 @@ def test_the_rows_of_the_drawn_training_set_are_the_ones_used(cancer):
     rows = scenario.worlds(X, y, SecretColumn(y, "y")).worlds[1].rows
     model = private(
         scenario=scenario,
-        budget=NoiseMultiplier(1e-3),
+        budget=NoiseMultiplier(1e-3, allow_exact=True),
         batches=Batches(100, sampling="without-replacement", accounting="worst-case"),
         random_state=0,
     )
@@ -375,7 +378,11 @@ def test_a_simulator_bounds_the_count_by_coupled_draws():
         return rows, np.arange(60) % 2
 
     scenario = SimulatorScenario(sample, secrets=(0, 3), n_draws=300)
-    model = private(scenario=scenario, batches=Batches(20, accounting="worst-case"), budget=1e4)
+    model = private(
+        scenario=scenario,
+        batches=Batches(20, accounting="worst-case"),
+        budget=Renyi(1e4, allow_exact=True),
+    )
     model.fit(X, y)
     text = " ".join(str(model.guarantee_).split())
     assert "300 simulated batches" in text
@@ -409,7 +416,9 @@ def test_a_cap_that_contradicts_the_drawn_tables_is_refused(accounting, drawn):
         model.fit(X, y)
     # Every row differs: this is proved for any tables, and by no draw.
     everything = DiscrepancyCap.differing(100, 100, 100, "poisson")
-    model.set_params(batches=Batches(100, discrepancy=everything), budget=100.0)
+    model.set_params(
+        batches=Batches(100, discrepancy=everything), budget=Renyi(100.0, allow_exact=True)
+    )
     assert model.fit(X, y).guarantee_.confidence == 1.0
 
 
@@ -441,7 +450,11 @@ def test_what_drawn_tables_do_not_hold_is_not_trained_on(change, words, referenc
     if reference:
         table = X[:, : given["columns"]], y if given["targets"] else None, y
         scenario = PrevalenceScenario(shares=(0.4, 0.5), reference=table, value=1, n_draws=20)
-    model = private(scenario=scenario, batches=Batches(100, accounting="worst-case"), budget=1e4)
+    model = private(
+        scenario=scenario,
+        batches=Batches(100, accounting="worst-case"),
+        budget=Renyi(1e4, allow_exact=True),
+    )
     weights = np.full(60, 1e-9) if given["sample_weight"] else None
     with pytest.raises(ScenarioError, match=words):
         model.fit(X, y, sample_weight=weights)
@@ -472,7 +485,7 @@ def test_a_cap_of_ones_own(cancer):
     model = private(
         batches=Batches(100, accounting="worst-case", discrepancy=cap),
         scenario=DifferingRows(6),
-        budget=50.0,
+        budget=Renyi(50.0, allow_exact=True),
     ).fit(X, y)
     assert model.guarantee_.confidence == pytest.approx(1 - 12e-4)
     assert "more than" in " ".join(str(model.guarantee_).split())
@@ -586,17 +599,21 @@ def test_regression_without_noise_as_good_as_scikit_learn():
 def test_classes(cancer):
     X, y = cancer
     names = np.array(["benign", "malign"])[y]
-    model = private(budget=1e5, epochs=20, classes=["benign", "malign"]).fit(X, names)
+    model = private(
+        budget=Renyi(1e5, allow_exact=True), epochs=20, classes=["benign", "malign"]
+    ).fit(X, names)
     assert model.score(X, names) > 0.9
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
     assert not hasattr(private(loss="hinge"), "predict_proba")
     digits = load_digits(return_X_y=True)
-    many = private(budget=1e7, epochs=1, random_state=None, classes=range(10)).fit(
-        digits[0] / 16, digits[1]
-    )
+    many = private(
+        budget=Renyi(1e7, allow_exact=True), epochs=1, random_state=None, classes=range(10)
+    ).fit(digits[0] / 16, digits[1])
     assert many.decision_function(digits[0]).shape == (1797, 10)
     assert np.allclose(many.predict_proba(digits[0] / 16).sum(axis=1), 1)
-    weighted = private(budget=1e6, epochs=10, class_weight={0: 2.0, 1: 0.0}).fit(X, y)
+    weighted = private(
+        budget=Renyi(1e6, allow_exact=True), epochs=10, class_weight={0: 2.0, 1: 0.0}
+    ).fit(X, y)
     assert np.mean(weighted.predict(X) == 0) > np.mean(model.predict(X) == names[y == 0][0]) + 0.03
     first = private(budget=10.0, epochs=9).partial_fit(X[y == 0], y[y == 0], classes=[0, 1])
     assert first.classes_.tolist() == [0, 1]
@@ -624,7 +641,12 @@ def test_a_class_of_a_single_row_is_not_published(cancer):
 def test_sparse_rows_and_weights(cancer, kind):
     X, y = cancer
     named = {"classes": [0, 1]} if kind is SRPPSGDClassifier else {}
-    options = {"budget": NoiseMultiplier(1e-3), "batches": 50, "epochs": 3, "random_state": 0}
+    options = {
+        "budget": NoiseMultiplier(1e-3, allow_exact=True),
+        "batches": 50,
+        "epochs": 3,
+        "random_state": 0,
+    }
     model = kind(**options, **named)
     weights = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
     with pytest.warns(PrivacyLeakWarning):
@@ -656,7 +678,9 @@ def test_weights_do_not_lift_the_clipping():
 
 def test_a_search_over_public_choices(cancer):
     X, y = cancer
-    search = GridSearchCV(private(budget=100.0), {"learning_rate": [0.1, 0.5]}, cv=2).fit(X, y)
+    search = GridSearchCV(
+        private(budget=Renyi(100.0, allow_exact=True)), {"learning_rate": [0.1, 0.5]}, cv=2
+    ).fit(X, y)
     assert search.best_score_ > 0.6
 
 
@@ -698,7 +722,7 @@ def peak_of_a_step(n):
         ({"budget": 0}, ValueError, "epsilon"),
         ({"budget": "1"}, BudgetError, "budget"),
         ({"budget": NoiseMultiplier(-1.0)}, ValueError, "multiplier"),
-        ({"budget": NoiseMultiplier(1e-12)}, ValueError, "noise_multiplier"),
+        ({"budget": NoiseMultiplier(1e-12, allow_exact=True)}, ValueError, "noise_multiplier"),
         ({"budget": Renyi(1.0, order=1.0)}, ValueError, "order"),
         ({"clipping": 0.0}, ValueError, "clipping: norm"),
         ({"batches": 0}, ValueError, "batches: size"),

@@ -131,7 +131,13 @@ def test_a_bare_number_is_of_order_four() -> None:
 def test_a_run_keeps_the_values_it_was_begun_with() -> None:
     """Steps of a run that goes on are the planned ones, whatever is set meanwhile."""
     rate, penalty = LearningRate(0.1, momentum=0.5), Penalty("l2", 0.01)
-    model = SRPPSGDRegressor(budget=50.0, batches=20, epochs=4, learning_rate=rate, penalty=penalty)
+    model = SRPPSGDRegressor(
+        budget=Renyi(50.0, allow_exact=True),
+        batches=20,
+        epochs=4,
+        learning_rate=rate,
+        penalty=penalty,
+    )
     model.partial_fit(X, X[:, 0])
     rate.eta0, penalty.alpha = 1e3, 1e3
     model.partial_fit(X, X[:, 0])
@@ -148,7 +154,10 @@ def test_the_confidence_of_a_scenario_holds_for_gradient_descent_too() -> None:
 
     scenario = SimulatorScenario(drawn, (0, 1), n_draws=30, confidence=0.99)
     model = SRPPSGDRegressor(
-        budget=1e4, scenario=scenario, batches=Batches(20, accounting="worst-case"), epochs=1
+        budget=Renyi(1e4, allow_exact=True),
+        scenario=scenario,
+        batches=Batches(20, accounting="worst-case"),
+        epochs=1,
     )
     assert model.fit(X, X[:, 0]).guarantee_.confidence == pytest.approx(0.99)
 

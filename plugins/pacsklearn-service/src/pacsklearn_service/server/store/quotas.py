@@ -307,7 +307,7 @@ class Quotas:
 
     def _select(self, which: str, *values: str) -> list[Quota]:
         rows = self._connection.ask(
-            f"SELECT {', '.join(Quota._fields)} FROM service_accounts "  # noqa: S608
+            f"SELECT {', '.join(Quota._fields)} FROM service_accounts "  # noqa: S608 - the columns are ours
             f"WHERE dataset = ? {which} ORDER BY kind, name, created, reservation",
             self._dataset,
             *values,
