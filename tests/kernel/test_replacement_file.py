@@ -65,15 +65,18 @@ def test_folders_and_devices_are_no_files(tmp_path):
     assert not Path("/dev/null").is_file()
 
 
-def test_what_dead_processes_left_is_removed(tmp_path):
-    gone = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+def test_what_dead_processes_of_this_host_left_is_removed(tmp_path):
+    killed = (
+        "import os, signal\n"
+        "from pacsklearn.kernel.ledger.replacement_file import replacement_file\n"
+        "with replacement_file('model'):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)"
     )
-    left = tmp_path / f".model.{int(gone.stdout)}.abc"
-    ours = tmp_path / f".model.{os.getpid()}.abc"
-    for path in (left, ours):
-        path.touch()
-    with replacement_file(tmp_path / "model"):
-        pass
-    assert not left.exists()
-    assert ours.exists()
+    subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, check=False)  # noqa: S603 - ours
+    (left,) = tmp_path.iterdir()
+    *_, host, process, number = left.name.split(".")
+    elsewhere = tmp_path / f".model.not-{host}.{process}.{number}"
+    elsewhere.touch()
+    with replacement_file(tmp_path / "model"), replacement_file(tmp_path / "model"):
+        assert len(list(tmp_path.iterdir())) == 3  # nothing of a process that is alive is removed
+    assert {path.name for path in tmp_path.iterdir()} == {"model", elsewhere.name}

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+# Its processes alone are known here to be no more: others may write on the same disk.
+_HOST = platform.node().replace(".", "-")
 
 
 @contextmanager
@@ -16,7 +20,7 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for the block, which takes the place of ``path`` when the block ends well.
 
     Only its owner can read it, at any moment (mode 0600). Until the end it stands beside ``path``
-    under another name; what processes that died left of such files is removed.
+    under another name; what processes of this host that died left of such files is removed.
 
     Parameters
     ----------
@@ -32,7 +36,7 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if target.exists() and not target.is_file():  # a device would be one no more
         raise OSError(errno.EISDIR, "Is a folder or a device; name a file", str(target))
     _remove_abandoned(target)
-    made = target.with_name(f".{target.name}.{os.getpid()}.{uuid.uuid4().hex}")
+    made = target.with_name(f".{target.name}.{_HOST}.{os.getpid()}.{uuid.uuid4().hex}")
     # Its mode from the first moment, and O_EXCL: no link that somebody has put there is followed.
     descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     try:
@@ -50,8 +54,8 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove what processes that are no more have left beside ``target``."""
-    for left in target.parent.glob(f".{target.name}.*.*"):
+    """Remove what processes of this host that are no more have left beside ``target``."""
+    for left in target.parent.glob(f".{target.name}.{_HOST}.*.*"):
         process = left.name.rpartition(".")[0].rpartition(".")[2]
         if process.isdigit() and not _is_alive(int(process)):
             left.unlink(missing_ok=True)
@@ -59,11 +63,10 @@ def _remove_abandoned(target: Path) -> None:
 
 def _is_alive(process: int) -> bool:
     try:
-        os.kill(process, 0)
+        with suppress(PermissionError):  # somebody else's
+            os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's
-        return True
     return True
 
 
