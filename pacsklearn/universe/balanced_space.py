@@ -152,7 +152,10 @@ def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] |
             f"groups must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
         )
     # A nan is unequal to itself, in an array of objects too.
-    if labels.dtype.kind in "fO" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124
+    if labels.dtype.kind in "fOmM" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124
         raise DesignError("groups must name a group for every row, got a missing value.")
-    names, units = np.unique(labels, return_inverse=True)
+    try:
+        names, units = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise DesignError("groups must hold words, or numbers, not both.") from None
     return units.astype(np.int64), int(names.size)

@@ -90,7 +90,8 @@ class Column:
         given: object = self.name  # from files, where it may be anything
         if not isinstance(given, str) or not given:
             raise ValueError(
-                f"name of a column must be a string, got an object of type {type(given).__name__}."
+                "name of a column must be a string that is not empty, got "
+                f"{repr(given) if given == '' else f'an object of type {type(given).__name__}'}."
             )
         if self.kind not in KINDS:
             raise self._wrong("kind", f"one of {', '.join(KINDS)}", self.kind)
@@ -222,7 +223,10 @@ class Column:
             if end is None:
                 continue
             if self.kind == "date":
-                day_of(end)
+                try:
+                    day_of(end)
+                except ValueError:
+                    raise self._wrong(field, "a date such as '2024-02-29'", end) from None
             elif isinstance(end, bool) or not isinstance(end, Real) or not math.isfinite(end):
                 raise self._wrong(field, "a finite number", end)
         if None not in ends.values() and not self._number(self.low) < self._number(self.high):

@@ -233,9 +233,17 @@ def read_document(path: str | Path) -> Any:
         When it is neither.
     """
     place = Path(path)
-    text = place.read_text(encoding="utf-8")
+    try:
+        text = place.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{place.name} is no text in UTF-8; save it in that encoding.") from None
     if place.suffix.lower() in {".yaml", ".yml"}:
-        return _yaml().safe_load(text)
+        yaml = _yaml()
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
+            raise ValueError(f"{place.name} is no YAML: see line {line}.") from None
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

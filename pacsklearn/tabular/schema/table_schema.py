@@ -19,6 +19,7 @@ _KIND_OF_TYPE = {
     "yearmonth": "date",
     "string": "text",
 }
+_IGNORED = ("any", "array", "duration", "geojson", "geopoint", "list", "object", "time")
 _TYPE_OF_KIND = {
     "number": "number",
     "category": "string",
@@ -74,7 +75,7 @@ def to_table_schema(columns: Iterable[Column]) -> dict[str, Any]:
 
 
 def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
-    name, kind = field["name"], _KIND_OF_TYPE.get(field.get("type", "string"), "ignored")
+    name, kind = field["name"], _kind(field)
     limits, own = field.get("constraints", {}), field.get("pacsklearn", {})
     if not isinstance(limits, Mapping) or not isinstance(own, Mapping):
         raise ValueError(f"Field {name!r}: constraints and pacsklearn must be objects.")
@@ -84,34 +85,43 @@ def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
             f"Field {name!r}: pacsklearn has no entry {unknown[0]!r}; it has kind, "
             f"{', '.join(_OWN)}."
         )
+    word = "categories" if "categories" in field else "enum"
     listed = field.get("categories", limits.get("enum"))
     if kind == "boolean":
         listed = [_truth(field, "falseValues", False), _truth(field, "trueValues", True)]
     elif listed is not None:
-        kind = "category"
+        kind, listed = "category", _values(listed, f"Field {name!r}: {word}")
     kind = own.get("kind", kind)
     if kind not in KINDS:
         raise ValueError(f"Field {name!r}: kind must be one of {', '.join(KINDS)}, got {kind!r}.")
     with_range = kind in ("number", "date")
-    more: dict[str, Any] = {
-        key: tuple(own[key]) if key in _LISTS else own[key] for key in _OWN if key in own
-    }
+    more: dict[str, Any] = {key: own[key] for key in _OWN if key in own}
     return Column(
         name,
         kind,
         low=limits.get("minimum") if with_range else None,
         high=limits.get("maximum") if with_range else None,
-        categories=tuple(map(_value, listed)) if kind in ("category", "boolean") else (),
-        ordered=bool(field.get("categoriesOrdered", False)),
+        categories=listed if kind in ("category", "boolean") else (),
+        ordered=field.get("categoriesOrdered", False),
         missing=_codes(field["missingValues"]) if "missingValues" in field else everywhere,
-        required=bool(limits.get("required", False)),
+        required=limits.get("required", False),
         **more,
     )
 
 
+def _kind(field: Mapping[str, Any]) -> str:
+    stated = field.get("type", "string")
+    if not isinstance(stated, str) or stated not in {*_KIND_OF_TYPE, *_IGNORED}:
+        raise ValueError(
+            f"Field {field['name']!r}: type must be one of {', '.join((*_KIND_OF_TYPE, *_IGNORED))}"
+            f", got {stated!r}."
+        )
+    return _KIND_OF_TYPE.get(stated, "ignored")
+
+
 def _truth(field: Mapping[str, Any], word: str, truth: bool) -> Any:
     """Return what stands for a truth value; it itself for several of its usual spellings."""
-    values = field.get(word, [truth])
+    values = _values(field.get(word, [truth]), f"Field {field['name']!r}: {word}")
     if len(values) == 1:
         return values[0]
     if values and {key_of(value) for value in values} <= {str(truth), *SPELLINGS[str(truth)]}:
@@ -147,8 +157,13 @@ def _values_of(column: Column) -> dict[str, Any]:
         return {"falseValues": [no], "trueValues": [yes]}
     if not column.categories:
         return {}
+    # Any other is compared by its text, which JSON can hold.
+    listed = [
+        value if isinstance(value, (str, int, float)) else key_of(value)
+        for value in column.categories
+    ]
     numbers = all(type(value) is int for value in column.categories)
-    values = {"type": "integer" if numbers else "string", "categories": list(column.categories)}
+    values = {"type": "integer" if numbers else "string", "categories": listed}
     return values | ({"categoriesOrdered": True} if column.ordered else {})
 
 
@@ -163,14 +178,19 @@ def _own_words(column: Column) -> dict[str, Any]:
 
 def _codes(given: Any) -> tuple[Any, ...]:
     """Return the codes of missing values; the empty text is always one."""
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise ValueError("missingValues must be a list of the codes of missing values.")
-    return tuple(value for value in map(_value, given) if value != "")
+    return tuple(value for value in _values(given, "missingValues") if value != "")
 
 
-def _value(entry: Any) -> Any:
-    """Return the entry of a list of values, which may have a label."""
-    return entry["value"] if isinstance(entry, Mapping) else entry
+def _values(given: Any, what: str) -> tuple[Any, ...]:
+    """Return the entries of a list of values, which may have labels."""
+    values: list[Any] = [None]
+    if isinstance(given, (list, tuple)):
+        values = [one.get("value") if isinstance(one, Mapping) else one for one in given]
+    if any(not isinstance(one, (str, int, float, date)) for one in values):
+        raise ValueError(
+            f"{what} must be a list of values, or of objects with a value and a label."
+        )
+    return tuple(values)
 
 
 def _written(end: Any) -> Any:

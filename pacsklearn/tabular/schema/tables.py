@@ -13,6 +13,7 @@ from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.values import column_values
 from pacsklearn.universe.frame import column_names
+from pacsklearn.universe.row_rules import check_names
 
 
 class TableReader(BaseEstimator):
@@ -49,6 +50,7 @@ def checked_table(X: Any, schema: Schema) -> Any:
     ValueError
         Naming the columns that are not there, or the shape of an array of another width.
     """
+    check_names(X)
     names = column_names(X)
     if names is None:
         X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)

@@ -21,12 +21,14 @@ from pacsklearn.tabular.schema.values import (
     column_values,
     key_of,
 )
+from pacsklearn.universe.balanced_space import units_of
 from pacsklearn.universe.frame import categories_of_type, column_names, is_missing
 
 _WORDS = {
-    "number": ("int", "float", "double", "decimal", "uint"),
+    "text": ("interval", "time32", "time64"),  # not what their first letters say
+    "number": ("int", "float", "double", "decimal", "uint", "timedelta", "duration"),
     "boolean": ("bool",),
-    "date": ("date", "time"),
+    "date": ("date", "timestamp"),
 }
 
 
@@ -93,8 +95,8 @@ def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
         Naming a column that names units which have several rows, where ``groups`` is not given.
     """
     for name, column, values in _columns_of(data):
-        owners = np.arange(len(values)) if groups is None else np.asarray(groups).astype(str)
-        units = np.unique(owners, return_inverse=True)[1]
+        owners = units_of(groups, len(values))[0]
+        units = np.arange(len(values)) if owners is None else owners
         facts = _drafted(name, column, values, units)
         if _is_repeated(facts, values):
             if groups is None:
@@ -148,11 +150,8 @@ def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
     if not strange.any() and not np.isnan(numbers).all():  # numbers in a column of texts
         facts = _number(name, numbers, units)
         return replace(facts, looked_up=tuple(dict.fromkeys(("kind", *facts.looked_up))))
-    texts = [
-        key_of(value)
-        for value in np.asarray(values, dtype=object)
-        if isinstance(value, str) and value
-    ]
+    there = [value for value in np.asarray(values, dtype=object) if not is_missing(value)]
+    texts = [text for text in map(key_of, there) if text]
     if texts and all(map(_ISO_DATE.match, texts)):
         days, strange = as_days(values, ())
         if not strange.any():
@@ -165,7 +164,7 @@ def _of_texts(name: str, values: Any, texts: list[str], units: Any) -> Column:
     distinct = sorted(set(texts))
     is_one_a_row = len(distinct) == len(texts)
     single_words = sum(" " not in text for text in texts) >= _NEARLY_ALL * len(texts)
-    if units is not None and single_words and is_one_a_row:
+    if not texts or (units is not None and single_words and is_one_a_row):
         return Column(name, "ignored", looked_up=("kind",))
     if len(distinct) <= _MOST_CATEGORIES or (units is not None and single_words):
         facts = ("kind", "categories")

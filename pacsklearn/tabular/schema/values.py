@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -75,15 +75,20 @@ def day_of(value: Any) -> float:
 
 
 def as_numbers(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return numbers, NaN where there is none; and which of those are there but are no numbers."""
+    """Return numbers, NaN where there is none; and which of those are there but are no numbers.
+
+    A duration is a number of days.
+    """
     array = _plain(values)
+    if array.dtype.kind == "m":
+        array = array / np.timedelta64(1, "D")
     if array.dtype.kind in "biuf":
         numbers = array.astype(np.float64)
         for code in missing:
             if isinstance(code, (int, float)):
                 numbers[numbers == code] = np.nan
         return np.where(np.isfinite(numbers), numbers, np.nan), np.isinf(numbers)
-    return _each(array, missing, float)
+    return _each(array, missing, _number)
 
 
 def as_days(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -160,6 +165,10 @@ def _each(
         strange[i] = not np.isfinite(number)
         numbers[i] = np.nan if strange[i] else number
     return numbers, strange
+
+
+def _number(value: Any) -> float:
+    return value / timedelta(days=1) if isinstance(value, timedelta) else float(value)
 
 
 def _day(value: Any) -> float:

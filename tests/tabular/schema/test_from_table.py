@@ -301,3 +301,13 @@ def test_what_depends_on_the_table_is_listed(
     assert [step.get_params() for step in models[0][1:]] == [
         step.get_params() for step in models[2][1:]
     ]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [[1] * 3, [[1, 2]] * 240, np.array([1, "1"] * 120, object), [np.datetime64("NaT")] * 240],
+)
+def test_wrong_groups_are_named(patients: Any, groups: Any) -> None:
+    table, _ = patients
+    with pytest.raises(ValueError, match="groups must"):
+        Schema.from_table(table, groups)

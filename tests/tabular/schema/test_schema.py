@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import numpy as np
@@ -76,6 +77,16 @@ def test_files(tmp_path, name):
         ({"fields": [{"name": "a", "pacsklearn": {"kind": "x"}}]}, "kind"),
         ({"fields": [{"name": "a", "missingValues": "NA"}]}, "missingValues"),
         ({"fields": [{"name": "a"}, {"name": "a"}]}, "called"),
+        ({"fields": [{"name": "a", "type": "interger"}]}, "type"),
+        ({"fields": [{"name": "a", "type": ["integer"]}]}, "type"),
+        ({"fields": [{"name": "a", "categories": "north"}]}, "categories"),
+        ({"fields": [{"name": "a", "categories": [{"label": "x"}]}]}, "categories"),
+        ({"fields": [{"name": "a", "constraints": {"required": "no"}}]}, "required"),
+        ({"fields": [{"name": "a", "categories": ["x"], "categoriesOrdered": "no"}]}, "ordered"),
+        ({"fields": [{"name": "a", "type": "boolean", "trueValues": None}]}, "trueValues"),
+        ({"fields": [{"name": "a", "type": "number", "pacsklearn": {"edges": 5}}]}, "edges"),
+        ({"fields": [{"name": "a", "type": "date", "constraints": {"maximum": "x"}}]}, "'a': high"),
+        ({"fields": [{"name": ""}]}, "empty"),
     ],
 )
 def test_what_is_no_schema_is_refused(document, said):
@@ -87,6 +98,46 @@ def test_a_file_that_is_no_json(tmp_path):
     (tmp_path / "book.json").write_text("fields:\n- name: age\n", encoding="utf-8")
     with pytest.raises(ValueError, match="JSON"):
         Schema.read(tmp_path / "book.json")
+
+
+@pytest.mark.parametrize("text", [b"fields: [a: b: c}", b"!!python/name:os.system", b"a: \xe9"])
+def test_a_file_that_is_no_yaml(tmp_path, text):
+    pytest.importorskip("yaml", reason="PyYAML is not installed")
+    (tmp_path / "book.yaml").write_bytes(text)
+    with pytest.raises(ValueError, match=r"book\.yaml is no"):
+        Schema.read(tmp_path / "book.yaml")
+
+
+def test_columns_of_objects_are_drafted_by_what_they_hold(tmp_path):
+    days = [dt.date(2020, 1, 1 + i % 28) for i in range(60)]
+    table = pd.DataFrame(
+        {
+            "day": days,
+            "stay": pd.to_timedelta(range(60), unit="h"),
+            "code": [1, "A"] * 30,
+            "none": pd.Series([None] * 60, dtype=object),
+            "band": pd.cut(range(60), [-1, 30, 60]),
+        }
+    )
+    draft = Schema.template(table)
+    assert [column.kind for column in draft] == [
+        "date",
+        "number",
+        "category",
+        "ignored",
+        "category",
+    ]
+    assert draft["stay"].bounds == (0, 4)  # days
+    assert draft["code"].categories == ("1", "A")
+    looked_up = Schema.from_table(table)
+    assert [column.kind for column in looked_up] == [column.kind for column in draft]
+    encoder = SchemaEncoder(looked_up).fit(table)
+    looked_up.write(tmp_path / "book.json")
+    again = SchemaEncoder(Schema.read(tmp_path / "book.json")).fit(table)
+    np.testing.assert_array_equal(again.transform(table), encoder.transform(table))
+    assert (encoder.transform(table.drop(columns="none")).std(axis=0)[:3:2] > 0).all()
+    with pytest.raises(ValueError, match="several columns of one name"):
+        encoder.transform(pd.concat([table, table[["day"]]], axis=1))
 
 
 def test_types_of_columns_say_what_the_rows_are_not_asked():
