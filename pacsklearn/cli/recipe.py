@@ -94,7 +94,9 @@ def codebook_of(path: Path | None) -> tuple[dict[str, Any] | None, dict[str, str
     document = read_document(path)
     schema = Schema.from_table_schema(document)
     roles = document.get("pacsklearn", {})
-    unknown = sorted(roles.keys() - _ROLES) if isinstance(roles, Mapping) else ["no object"]
+    is_object = isinstance(roles, Mapping)
+    unknown = sorted(roles.keys() - _ROLES) if is_object else ["no object"]
+    unknown = unknown or [name for name in roles.values() if not isinstance(name, str | None)]
     if unknown:
         raise ValueError(
             f"{path.name}: pacsklearn must say which columns are {', '.join(sorted(_ROLES))}, got "

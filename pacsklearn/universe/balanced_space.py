@@ -18,6 +18,8 @@ Deal = Callable[..., Dealt]
 
 # Share of the entropy asked for below which a design is worth a warning.
 _FEW = 0.75
+# Classes; what has more values may name the units.
+_MOST_CLASSES = 50
 
 
 def balanced_space(
@@ -138,8 +140,10 @@ def strata_of(
 
 
 def _class_name(names: NDArray[Any], index: int) -> str:
-    # A class is public, a number that may be none (a stratified regression's target) is not.
-    return "A class" if names.dtype.kind == "f" else f"Class {names.tolist()[index]!r}"
+    # A class is public; a number or a date that may be none (a stratified regression's target) is
+    # not, nor is one of very many words, which may name persons.
+    is_target = names.dtype.kind in "fmM" or len(names) > _MOST_CLASSES
+    return "A class" if is_target else f"Class {names.tolist()[index]!r}"
 
 
 def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:

@@ -257,10 +257,12 @@ def test_a_chosen_constant_and_a_number(call, folder, table):
         (("--target", "kind", "--regression"), "goes with --constant"),
         (("--target", "kind", "--params", "{}"), "the model is chosen"),
         (("--target", "kind", "--schema", "twice.json"), "target"),
+        (("--schema", "list.json"), "which columns"),
     ],
 )
 def test_a_model_is_named_or_chosen(call, folder, words, message):
     (folder / "twice.json").write_text('{"fields": [], "pacsklearn": {"aim": "kind"}}')
+    (folder / "list.json").write_text('{"fields": [], "pacsklearn": {"target": ["kind"]}}')
     result = call(*BASE, *words, code=2)
     assert message in " ".join(result.output.split())
 

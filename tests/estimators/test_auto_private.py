@@ -30,7 +30,7 @@ from pacsklearn import (
     Student,
     Subsets,
 )
-from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.exceptions import SubsetFitError, UtilityWarning
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.release.parameters import ParameterPlan
@@ -149,6 +149,33 @@ def test_a_constant_is_said_aloud_and_charges_nothing(cancer: Any) -> None:
         auto.set_params(prior=Constant({0: 1, 1: 3})).fit(*cancer)
     assert auto.released_estimator_.class_prior_.tolist() == [0.25, 0.75]
     assert "ln 3" in dict(auto.guarantee_.details)["choice"]  # the same number
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"families": [Ridge()]}, "families of AutoPrivateClassifier"),
+        ({"families": [LogisticRegression]}, "families"),
+        ({"families": FAMILIES, "scoring": lambda *_: math.nan}, "scoring"),
+        ({"families": FAMILIES, "scoring": lambda *_: 1 / 0}, "scoring"),
+    ],
+)
+def test_what_cannot_be_chosen_is_named_before_it_is_charged(
+    cancer: Any, given: dict[str, Any], said: str
+) -> None:
+    ledger = MemoryLedger(5.0)
+    auto = AutoPrivateClassifier(Nats(1.0), secret=Subsets(16), ledger=ledger, **given)
+    with pytest.raises((TypeError, ValueError, SubsetFitError), match=said):
+        auto.fit(*cancer)
+    assert ledger.spent == 0
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_a_target_of_names_is_not_quoted(cancer: Any) -> None:
+    names = [f"person {i}" for i in range(len(cancer[0]))]
+    with pytest.raises(ValueError, match="A class has 1 row") as error:
+        AutoPrivateClassifier(Nats(1.0), families=FAMILIES).fit(cancer[0], names)
+    assert "person" not in str(error.value)
 
 
 def test_public_probabilities_must_be_beaten(rare: Any) -> None:

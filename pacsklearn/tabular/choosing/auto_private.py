@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -42,7 +49,7 @@ from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.stated_schema import stated_schema
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.universe.frame import as_pandas, column_names
-from pacsklearn.universe.row_rules import RowRules, check_names
+from pacsklearn.universe.row_rules import RowRules, check_is_estimator, check_names
 from pacsklearn.universe.stated_budget import as_budget
 
 _SHOWN = 5
@@ -177,6 +184,15 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
                 "families must be a list of at least one estimator, a Student or None, got an "
                 f"object of type {type(listed).__name__}; one estimator is a list too."
             )
+        is_wanted = is_classifier if is_classifier(self) else is_regressor
+        for one in listed:
+            check_is_estimator(one, "families")
+            if not is_wanted(one):
+                raise TypeError(
+                    f"families of {type(self).__name__} must be "
+                    f"{'classifiers' if is_classifier(self) else 'regressors'}, got "
+                    f"{type(one).__name__}."
+                )
         # What the user lists is taken as it is; the built-in list leaves out what takes too long.
         too_long = [
             ""

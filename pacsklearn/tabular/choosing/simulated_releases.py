@@ -101,7 +101,7 @@ class Simulation(ABC):
             return np.array([release(index, sampler) for index in self.candidates])
         run = SubsetRun(self.estimator)
         outcomes = [
-            (attempt(partial(release, index, sampler), "predict", fits=True), index)
+            (attempt(partial(release, index, sampler), "score", fits=True), index)
             for index in self.candidates
         ]
         return np.array([run.value(*outcome) for outcome in outcomes])
