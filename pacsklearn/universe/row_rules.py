@@ -122,7 +122,8 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     if hasattr(estimator, "get_params"):
         _check_codebooks(estimator, X)
     if y is None:
-        if tags.target_tags.required:
+        # A pipeline's own tags do not say that its last step needs one.
+        if tags.target_tags.required or is_classifier(estimator) or is_regressor(estimator):
             raise ValueError(
                 f"{name} requires y to be passed, but the target y is None; call fit(X, y)."
             )

@@ -201,7 +201,7 @@ def test_data_frames_and_instances_of_backends(iris: Any) -> None:
         ({"X_test": np.ones((4, 4)), "y_test": [0, 1]}, ValueError, "inconsistent"),
         ({"test_size": 2.0}, ValueError, "test_size"),
         ({"secret": Subsets(7)}, ValueError, "7 subsets"),
-        ({"groups": [1, 2]}, ValueError, "inconsistent"),
+        ({"groups": [1, 2]}, ValueError, "groups"),
     ],
 )
 def test_bad_arguments_are_named(iris: Any, options: Any, error: Any, match: str) -> None:
@@ -244,3 +244,9 @@ def test_each_budget_of_a_mixed_list_meets_the_backend_that_keeps_it(iris: Any) 
     assert capped.posterior_membership <= 0.7
     assert "Membership(0.7)" in str(curve)
     assert PrivacyUtilityCurve.from_json(curve.to_json()) == curve
+
+
+def test_a_pipeline_without_its_target_says_so(iris: Any) -> None:
+    model = make_pipeline(StandardScaler(), RidgeClassifier())
+    with pytest.raises(ValueError, match="requires y"):
+        privacy_utility_curve(model, iris[0])

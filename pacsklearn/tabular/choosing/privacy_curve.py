@@ -43,6 +43,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     released_scorer,
     scoring_name,
 )
+from pacsklearn.universe.balanced_space import units_of
 from pacsklearn.universe.metrics import metric_or_auto
 from pacsklearn.universe.row_rules import check_names, check_universe, title_of
 from pacsklearn.universe.stated_budget import as_budget, equivalent_nats
@@ -287,7 +288,7 @@ def _split(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     rows = np.arange(X.shape[0])
     if groups is not None:
-        check_consistent_length(X, groups)
+        units_of(groups, X.shape[0])
         splitter = GroupShuffleSplit(1, test_size=test_size, random_state=randomness)
         train, test = next(splitter.split(rows, groups=groups))
         return train, test
