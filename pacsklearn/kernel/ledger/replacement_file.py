@@ -56,18 +56,13 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def _remove_abandoned(target: Path) -> None:
     """Remove what processes of this host that are no more have left beside ``target``."""
     for left in target.parent.glob(f".{target.name}.{_HOST}.*.*"):
-        process = left.name.rpartition(".")[0].rpartition(".")[2]
-        if process.isdigit() and not _is_alive(int(process)):
+        process = left.name.split(".")[-2]
+        try:
+            # Somebody else's process is alive, and what is no number is no draft.
+            with suppress(PermissionError, ValueError, OverflowError):
+                os.kill(int(process), 0)
+        except ProcessLookupError:
             left.unlink(missing_ok=True)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        with suppress(PermissionError):  # somebody else's
-            os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def synchronise(path: Path) -> None:
