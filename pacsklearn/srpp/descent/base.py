@@ -189,6 +189,7 @@ class LinearSGD(LinearParameters):
             clipping=GradientClipping((norm,), (k * width,)),
             n_steps=n_planned,
             record=record,
+            begun=not first,
         )
         if first:
             self._descent, self.n_iter_ = descent, 0

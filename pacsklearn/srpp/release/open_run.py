@@ -56,6 +56,7 @@ def opened_run(
     clipping: GradientClipping,
     n_steps: int,
     record: RunRecord | None = None,
+    begun: bool = False,
 ) -> PrivateRun | PlainRun:
     """Return the run of an estimator on its rows.
 
@@ -68,8 +69,21 @@ def opened_run(
         Planned: what a budget has to suffice for.
     record : RunRecord, optional
         Of a run to go on with, whose noise is kept.
+    begun : bool, default=False
+        Whether steps were taken before; without a record they had no noise.
+
+    Raises
+    ------
+    BudgetError
+        When steps with noise and without would be mixed, or the run would hide nothing.
     """
     budget, batches = choices.budget, choices.batches
+    # Rule 3: parameters that steps without noise have moved hold what no later noise covers.
+    if begun and budget.hides == (record is None):
+        raise BudgetError(
+            "budget: a run is noised in all of its steps or in none, and the steps so far were "
+            f"{'not ' * budget.hides}noised; call fit for a new run."
+        )
     if not budget.hides:
         warn_user(
             "NoiseMultiplier(0) adds no noise: the model is NOT private and has no guarantee.",

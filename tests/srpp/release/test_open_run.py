@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
+from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, PrivacyLeakWarning
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.srpp import (
     Batches,
@@ -119,3 +119,18 @@ def test_the_warning_points_at_the_line_that_fits(kind: Any, method: str) -> Non
 def test_noise_of_the_operating_system_is_for_release() -> None:
     assert run(model()).record.secure
     assert isinstance(training_rows(model(), X, Y, None, None).sampler, SecureSampler)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize(
+    "kinds", [(NoiseMultiplier(0), Renyi(1.0)), (Renyi(1.0), NoiseMultiplier(0))]
+)
+def test_steps_with_noise_and_without_are_never_mixed(kinds: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    trained = SRPPSGDClassifier(budget=kinds[0], classes=[0, 1], epochs=4, batches=20)
+    before = trained.partial_fit(rows, Y).coef_.copy()
+    trained.set_params(budget=kinds[1])
+    with pytest.raises(BudgetError, match="all of its steps"):
+        trained.partial_fit(rows, Y)
+    assert np.array_equal(trained.coef_, before)
+    assert trained.fit(rows, Y).n_iter_ == 4

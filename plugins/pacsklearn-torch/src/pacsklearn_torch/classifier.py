@@ -185,9 +185,16 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         steps = -(-rows.n_rows // rows.batch_size)
         rate = stated(LearningRate, self.learning_rate, "learning_rate")
         n_planned = self.epochs * steps
-        run = opened_run(choices, rows, clipping=clipping, n_steps=n_planned, record=record)
-        gradients = ClippedGradients(module, norms, self.chunk_size)
         before = self.n_steps_
+        run = opened_run(
+            choices,
+            rows,
+            clipping=clipping,
+            n_steps=n_planned,
+            record=record,
+            begun=before > 0,
+        )
+        gradients = ClippedGradients(module, norms, self.chunk_size)
         try:
             for _ in range(epochs):
                 for _ in range(steps):
