@@ -14,6 +14,7 @@ from sklearn.base import clone
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers, Responder
+from pacsklearn.kernel.outputs.withheld import withheld
 
 _REHEARSED = 500
 
@@ -43,7 +44,8 @@ def rehearse(student: Any, rows: Any, kind: AnswerKind) -> None:
     answers = numbers[:, 0] if kind.width == 1 else numbers
     if kind.classes is not None and kind.answers == "labels":
         answers = np.resize(kind.classes, n)
-    clone(student).fit(few, answers).predict(few)
+    with withheld():  # warnings about made-up answers are of no use
+        clone(student).fit(few, answers).predict(few)
 
 
 def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:
