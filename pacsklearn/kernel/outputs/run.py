@@ -185,7 +185,7 @@ class Run(ABC):
             "decode": "was encoded but could not be decoded",
             "align": f"was encoded but could not be aligned with the other {self.others}",
             "predict": f"was {self.verb} but could not answer",
-            "score": "was released in simulation and could not be decoded, asked or scored",
+            "score": "was released in simulation and could not be decoded, or scored by scoring",
         }[failure.stage]
         hint = self.hint(failure, index)
         return self.failed(f"{name} {what} on {place}: {failure.error} ({hint}).", index)
