@@ -20,6 +20,7 @@ from pacsklearn.kernel.outputs.candidates import (
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
 from pacsklearn.universe.codebook_reader import CodebookReader
 from pacsklearn.universe.frame import as_pandas, is_missing
+from pacsklearn.universe.row_parameters import check_holds_no_rows
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -56,29 +57,8 @@ def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) 
     for name, value in fit_params.items():
         if name.endswith("sample_weight") and value is not None:
             quoting_nothing(name, partial(check_array, value, ensure_2d=False, input_name=name))
-    _check_holds_no_rows(estimator, X)
+    check_holds_no_rows(estimator, X)
     return X, y
-
-
-def _check_holds_no_rows(estimator: Any, X: Any) -> None:
-    """Refuse parameters made of rows: every candidate starts from them, and they are published."""
-    for name, value in estimator.get_params(deep=True).items():
-        if _are_rows(value, X):
-            raise ValueError(
-                f"{name} holds rows of X, and parameters are published as they are; leave it out, "
-                "or give public points that are no rows of X."
-            )
-
-
-def _are_rows(points: Any, X: Any) -> bool:
-    try:
-        given = np.asarray(points, dtype=np.float64) + 0.0  # the bytes of -0.0 are others
-        if given.ndim != 2 or not given.size or not given.shape[1] == X.shape[1] > 1:
-            return False
-        rows = {row.tobytes() for row in np.asarray(X, dtype=np.float64) + 0.0}
-    except (TypeError, ValueError):  # no numbers
-        return False
-    return all(row.tobytes() in rows for row in given)
 
 
 def check_is_estimator(estimator: Any, argument: str = "estimator") -> None:
