@@ -9,15 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
-    clone,
-    is_classifier,
-    is_regressor,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -184,10 +178,9 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
                 "families must be a list of at least one estimator, a Student or None, got an "
                 f"object of type {type(listed).__name__}; one estimator is a list too."
             )
-        is_wanted = is_classifier if is_classifier(self) else is_regressor
         for one in listed:
             check_is_estimator(one, "families")
-            if not is_wanted(one):
+            if get_tags(one).estimator_type != get_tags(self).estimator_type:
                 raise TypeError(
                     f"families of {type(self).__name__} must be "
                     f"{'classifiers' if is_classifier(self) else 'regressors'}, got "
