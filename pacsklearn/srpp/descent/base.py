@@ -24,6 +24,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales, Descent
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.descent.kept_model import kept_if_refused
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices, LinearParameters
 from pacsklearn.srpp.parameters.epochs import Epochs
 from pacsklearn.srpp.parameters.run_choices import RunChoices
@@ -97,11 +98,9 @@ class LinearSGD(LinearParameters):
             Fitted.
         """
         warn_of_steps_before(self)
-        choices = LinearChoices.of(self)
-        self._forget()
-        return self._train(
-            choices, X, y, sample_weight, (secret, realized), validation=public_validation
-        )
+        choices, stated = LinearChoices.of(self), (secret, realized)
+        with kept_if_refused(self, forgetting=_PRIVATE):
+            return self._train(choices, X, y, sample_weight, stated, validation=public_validation)
 
     @property
     def ledger_unit(self) -> str:
@@ -147,7 +146,8 @@ class LinearSGD(LinearParameters):
         targets, weights = self._targets(y, classes, choices.run.budget.hides)
         if sample_weight is not None:
             weights = sample_weight if weights is None else sample_weight * weights
-        held_out = self._checked_validation(choices.epochs, validation)
+        k, width = targets.shape[1], X.shape[1] + 1
+        held_out = self._checked_validation(choices.epochs, validation, k)
         column = secret_column(self, X, y, given, stated[0], names)
         record = getattr(self, "_record", None)
         rows = training_rows(
@@ -162,7 +162,6 @@ class LinearSGD(LinearParameters):
         )
         table, X, targets = X, rows.of(X), rows.of(targets)
         weights = None if weights is None else rows.of(weights)
-        k, width = targets.shape[1], X.shape[1] + 1
         norm = float(choices.clipping.norm)
         if first:
             self._scales = ColumnScales.of(
@@ -265,7 +264,9 @@ class LinearSGD(LinearParameters):
         result = self._descent.result
         return result if self._scales is None else self._scales.restored(result)
 
-    def _checked_validation(self, epochs: Epochs, validation: Any) -> tuple[Any, Any] | None:
+    def _checked_validation(
+        self, epochs: Epochs, validation: Any, n_outputs: int
+    ) -> tuple[Any, Any] | None:
         if not epochs.early_stopping:
             if validation is not None:
                 raise ValueError(
@@ -292,8 +293,17 @@ class LinearSGD(LinearParameters):
                 f"{X.shape[1]}."
             )
         if hasattr(self, "feature_names_in_") and hasattr(validation[0], "columns"):
-            return validation[0], np.asarray(validation[1])
-        return X, np.asarray(validation[1])
+            X = validation[0]
+        y = np.asarray(validation[1])
+        # Scored before the first step is charged, by a model of zeros, not first after an epoch.
+        self._publish(np.zeros((n_outputs, self.n_features_in_ + 1)))
+        try:
+            score = self.score(X, y)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"public_validation cannot be scored: {error}") from error
+        if not np.isfinite(score):
+            raise ValueError(f"public_validation cannot be scored: a model of zeros has {score}.")
+        return X, y
 
     def _decisions(self, X: Any) -> Floats:
         check_is_fitted(self, "coef_")
@@ -309,10 +319,6 @@ class LinearSGD(LinearParameters):
     def _leaks(self) -> tuple[str, ...]:
         """Return what was released about the rows without noise, against the rules."""
         return ()
-
-    def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
-            delattr(self, name)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

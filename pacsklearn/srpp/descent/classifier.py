@@ -20,6 +20,7 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.descent.clipped_gradient import LOSSES, HuberLoss
+from pacsklearn.srpp.descent.kept_model import kept_if_refused
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices
 from pacsklearn.srpp.parameters.run_choices import SCENARIO
 
@@ -110,15 +111,9 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         BudgetExhaustedError
             When another step does not fit; steps taken before stay charged and are kept.
         """
-        return self._train(
-            LinearChoices.of(self),
-            X,
-            y,
-            sample_weight,
-            (secret, realized),
-            goes_on=True,
-            classes=classes,
-        )
+        choices, stated = LinearChoices.of(self), (secret, realized)
+        with kept_if_refused(self):
+            return self._train(choices, X, y, sample_weight, stated, goes_on=True, classes=classes)
 
     def decision_function(self, X: Any) -> Floats:
         """Compute signed distances, up to the length of the coefficients.
@@ -184,8 +179,8 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
                 )
         if self.classes_.size < 2:
             raise ValueError(
-                f"y must have at least two classes, got {self.classes_.size} class; there is "
-                "nothing to tell apart."
+                f"{'y' if classes is None else 'classes'} must have at least two classes, got "
+                f"{self.classes_.size} class; there is nothing to tell apart."
             )
         codes = np.searchsorted(self.classes_, y)
         known = codes < self.classes_.size

@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.base import LinearSGD
+from pacsklearn.srpp.descent.kept_model import kept_if_refused
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices
 from pacsklearn.universe.row_rules import quoting_nothing
 
@@ -65,8 +66,9 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
         BudgetExhaustedError
             When another step does not fit; steps taken before stay charged and are kept.
         """
-        choices = LinearChoices.of(self)
-        return self._train(choices, X, y, sample_weight, (secret, realized), goes_on=True)
+        choices, stated = LinearChoices.of(self), (secret, realized)
+        with kept_if_refused(self):
+            return self._train(choices, X, y, sample_weight, stated, goes_on=True)
 
     def predict(self, X: Any) -> Floats:
         """Predict values.

@@ -20,8 +20,8 @@ class NoiseMultiplier(BaseEstimator):
     Parameters
     ----------
     multiplier : float
-        Standard deviation of the noise on the sum of a batch, over the clipping norm. 0 for none,
-        and no guarantee.
+        Standard deviation of the noise on the sum of a batch, over the clipping norm; 1e9 at most.
+        0 for none, and no guarantee.
     order : float, default=4.0
         Of the Renyi divergence that is stated, above 1.
     delta : float, default=1e-5
@@ -37,7 +37,7 @@ class NoiseMultiplier(BaseEstimator):
     allow_exact: bool = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "multiplier": [Interval(Real, 0, None, closed="left")],
+        "multiplier": [Interval(Real, 0, 1e9, closed="both")],
         "allow_exact": ["boolean"],
     }
 

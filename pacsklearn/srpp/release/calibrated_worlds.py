@@ -8,7 +8,6 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn._validation import as_inner_share
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
@@ -25,6 +24,7 @@ from pacsklearn.srpp.release.world_outputs import (
     WorldOutputs,
     world_outputs,
 )
+from pacsklearn.srpp.scenarios.checks import confidence_of
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 
 
@@ -136,7 +136,7 @@ def calibrated_worlds(
                 f"noise={options.noise.shape!r} is for listed training sets; where the table is "
                 "one draw from a law use noise='isotropic'."
             )
-        confidence = as_inner_share("confidence", scenario.confidence)
+        confidence = confidence_of(scenario)
         table = scenario.reference or (None, None, None)
     worlds, how = scenario.worlds(*table), fitting or FitOptions()
     outputs = world_outputs(

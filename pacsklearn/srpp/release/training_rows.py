@@ -22,6 +22,7 @@ from pacsklearn.srpp.release.world_differences import (
     world_differences,
 )
 from pacsklearn.srpp.release.world_outputs import drawn_world, true_secret
+from pacsklearn.srpp.scenarios.checks import confidence_of
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.universe.samplers import sampler_for
@@ -139,7 +140,7 @@ def training_rows(
     else:
         # Also where a cap is given: it may be larger than what was drawn, and never smaller.
         required = DiscrepancyCap.coupled(
-            counts, *batches, delta=_NEVER, gamma=1 - scenario.confidence
+            counts, *batches, delta=_NEVER, gamma=1 - confidence_of(scenario)
         )
     used = required if cap is None else _checked_cap(cap, required, batches, scenario)
     return TrainingRows(

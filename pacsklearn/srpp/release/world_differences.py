@@ -129,7 +129,8 @@ def _differing(left: World, right: World, X: Any, y: Any) -> int:
         # NaN differs from itself and counts: a bound may be too large, never too small.
         differ = np.any(np.asarray(one) != np.asarray(two), axis=1)
         if target is not None:
-            differ |= np.asarray(target) != np.asarray(other)
+            others = np.asarray(target) != np.asarray(other)
+            differ |= others.reshape(len(others), -1).any(axis=1)
         return int(differ.sum())
     _check_sizes(rows.size, others.size)
     return int(np.sum(rows != others))

@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from pacsklearn._validation import as_inner_share
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp.scenarios.scenario import SecretColumn, all_pairs
+from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, all_pairs
 from pacsklearn.universe.frame import is_missing
 
 _MOST_SECRETS = 50
 _MOST_CLASSES = 100
+# The last that eight digits, as guarantees print them, can tell from 1.
+_MOST_CONFIDENCE = 1 - 1e-8
 
 
 def secret_codes(
@@ -40,12 +43,18 @@ def secret_codes(
             f"secret must have one entry for each of the {n_rows} rows of X, got an array of shape "
             f"{values.shape}."
         )
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
+    if values.dtype.kind in "fmM" and not np.isfinite(values).all():
         raise ScenarioError("secret must be known for every row, some entries are nan or infinite.")
     # Values of several types cannot be sorted, which finding the distinct ones takes.
     if values.dtype == object:
         if any(map(is_missing, values)):
             raise ScenarioError("secret must be known for every row, some entries are missing.")
+        others = {str(value) for value in values if not isinstance(value, str)}
+        if others.intersection(value for value in values if isinstance(value, str)):
+            raise ScenarioError(
+                "secret holds texts and other values that read alike, as '1' and 1 do; make all of "
+                "one type, so that it is clear which rows share a secret."
+            )
         values = values.astype(str)
     names, codes = np.unique(values, return_inverse=True)
     if not 2 <= names.size <= _MOST_SECRETS:
@@ -86,15 +95,43 @@ def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:
 
 
 def numbers(given: Any) -> list[float]:
-    """Return what a list holds, nan for what is no number.
-
-    ``[]`` for what can be read only once.
-    """
-    listed = np.iterable(given) and isinstance(given, Sized) and not isinstance(given, str)
+    """Return what a list holds, nan for what is no number; ``[]`` for what is no list."""
     return [
         float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
-        for value in (given if listed else ())
+        for value in (given if _is_listed(given) else ())
     ]
+
+
+def listed(name: str, given: Any) -> list[Any]:
+    """Return what a list holds; refuse what is none, and what can be read only once.
+
+    Raises
+    ------
+    ScenarioError
+    """
+    if not _is_listed(given):
+        raise ScenarioError(f"{name} must be a list, got an object of type {type(given).__name__}.")
+    return list(given)
+
+
+def _is_listed(given: Any) -> bool:
+    return np.iterable(given) and isinstance(given, Sized) and not isinstance(given, str)
+
+
+def described_pairs(pairs: Any) -> list[str] | None:
+    """Return the pairs as the scenario's description has them."""
+    return None if pairs is None else sorted(map(repr, listed("pairs", pairs)))
+
+
+def confidence_of(scenario: Scenario) -> float:
+    """Return how surely a scenario's promises shall hold; refuse what would be printed as 1."""
+    confidence = as_inner_share("confidence", scenario.confidence)
+    if confidence > _MOST_CONFIDENCE:
+        raise ScenarioError(
+            f"confidence must be at most 1 - 1e-8, got 1 - {1 - confidence:.3g}; give for instance "
+            "0.999999."
+        )
+    return confidence
 
 
 def pair_indices(pairs: Any, secrets: Sequence[Any]) -> tuple[tuple[int, int], ...]:
@@ -103,7 +140,7 @@ def pair_indices(pairs: Any, secrets: Sequence[Any]) -> tuple[tuple[int, int], .
         return all_pairs(len(secrets))
     indices = []
     pair: Any
-    for pair in pairs if np.iterable(pairs) else (pairs,):
+    for pair in listed("pairs", pairs):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
             raise ScenarioError(f"pairs must be pairs of secrets, got {pair!r}.")
         unknown = [name for name in pair if name not in secrets]

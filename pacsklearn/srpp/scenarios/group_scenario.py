@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp.scenarios.checks import class_codes, numbers, pair_indices, secret_codes
+from pacsklearn.srpp.scenarios.checks import (
+    class_codes,
+    described_pairs,
+    numbers,
+    pair_indices,
+    secret_codes,
+)
 from pacsklearn.srpp.scenarios.row_world import RowWorld
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 
@@ -63,7 +69,7 @@ class GroupScenario(Scenario):
 
     @property
     def description(self) -> str:
-        pairs = None if self.pairs is None else sorted(map(repr, self.pairs))
+        pairs = described_pairs(self.pairs)
         return (
             f"GroupScenario(pairs={pairs}, n_draws={self.n_draws}, sizes={tuple(self.sizes)}, "
             f"seed={self.seed})"

@@ -12,7 +12,13 @@ import numpy as np
 
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp.scenarios.checks import class_codes, numbers, pair_indices, secret_codes
+from pacsklearn.srpp.scenarios.checks import (
+    class_codes,
+    described_pairs,
+    numbers,
+    pair_indices,
+    secret_codes,
+)
 from pacsklearn.srpp.scenarios.scenario import CONFIDENCE, Scenario, SecretColumn, Worlds
 from pacsklearn.srpp.scenarios.shares import Share, SharesInUniverse, SharesOfReference
 
@@ -108,6 +114,12 @@ class PrevalenceScenario(Scenario):
                 f"{type(given).__name__}."
             )
         X, y, secret = given
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if len(X.shape) != 2 or (y is not None and np.shape(y)[:1] != X.shape[:1]):
+            raise ScenarioError(
+                "reference must have a table X and, unless y is None, one target a row, got arrays "
+                f"of shapes {X.shape} and {np.shape(y)}."
+            )
         column = secret if isinstance(secret, SecretColumn) else SecretColumn(np.asarray(secret))
         object.__setattr__(self, "reference", (X, y, column))
 
@@ -138,7 +150,7 @@ class PrevalenceScenario(Scenario):
 
     @property
     def description(self) -> str:
-        pairs = None if self.pairs is None else sorted(map(repr, self.pairs))
+        pairs = described_pairs(self.pairs)
         drawn = "" if self.redrawn else f", reference={_digest(self.reference)}"
         return (
             f"PrevalenceScenario(shift={self.shift}, shares={self.shares}, value={self.value!r}, "

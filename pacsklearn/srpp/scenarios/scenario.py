@@ -190,6 +190,11 @@ class Worlds:
         ScenarioError
             When it is none of them; the message does not quote it.
         """
+        if getattr(realized, "shape", ()) != ():
+            raise ScenarioError(
+                "realized must be the one secret that is true, got an object of type "
+                f"{type(realized).__name__}; values for each row are secret=."
+            )
         for known in (self.values, self.secrets):
             for number, each in enumerate(known):
                 # True is not the number 1.

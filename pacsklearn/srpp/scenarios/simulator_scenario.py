@@ -11,7 +11,7 @@ import numpy as np
 from pacsklearn._public_path import public_path
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp.scenarios.checks import pair_indices
+from pacsklearn.srpp.scenarios.checks import described_pairs, listed, pair_indices
 from pacsklearn.srpp.scenarios.scenario import CONFIDENCE, Scenario, SecretColumn, World, Worlds
 
 
@@ -38,7 +38,7 @@ class SimulatedWorld(World):
 
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
         rows, target = self.drawn()
-        return rows, target
+        return (rows if hasattr(rows, "shape") else np.asarray(rows)), target
 
 
 _LIMIT = (
@@ -95,15 +95,19 @@ class SimulatorScenario(Scenario):
     releases = "what was fitted on the table, clipped to what the simulated tables give"
     not_covered = (_LIMIT,)
 
+    def __post_init__(self) -> None:
+        listed("secrets", self.secrets)
+        listed("priors", self.priors)
+
     @property
     def protects(self) -> str:
         return f"{self.about}: {', '.join(map(str, self.secrets))}"
 
     @property
     def description(self) -> str:
+        pairs = described_pairs(self.pairs)
         named = self.sample if hasattr(self.sample, "__qualname__") else type(self.sample)
         sample = ".".join(public_path(named))
-        pairs = None if self.pairs is None else sorted(map(repr, self.pairs))
         return (
             f"SimulatorScenario({sample}, secrets={list(map(repr, self.secrets))}, "
             f"priors={list(map(repr, self.priors))}, pairs={pairs}, n_draws={self.n_draws}, "

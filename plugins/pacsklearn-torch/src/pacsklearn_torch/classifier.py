@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.descent.kept_model import kept_if_refused
 from pacsklearn.srpp.parameters.learning_rate import LearningRate
 from pacsklearn.srpp.parameters.run_choices import SCENARIO, RunChoices
 from pacsklearn.srpp.parameters.stated import stated
@@ -106,16 +107,16 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
             The true secret, for scenarios that must be told.
         """
         choices = RunChoices.of(self)
-        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
-            delattr(self, name)
-        return self._train(choices, X, y, secret, realized, self.epochs, None)
+        with kept_if_refused(self, forgetting=_PRIVATE):
+            return self._train(choices, X, y, secret, realized, self.epochs, None)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, *, secret: Any = None, realized: Any = None
     ) -> Any:
         """Run one more epoch, on the account of the run so far; parameters as in ``fit``."""
         choices = RunChoices.of(self)
-        return self._train(choices, X, y, secret, realized, 1, classes, goes_on=True)
+        with kept_if_refused(self):
+            return self._train(choices, X, y, secret, realized, 1, classes, goes_on=True)
 
     @property
     def ledger_unit(self) -> str:
@@ -174,7 +175,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
             self.module_ = self._made(torch)
             self.n_iter_ = self.n_steps_ = 0
             self._velocity = None
-        module = self.module_.to(self._device(torch)).train()
+        module = self.module_.to(self._device(torch))
         sizes = tuple(p.numel() for p in module.parameters())
         norms = layer_norms(sizes, self.clipping) if self.per_layer else (float(self.clipping),)
         clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
@@ -195,6 +196,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
             begun=before > 0,
         )
         gradients = ClippedGradients(module, norms, self.chunk_size)
+        module.train()
         try:
             for _ in range(epochs):
                 for _ in range(steps):
