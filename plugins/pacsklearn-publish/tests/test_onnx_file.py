@@ -80,6 +80,7 @@ def fitted_on_iris(estimator, iris):
 
 
 MEMBERS = [("a", linear.LogisticRegression(C=0.1)), ("b", linear.LogisticRegression(C=1e-3))]
+MEANS = [("a", linear.Ridge()), ("b", "drop"), ("c", linear.Lasso(alpha=0.1))]
 ENCODINGS = ("onehot", "onehot-dense", "ordinal")
 OWN = [
     FixedStructureForestClassifier(4, 3),
@@ -109,6 +110,7 @@ OWN = [
     VotingClassifier(MEMBERS),
     VotingRegressor([("a", linear.Ridge()), ("b", linear.LinearRegression())], weights=[2, 1]),
     VotingRegressor([("a", linear.Ridge()), ("b", "drop"), ("c", linear.Lasso())]),
+    make_pipeline(StandardScaler(), VotingRegressor(MEANS, weights=[1, 2, 3])),
     *(FactorAnalysis(2), FastICA(2, random_state=0), SparsePCA(2, random_state=0, max_iter=20)),
     SparseRandomProjection(2, random_state=0),
     RBFSampler(gamma=0.01, n_components=7, random_state=0),

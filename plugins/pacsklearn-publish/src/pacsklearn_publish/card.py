@@ -6,6 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pacsklearn.audit.html_table import html_table
 from pacsklearn.kernel.guarantee.figure import Figure
 
 _UNSAID: Final = "The curator did not say."
@@ -144,13 +145,7 @@ def _html(block: Any) -> str:
         return f"<p>{html.escape(block)}</p>"
     if isinstance(block, list):
         return "<ul>" + "".join(f"<li>{html.escape(item)}</li>" for item in block) + "</ul>"
-    header, rows = block
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
+    return html_table(*block)
 
 
 def _plain(text: str) -> str:

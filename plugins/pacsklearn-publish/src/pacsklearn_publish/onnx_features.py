@@ -9,28 +9,25 @@ import numpy as np
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
-def affine_graph(model: Any) -> Any:
-    """Return the graph of an affine transformer, read off its outputs.
+def affine(graph: OnnxGraph, model: Any) -> None:
+    """Add an affine transformer, read off its outputs.
 
     Of the origin it gives the vector, and of each unit vector a row of the matrix more.
     """
     width = model.n_features_in_
     # The images of zero and of the unit vectors say all about an affine map.
     start, *moved = np.asarray(_plain(model, np.vstack([np.zeros(width), np.eye(width)])))
-    graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, width)
     turned = graph.matrix(rows, np.stack(moved) - start)
     graph.output(graph.node("Add", turned, start[None]), "variable", DOUBLE, [None, len(start)])
-    return graph.model("affine")
 
 
-def bins_graph(model: Any) -> Any:
-    """Return the graph of a discretizer.
+def bins(graph: OnnxGraph, model: Any) -> None:
+    """Add a discretizer.
 
     How many inner edges a value reaches, as a number or one column a bin.
     """
     is_wide = model.encode != "ordinal"
-    graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     blocks, width = [], 0
     for place, edges in enumerate(model.bin_edges_):
@@ -44,25 +41,21 @@ def bins_graph(model: Any) -> Any:
         blocks.append(graph.node("Cast", code, to=11))
         width += len(edges) - 1 if is_wide else 1
     graph.output(graph.node("Concat", *blocks, axis=1), "variable", DOUBLE, [None, width])
-    return graph.model("bins")
 
 
-def cosine_graph(model: Any) -> Any:
-    """Return the graph of random Fourier features."""
-    graph = OnnxGraph()
+def cosines(graph: OnnxGraph, model: Any) -> None:
+    """Add random Fourier features."""
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     weights = np.asarray(model.random_weights_, dtype=np.float64)
     offset = np.asarray(model.random_offset_, dtype=np.float64)[None]
     waves = graph.node("Cos", graph.node("Add", graph.matrix(rows, weights), offset))
     scaled = graph.node("Mul", waves, np.float64(np.sqrt(2 / weights.shape[1])))
     graph.output(scaled, "variable", DOUBLE, [None, weights.shape[1]])
-    return graph.model("random_fourier_features")
 
 
-def power_graph(model: Any) -> Any:
-    """Return the graph of a power transformer (Yeo-Johnson or Box-Cox), standardised."""
+def powers(graph: OnnxGraph, model: Any) -> None:
+    """Add a power transformer (Yeo-Johnson or Box-Cox), standardised."""
     powers = np.asarray(model.lambdas_, dtype=np.float64)[None]
-    graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     if model.method == "box-cox":
         values = _risen(graph, rows, powers)
@@ -76,7 +69,6 @@ def power_graph(model: Any) -> Any:
         centred = graph.node("Sub", values, np.asarray(scaler.mean_, dtype=np.float64)[None])
         values = graph.node("Div", centred, np.asarray(scaler.scale_, dtype=np.float64)[None])
     graph.output(values, "variable", DOUBLE, [None, model.n_features_in_])
-    return graph.model("powers")
 
 
 def _risen(graph: OnnxGraph, value: str, powers: Any) -> str:

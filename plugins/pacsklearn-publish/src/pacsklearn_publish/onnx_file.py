@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from pacsklearn.estimators.averaged import AveragedClassifier
-from pacsklearn.tabular.additive.additive_model import AdditiveModel
-from pacsklearn.tabular.forests.fixed_structure_forest import FixedStructureForest
-from pacsklearn.tabular.schema.encoder import SchemaEncoder
+from pacsklearn_publish import onnx_ensembles, onnx_features, onnx_forest, onnx_linear, onnx_tables
 from pacsklearn_publish.inputs import model_schema
-from pacsklearn_publish.onnx_ensembles import (
-    averaged_graph,
-    code_book_graph,
-    rest_graph,
-    several_targets_graph,
-    vote_graph,
-)
-from pacsklearn_publish.onnx_features import (
-    affine_graph,
-    bins_graph,
-    cosine_graph,
-    power_graph,
-)
-from pacsklearn_publish.onnx_forest import centroid_graph, forest_graph
-from pacsklearn_publish.onnx_graph import ML_OPSET, OPSET
-from pacsklearn_publish.onnx_linear import (
-    bits_graph,
-    categorical_graph,
-    imputer_graph,
-    linear_graph,
-)
-from pacsklearn_publish.onnx_tables import additive_graph, encoder_graph
+from pacsklearn_publish.onnx_graph import ML_OPSET, NAME, OPSET, OnnxGraph, kinds
 from pacsklearn_publish.probe_rows import probe_rows, runtime_inputs
 
 _TOLERANCE: Final = 1e-4
@@ -92,8 +70,10 @@ def onnx_model(model: Any) -> Any:
     steps = _steps(model)
     if len(steps) == 1:
         return _one(steps[0])
-    if not any(_own(step) for step in steps):
-        return _by_skl2onnx(_pipeline(steps))
+    if not any(map(_own, steps)):
+        from sklearn.pipeline import Pipeline
+
+        return _by_skl2onnx(Pipeline([(f"step{k}", step) for k, step in enumerate(steps)]))
     made = _one(steps[0])
     for step in steps[1:]:
         made = _joined(made, _one(step))
@@ -154,75 +134,56 @@ def _steps(model: Any) -> list[Any]:
     """Return the steps that do something; ``passthrough`` does nothing."""
     if isinstance(model, AveragedClassifier) and model.encoder_ is not None:
         return [*_steps(model.encoder_), model]
+    if "TransformedTargetRegressor" in kinds(model):
+        if model.func is not None or model.transformer is not None:
+            raise NotImplementedError("targets that were transformed")
+        return _steps(model.regressor_)
+    if "VotingRegressor" in kinds(model) and model.weights is not None:
+        # What converts it reads an array, of those that vote alone.
+        return [copy(model).set_params(weights=np.asarray(model._weights_not_none))]
     if not hasattr(model, "steps"):
         return [model]
     kept = [step for _, step in model.steps if step is not None and step != "passthrough"]
     return [inner for step in kept for inner in _steps(step)]
 
 
-def _own(step: Any) -> Callable[[Any], Any] | None:
-    from sklearn import (
-        decomposition,
-        kernel_approximation,
-        multiclass,
-        multioutput,
-        random_projection,
-    )
-    from sklearn import linear_model as linear
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.ensemble import VotingClassifier, VotingRegressor
-    from sklearn.impute import SimpleImputer
-    from sklearn.naive_bayes import BernoulliNB, CategoricalNB
-    from sklearn.neighbors import NearestCentroid
-    from sklearn.preprocessing import KBinsDiscretizer, PowerTransformer
-    from sklearn.svm import LinearSVC
-
-    scored = (LinearSVC, linear.RidgeClassifier, linear.RidgeClassifierCV, linear.SGDClassifier)
-    affine = (
-        *(decomposition.FactorAnalysis, decomposition.FastICA, decomposition.SparsePCA),
-        *(decomposition.MiniBatchSparsePCA, random_projection.SparseRandomProjection),
-    )
-    for kind, graph in (
-        (FixedStructureForest, forest_graph),
-        (AdditiveModel, additive_graph),
-        (AveragedClassifier, averaged_graph),
-        (SchemaEncoder, encoder_graph),
-        (NearestCentroid, centroid_graph),
-        (scored, linear_graph),
-        (SimpleImputer, imputer_graph),
-        (CategoricalNB, categorical_graph),
-        (BernoulliNB, bits_graph),
-        (TransformedTargetRegressor, _untransformed),
-        (affine, affine_graph),
-        (kernel_approximation.RBFSampler, cosine_graph),
-        (KBinsDiscretizer, bins_graph),
-        (PowerTransformer, power_graph),
-        (multiclass.OneVsRestClassifier, rest_graph),
-        (multiclass.OutputCodeClassifier, code_book_graph),
-        ((multioutput.MultiOutputRegressor, VotingRegressor), several_targets_graph),
-        (VotingClassifier, vote_graph),
-    ):
-        if isinstance(step, kind):
-            return graph
-    return None
+_OWN: Final[dict[str, Callable[[OnnxGraph, Any], None]]] = {
+    "FixedStructureForest": onnx_forest.forest,
+    "AdditiveModel": onnx_tables.additive,
+    "AveragedClassifier": onnx_ensembles.averaged,
+    "SchemaEncoder": onnx_tables.encoder,
+    "NearestCentroid": onnx_forest.centroid,
+    **dict.fromkeys(
+        ("LinearSVC", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier"), onnx_linear.linear
+    ),
+    "SimpleImputer": onnx_linear.imputer,
+    "CategoricalNB": onnx_linear.categories,
+    "BernoulliNB": onnx_linear.bits,
+    **dict.fromkeys(
+        ("FactorAnalysis", "FastICA", "SparsePCA", "MiniBatchSparsePCA", "SparseRandomProjection"),
+        onnx_features.affine,
+    ),
+    "RBFSampler": onnx_features.cosines,
+    "KBinsDiscretizer": onnx_features.bins,
+    "PowerTransformer": onnx_features.powers,
+    "OneVsRestClassifier": onnx_ensembles.rest,
+    "OutputCodeClassifier": onnx_ensembles.code_book,
+    "VotingClassifier": onnx_ensembles.votes,
+}
+"""What skl2onnx does not know, or not in double precision, by the name of its class."""
 
 
-def _untransformed(model: Any) -> Any:
-    """Return a regressor of targets that are left as they are."""
-    if model.func is not None or model.transformer is not None:
-        raise NotImplementedError("targets that were transformed")
-    return _one(model.regressor_)
+def _own(step: Any) -> Callable[[OnnxGraph, Any], None] | None:
+    return next((_OWN[name] for name in kinds(step) if name in _OWN), None)
 
 
 def _one(step: Any) -> Any:
-    own = _own(step)
-    return own(step) if own else _by_skl2onnx(step)
-
-
-def _pipeline(steps: list[Any]) -> Any:
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline([(f"step{place}", step) for place, step in enumerate(steps)])
+    add = _own(step)
+    if add is None:
+        return _by_skl2onnx(step)
+    graph = OnnxGraph()
+    add(graph, step)
+    return graph.model()
 
 
 def _by_skl2onnx(model: Any) -> Any:
@@ -237,7 +198,7 @@ def _by_skl2onnx(model: Any) -> Any:
     width = getattr(first, "n_features_in_", None)
     made = convert_sklearn(
         model,
-        "converted",  # it draws a name at random otherwise: no two bundles would be alike
+        NAME,
         initial_types=[("X", DoubleTensorType([None, width]))],
         options={id(model): {"zipmap": False}} if is_classifier(model) else None,
         target_opset=OPSET,

@@ -10,16 +10,15 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
-def forest_graph(forest: Any) -> Any:
-    """Return the graph of a forest as matrix products.
+def forest(graph: OnnxGraph, model: Any) -> None:
+    """Add a forest as matrix products.
 
     All questions, then the one leaf whose path they answer.
     """
-    graph = OnnxGraph()
-    n_trees, n_nodes = forest.features_.shape
-    rows = graph.input("X", DOUBLE, forest.n_features_in_)
-    values = graph.node("Gather", rows, forest.features_.ravel().astype(np.int64), axis=1)
-    above = graph.node("Greater", values, forest.thresholds_.ravel()[None])
+    n_trees, n_nodes = model.features_.shape
+    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    values = graph.node("Gather", rows, model.features_.ravel().astype(np.int64), axis=1)
+    above = graph.node("Greater", values, model.thresholds_.ravel()[None])
     turns = graph.node(
         "Reshape",
         graph.node("Cast", above, to=1),
@@ -30,30 +29,28 @@ def forest_graph(forest: Any) -> Any:
     depth = np.log2(n_nodes + 1)
     # Counts of turns are small whole numbers, exact in single precision.
     reached = graph.node("Greater", agreeing, np.float32(depth - 0.5))
-    n_leaves, width = forest.leaf_values_.shape[1:]
+    n_leaves, width = model.leaf_values_.shape[1:]
     flat = graph.node(
         "Reshape",
         graph.node("Cast", reached, to=11),
         np.array([-1, n_trees * n_leaves], dtype=np.int64),
     )
-    average = graph.matrix(flat, forest.leaf_values_.reshape(-1, width) / n_trees)
-    classes = getattr(forest, "classes_", None)
+    average = graph.matrix(flat, model.leaf_values_.reshape(-1, width) / n_trees)
+    classes = getattr(model, "classes_", None)
     if classes is None:
-        ends = forest.target_range
+        ends = model.target_range
         value = average if ends is None else graph.node("Clip", average, *map(np.float64, ends))
         graph.output(value, "variable", DOUBLE, [None, 1])
     else:
         graph.labels(average, classes)
         graph.probabilities(_on_simplex(graph, average, width), width)
-    return graph.model("forest")
 
 
-def centroid_graph(model: Any) -> Any:
-    """Return the graph of the nearest centroid.
+def centroid(graph: OnnxGraph, model: Any) -> None:
+    """Add the nearest centroid.
 
     Where classes have unequal priors, by the discriminant score.
     """
-    graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     n_classes = len(model.classes_)
     near = graph.node("Neg", _distances(graph, rows, model.centroids_, model.metric))
@@ -69,7 +66,6 @@ def centroid_graph(model: Any) -> Any:
     graph.labels(near if even else scores, model.classes_)
     if hasattr(model, "predict_proba"):
         graph.probabilities(graph.node("Softmax", scores, axis=1), n_classes)
-    return graph.model("nearest_centroid")
 
 
 def _distances(graph: OnnxGraph, rows: str, centres: Floats, metric: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +13,8 @@ from pacsklearn.kernel.bounds.arrays import Floats
 OPSET: Final = 18
 ML_OPSET: Final = 3
 DOUBLE: Final = "DOUBLE"
+NAME: Final = "converted"
+"""Of all graphs: skl2onnx draws one at random otherwise, and no two bundles would be alike."""
 
 _ML_OPERATORS: Final = frozenset({"LabelEncoder"})
 
@@ -91,12 +93,12 @@ class OnnxGraph:
         """Multiply the rows by a constant matrix."""
         return self.node("MatMul", rows, np.asarray(values, dtype=np.float64))
 
-    def model(self, name: str) -> Any:
+    def model(self) -> Any:
         """Return the finished model, checked."""
         import onnx
         from onnx import helper
 
-        graph = helper.make_graph(self._nodes, name, self._inputs, self._outputs, self._constants)
+        graph = helper.make_graph(self._nodes, NAME, self._inputs, self._outputs, self._constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         made = helper.make_model(
             graph, opset_imports=opsets, producer_name="pacsklearn", ir_version=9
@@ -104,10 +106,12 @@ class OnnxGraph:
         onnx.checker.check_model(made)
         return made
 
-    def sum(self, values: Iterable[str]) -> str:
-        """Return the sum of values of one shape."""
-        return self.node("Sum", *values)
-
     def _name(self, stem: str) -> str:
         self._count += 1
         return f"{stem}_{self._count}"
+
+
+def kinds(model: Any) -> list[str]:
+    """Return the names of scikit-learn's and our classes that an estimator is of, its own first."""
+    ours = ("sklearn", "pacsklearn")
+    return [c.__name__ for c in type(model).__mro__ if c.__module__.partition(".")[0] in ours]

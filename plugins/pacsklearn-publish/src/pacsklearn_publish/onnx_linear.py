@@ -10,8 +10,8 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 
-def linear_graph(model: Any) -> Any:
-    """Return the graph of a linear decision function with its labels.
+def linear(graph: OnnxGraph, model: Any) -> None:
+    """Add a linear decision function with its labels.
 
     Raises
     ------
@@ -23,19 +23,18 @@ def linear_graph(model: Any) -> Any:
     classes = model.classes_
     if not isinstance(classes, np.ndarray) or len(classes) != max(weights.shape[0], 2):
         raise NotImplementedError("several labels a row")
-    return decision_graph(model, weights, shift)
+    decision(graph, model, weights, shift)
 
 
-def decision_graph(model: Any, weights: Floats, shift: Floats) -> Any:
-    """Return the graph of linear scores, one for each class or one for the second of two."""
-    graph, count = OnnxGraph(), len(model.classes_)
+def decision(graph: OnnxGraph, model: Any, weights: Floats, shift: Floats) -> None:
+    """Add linear scores, one for each class or one for the second of two."""
+    count = len(model.classes_)
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
     graph.labels(scores if len(weights) > 1 else graph.after_zero(scores), model.classes_)
     graph.output(scores, "scores", DOUBLE, [None, len(weights)])
     if hasattr(model, "predict_proba"):
         graph.probabilities(_one_against_rest(graph, scores, count), count)
-    return graph.model("linear_classifier")
 
 
 def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
@@ -49,7 +48,7 @@ def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
     return graph.node("Div", likely, total)
 
 
-def imputer_graph(imputer: Any) -> Any:
+def imputer(graph: OnnxGraph, model: Any) -> None:
     """Replace missing numbers by the imputer's.
 
     Raises
@@ -57,25 +56,22 @@ def imputer_graph(imputer: Any) -> Any:
     NotImplementedError
         When it adds indicators, fills in texts or leaves columns out.
     """
-    fill = np.asarray(imputer.statistics_)
-    if imputer.add_indicator or fill.dtype.kind not in "iuf" or np.isnan(fill).any():
+    fill = np.asarray(model.statistics_)
+    if model.add_indicator or fill.dtype.kind not in "iuf" or np.isnan(fill).any():
         raise NotImplementedError("an imputer of texts, or with indicators")
-    graph = OnnxGraph()
-    rows = graph.input("X", DOUBLE, imputer.n_features_in_)
-    code = imputer.missing_values
+    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    code = model.missing_values
     missing = (
         graph.node("IsNaN", rows)
         if isinstance(code, float) and np.isnan(code)
         else graph.node("Equal", rows, np.float64(code))
     )
     filled = graph.node("Where", missing, fill.astype(np.float64)[None], rows)
-    graph.output(filled, "variable", DOUBLE, [None, imputer.n_features_in_])
-    return graph.model("imputer")
+    graph.output(filled, "variable", DOUBLE, [None, model.n_features_in_])
 
 
-def categorical_graph(model: Any) -> Any:
-    """Return the graph of naive Bayes on columns that hold the number of a category."""
-    graph = OnnxGraph()
+def categories(graph: OnnxGraph, model: Any) -> None:
+    """Add naive Bayes on columns that hold the number of a category."""
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     codes = graph.node("Cast", rows, to=7)
     scores = [graph.constant(np.asarray(model.class_log_prior_, dtype=np.float64)[None])]
@@ -84,25 +80,23 @@ def categorical_graph(model: Any) -> Any:
         known = graph.constant(np.ascontiguousarray(np.asarray(table, dtype=np.float64).T))
         likelihood = graph.node("Gather", known, code, axis=0)  # (rows, 1, classes)
         scores.append(graph.node("Squeeze", likelihood, np.array([1])))
-    return _likeliest(graph, graph.sum(scores), model)
+    _likeliest(graph, graph.node("Sum", *scores), model)
 
 
-def bits_graph(model: Any) -> Any:
-    """Return the graph of naive Bayes on features that are there or not."""
-    graph = OnnxGraph()
-    bits = graph.input("X", DOUBLE, model.n_features_in_)
+def bits(graph: OnnxGraph, model: Any) -> None:
+    """Add naive Bayes on features that are there or not."""
+    there = graph.input("X", DOUBLE, model.n_features_in_)
     if model.binarize is not None:
-        above = graph.node("Greater", bits, np.float64(model.binarize))
-        bits = graph.node("Cast", above, to=11)
-    there = np.asarray(model.feature_log_prob_, dtype=np.float64)
-    absent = np.log1p(-np.exp(there))
+        above = graph.node("Greater", there, np.float64(model.binarize))
+        there = graph.node("Cast", above, to=11)
+    likely = np.asarray(model.feature_log_prob_, dtype=np.float64)
+    absent = np.log1p(-np.exp(likely))
     shift = absent.sum(axis=1) + model.class_log_prior_
-    total = graph.node("Add", graph.matrix(bits, (there - absent).T), shift[None])
-    return _likeliest(graph, total, model)
+    total = graph.node("Add", graph.matrix(there, (likely - absent).T), shift[None])
+    _likeliest(graph, total, model)
 
 
-def _likeliest(graph: OnnxGraph, total: str, model: Any) -> Any:
-    """Return the graph of labels and probabilities by the joint log-likelihood of each class."""
+def _likeliest(graph: OnnxGraph, total: str, model: Any) -> None:
+    """Add labels and probabilities by the joint log-likelihood of each class."""
     graph.labels(total, model.classes_)
     graph.probabilities(graph.node("Softmax", total, axis=1), len(model.classes_))
-    return graph.model("naive_bayes")

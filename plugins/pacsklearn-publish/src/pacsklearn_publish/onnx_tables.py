@@ -14,8 +14,8 @@ from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 _NUMBERS: Final = ("number", "date")
 
 
-def encoder_graph(encoder: Any) -> Any:
-    """Return the graph of an encoder of a table.
+def encoder(graph: OnnxGraph, model: Any) -> None:
+    """Add an encoder of a table.
 
     Numbers are doubles (dates: days since 1970), the others text.
 
@@ -24,24 +24,21 @@ def encoder_graph(encoder: Any) -> Any:
     NotImplementedError
         For texts, whose words no operator takes apart as we do.
     """
-    graph = OnnxGraph()
     blocks: list[str] = []
-    for name, encoding in encoder._encodings():
-        column = encoder.schema[name]
+    for name, encoding in model._encodings():
+        column = model.schema[name]
         features, missing = (
             _numbers(graph, encoding) if column.kind in _NUMBERS else _categories(graph, encoding)
         )
         blocks.append(features)
-        if encoder._has_indicator(column):
+        if model._has_indicator(column):
             blocks.append(graph.node("Cast", missing, to=11))
-    width = len(encoder.get_feature_names_out())
+    width = len(model.get_feature_names_out())
     graph.output(graph.node("Concat", *blocks, axis=1), "variable", DOUBLE, [None, width])
-    return graph.model("schema_encoder")
 
 
-def additive_graph(model: Any) -> Any:
-    """Return graph of an additive model: for each term, the numbers of the level that a row has."""
-    graph = OnnxGraph()
+def additive(graph: OnnxGraph, model: Any) -> None:
+    """Add an additive model: for each term, the numbers of the level that a row has."""
     inputs: dict[str, str] = {}
     scores = [graph.node("Unsqueeze", np.asarray(model.intercept_), np.array([0]))]
     weights, start = model.coef_.T, 0
@@ -57,13 +54,13 @@ def additive_graph(model: Any) -> Any:
         )  # (rows, 1, scores)
         scores.append(graph.node("Squeeze", contribution, np.array([1])))
         start += term.n_levels
-    total = graph.sum(scores)
+    total = graph.node("Sum", *scores)
     classes = getattr(model, "classes_", None)
     if classes is None:
         ends = model._range()
         value = total if ends is None else graph.node("Clip", total, *map(np.float64, ends))
         graph.output(value, "variable", DOUBLE, [None, 1])
-        return graph.model("additive")
+        return
     if len(classes) == 2:
         yes, no = (graph.node("Sigmoid", one) for one in (total, graph.node("Neg", total)))
         total = graph.node("Concat", no, yes, axis=1)
@@ -71,7 +68,6 @@ def additive_graph(model: Any) -> Any:
     else:
         graph.probabilities(graph.node("Softmax", total, axis=1), len(classes))
     graph.labels(total, classes)
-    return graph.model("additive")
 
 
 def _numbers(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:

@@ -117,7 +117,7 @@ def bundle_content(
     markdown, page = model_card(card)
     members = {
         Names.MODEL: to_file(model),
-        Names.GUARANTEE: canonical_json(_plain(guarantee.to_dict())),
+        Names.GUARANTEE: canonical_json(guarantee.to_dict()),
         Names.INPUTS: canonical_json(inputs),
         Names.SOFTWARE: canonical_json(software),
         Names.RECORD: canonical_json(card),
@@ -197,7 +197,3 @@ def _released(source: Any) -> tuple[Any, Guarantee]:
     if not guarantee.status.for_release:
         raise BundleError(f"This model must not be published. {guarantee.status}.")
     return model, guarantee
-
-
-def _plain(document: dict[str, Any]) -> Any:
-    return json.loads(json.dumps(document, allow_nan=False))
