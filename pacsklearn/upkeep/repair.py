@@ -42,9 +42,9 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     changed. What cannot be kept is written as it stands to ``<target>.aside.json``, and the copy
     ends in rows of the kind ``"repair"`` that name who signed for it and the digest of that file.
     They bring each sum to the highest one that any row states which is as it was written, so that
-    rows which are missing are counted as well; to all that is left, of the ledger and of each open
-    reservation, where the last rows state none. Refunds among the rows set aside are not given
-    back.
+    rows which are missing are counted as well; that of the ledger to all that is left where the
+    last rows state none. Refunds among the rows set aside are not given back, nor is anything of a
+    reservation that is open in the copy: a missing row may have charged it, or closed it.
 
     Parameters
     ----------
@@ -241,8 +241,9 @@ class _Salvage:
             account, now = "" if owner else name, accounts.sum_of(kind, name)
             limits = accounts.limits(account, owner.get("user"), owner.get("project"))
             most = max(highest.get((kind, name), 0), now)
-            # What a reservation is charged shows in its own sum alone: the ledger has paid.
-            if takes_all and not owner:
+            # What a reservation is charged shows in its own sum alone, which a missing row may have
+            # stated last; and the ledger has paid for all of it.
+            if account or (takes_all and not owner):
                 most = max(most, exact(limits[0].ceiling))
             if most == now and kind != "ledger":
                 continue

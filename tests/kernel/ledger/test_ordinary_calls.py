@@ -265,6 +265,37 @@ class TestRepair:
         repair(path, target, signed_by="A. Curator", reason="unreadable")
         assert read_elsewhere(f"sqlite:///{target}").remaining == 0
 
+    @pytest.mark.parametrize("inside", [0.25, 0.0])
+    def test_no_reservation_gives_back_what_a_lost_row_may_have_charged(
+        self,
+        inside: float,
+        ledger: SharedLedger,
+        path: Path,
+        make_event: MakeEvent,
+        tmp_path: Path,
+    ) -> None:
+        """Lost is its charge, or its closing; rows after it state the ledger's sum alone."""
+        reservation = ledger.reserve(0.5, note="search")
+        if inside:
+            reservation.charge(make_event(inside, key="inside"))
+        else:
+            reservation.release_unspent()
+        number = ledger.position.sequence
+        ledger.charge(make_event(0.25, key="after"))
+        close_ledgers()
+        with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+            raw.execute("PRAGMA secure_delete = ON")
+            raw.execute("DROP TRIGGER log_no_delete")
+            raw.execute("DELETE FROM log WHERE number BETWEEN 2 AND ?", (number,))
+            raw.execute("VACUUM")
+        target = tmp_path / "repaired.db"
+        repair(path, target, signed_by="A. Curator", reason="a lost row")
+        found = SharedLedger(f"sqlite:///{target}")
+        for each in found.reservations:
+            each.release_unspent()
+        assert found.spent >= 0.25 + inside
+        verify_ledger(found)
+
     def test_a_sound_ledger_is_left_alone(
         self, ledger: SharedLedger, path: Path, tmp_path: Path
     ) -> None:
