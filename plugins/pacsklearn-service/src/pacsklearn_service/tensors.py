@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -63,7 +62,10 @@ def written(
         table = np.column_stack([columns[name] for name in kinds])
         tensors = [("X", "FP64", list(table.shape), np.ascontiguousarray(table, "<f8").tobytes())]
     else:
-        tensors = [(name, *_bytes(columns[name], kind)) for name, kind in kinds.items()]
+        tensors = [
+            (name, WIRE[kind][0], [len(columns[name])], wire_bytes(WIRE[kind][0], columns[name]))
+            for name, kind in kinds.items()
+        ]
     inputs = [
         {"name": name, "datatype": datatype, "shape": shape,
          "parameters": {"binary_data_size": len(content)}}
@@ -114,14 +116,9 @@ def typed(values: Any, name: str, kind: str) -> NDArray[Any]:
     return whole
 
 
-def _bytes(column: NDArray[Any], kind: str) -> tuple[str, list[int], bytes]:
-    if kind == "text":
-        return "BYTES", [len(column)], packed_texts(column)
-    datatype, dtype = WIRE[kind]
-    return datatype, [len(column)], column.astype(dtype).tobytes()
-
-
-def packed_texts(texts: Iterable[str]) -> bytes:
-    """Return a tensor of BYTES: each text in UTF-8, after its length."""
-    encoded = [each.encode() for each in texts]
+def wire_bytes(datatype: str, values: Any) -> bytes:
+    """Return the bytes of a tensor; of texts each one in UTF-8, after its length."""
+    if datatype != "BYTES":
+        return np.asarray(values, dtype=dict(WIRE.values())[datatype]).tobytes()
+    encoded = [str(each).encode() for each in values]
     return b"".join(len(each).to_bytes(4, "little") + each for each in encoded)

@@ -24,8 +24,9 @@ def test_the_service_reads_what_the_client_wrote() -> None:
     facts = Signature(KINDS).facts()
     model = {"name": "risk@1", "signature": facts, "classes": [0, 1], "answers": "labels"}
     read = read_v2(body, headers["Inference-Header-Content-Length"], model, 10)
+    columns = Signature(KINDS).unpacked(read.content)
     for name in KINDS:
-        assert list(read.columns[name]) == FRAME[name].tolist()
+        assert list(columns[name]) == FRAME[name].tolist()
     assert read.body.parameters.max_charge == 0.5
 
 

@@ -271,7 +271,7 @@ def test_a_row_beyond_single_precision_is_refused_to_who_asked_a_forest(new_hous
     def begin(caller: Caller, some: Any) -> Any:
         signature = coordinator.hosted("trees").signature
         columns = signature.checked(signature.matrix(some), most=10)
-        return coordinator.infer(caller, "trees", Ask(caller, columns))
+        return coordinator.infer("trees", Ask(caller, columns))
 
     with coordinator.hosted("trees").at_rest():
         asked = [begin(ann, rows[i : i + 1]) for i in range(15)]

@@ -129,7 +129,7 @@ class House:
     def begin(self, caller: Caller, rows: Any, **more: Any) -> Any:
         signature = self.coordinator.hosted("risk").signature
         columns = signature.checked(signature.matrix(rows), most=100_000)
-        return self.coordinator.infer(caller, "risk", Ask(caller, columns, **more))
+        return self.coordinator.infer("risk", Ask(caller, columns, **more))
 
     @property
     def n_answered(self) -> int:

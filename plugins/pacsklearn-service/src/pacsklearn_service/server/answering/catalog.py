@@ -126,7 +126,6 @@ class Catalog:
     def fit(self, stated: Recipe, report: Callable[[int], None]) -> None:
         """Fit the candidates of a model and store its session, sealed; not published yet."""
         dataset = stated.dataset
-        stated.model()  # what is wrong with it is said before rows are read
         found = self._rows("facts, rows FROM service_datasets", dataset)
         row = _one(found, "data set", dataset)
         facts = json.loads(row["facts"])

@@ -74,7 +74,6 @@ class Coordinator:
             self.database, vault, settings.lease, self._change, self._give_back, self._keep_house
         )
         self._warm = threading.Event()
-        self._is_stopping = False
         self._forget_at = 0.0
 
     @property
@@ -117,17 +116,16 @@ class Coordinator:
         """Answer what waits, then give the lease back."""
         self.jobs.close()
         with self._lock:
-            self._is_stopping = True
+            self._ended.set()
         # Before the keeper ends: a desk may answer longer than the lease would last without it.
         self._ready.clear()
         self._leave(list(self.database.led))
-        self._ended.set()
         self._keeper.stop()
         self.database.close()
 
-    def infer(self, caller: Caller, name: str, ask: Ask) -> Future[dict[str, Any]]:
+    def infer(self, name: str, ask: Ask) -> Future[dict[str, Any]]:
         """Return the reply to a request for answers, when it is there."""
-        caller.need("ask")
+        ask.caller.need("ask")
         began, desk = time.monotonic(), self._desk(name)
         future = desk.ask(ask)
         future.add_done_callback(lambda done: self._count(desk.model, ask, done, began))
@@ -184,7 +182,7 @@ class Coordinator:
             )
             model.load()
             with self._lock:
-                if self._is_stopping or self.database.led.get(dataset) != token:
+                if self._ended.is_set() or self.database.led.get(dataset) != token:
                     model.close()
                     raise FencedError("The lease was lost while a model was loaded.")
                 self._desks[name] = Desk(model)
@@ -293,7 +291,7 @@ class Coordinator:
 
     def _give_back(self, dataset: str) -> None:
         """Let another coordinator lead a data set, once what waits for it is answered."""
-        if self.jobs.is_busy(dataset):
+        if dataset in [*self.jobs.busy.values()]:  # kept for a job here
             return
         with self._loading:  # nothing is loaded in between
             self._leave([dataset])
@@ -303,7 +301,7 @@ class Coordinator:
         self._warm.wait()  # whoever asks first does not wait for it
         is_missing = self._load_published(new, wait := _FIRST_WAIT)
         with self._lock:
-            is_first = not (self._ready.is_set() or self._is_stopping)
+            is_first = not (self._ready.is_set() or self._ended.is_set())
             if is_first:
                 self._ready.set()
         if is_first and self.on_lead is not None:
@@ -319,7 +317,7 @@ class Coordinator:
         """Load what is published and not there; whether some is to be tried after some seconds."""
         with self._lock:
             # A process that stops loads nothing: sessions of its last answers would be resumed.
-            still = {} if self._is_stopping else new
+            still = {} if self._ended.is_set() else new
             led = {name for name, token in still.items() if self.database.led.get(name) == token}
         published = {n: d for n, d in self.catalog.published().items() if d in led}
         with self._lock:

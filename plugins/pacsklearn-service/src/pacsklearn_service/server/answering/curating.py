@@ -206,7 +206,7 @@ class Curating:
     @_audited("fit", "{recipe[name]}")
     def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:
         stated = Recipe(**recipe)
-        if stated.key in self._coordinator.jobs.fitting:
+        if stated.key in self._coordinator.jobs.busy:
             raise Problem("conflict", f"The model {stated.key!r} is being fitted.")
         self._catalog.check_new(stated)
         self._coordinator.token(stated.dataset)
@@ -216,7 +216,7 @@ class Curating:
     @_audited("publish", "{model}")
     def curator_publish(self, curator: Caller, *, model: str, overcommit: bool) -> Facts:
         coordinator = self._coordinator
-        if model in self._coordinator.jobs.fitting:
+        if model in coordinator.jobs.busy:
             raise Problem("conflict", f"The model {model!r} is being fitted; wait for its job.")
         is_new = coordinator.load(model)
         try:
@@ -299,9 +299,12 @@ class Curating:
 
     def curator_price(self, curator: Caller, model: str, user: str, content: bytes) -> Facts:
         """Return the most that a batch can cost a user, who is not told."""
-        ask = self._coordinator.ask(Caller(user, None, frozenset({"ask"})), model, content)
-        count, worst = self._coordinator.hosted(model).worst_price(ask)
-        return {"n_rows": ask.n_rows, "free": ask.n_rows - count, "worst_case": worst}
+        caller = Caller(user, None, frozenset({"ask"}))
+        ask = self._coordinator.ask(caller, model, content, dry_run=True)
+        (told,) = self._coordinator.hosted(model).answer([ask])
+        if isinstance(told, Exception):
+            raise told
+        return told
 
     def curator_audit(self, curator: Caller, after: int, limit: int) -> Any:
         with self.database.reading() as connection:

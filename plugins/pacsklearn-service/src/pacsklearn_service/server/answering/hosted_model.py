@@ -74,14 +74,9 @@ class HostedModel:
         self.records = Records(vault, name)
 
     @property
-    def responder(self) -> Responder:
-        """What answers."""
-        return self._responder
-
-    @property
     def step_budget(self) -> float:
         """Nats that a contested row costs."""
-        return self._responder.step_budget
+        return self.responder.step_budget
 
     def load(self) -> None:
         """Bring session and belief to what database and ledger say, and finish the rest.
@@ -110,9 +105,9 @@ class HostedModel:
         state = document_state(stored["session"], models=True)
         now = resumed(self._database, self.records, self.dataset, self._token, state)
         self._session, self._charged = now.session, now.charged
-        self._responder = Recipe(**stored["recipe"]).responder(self._session)
+        self.responder: Responder = Recipe(**stored["recipe"]).responder(self._session)
         if now.learned is not None:
-            self._responder.n_answered, self._responder.n_contested = now.learned.counts
+            self.responder.n_answered, self.responder.n_contested = now.learned.counts
         if now.pending is not None and now.is_charged:
             self._told.check(now.pending.id)
         # Whatever is stored may be told from here on.
@@ -124,20 +119,12 @@ class HostedModel:
             self._recover(now.pending, is_charged=now.is_charged)
         self._is_stale = False
 
-    def worst_price(self, ask: Ask) -> tuple[int, float]:
-        """Return the rows that are new to the caller, and the most that they can cost."""
-        names = self._names(ask)
-        with self._database.reading() as connection:
-            known = self.records.look_up(connection, [(ask.caller.user, names)])
-        count = len(known.new_to(ask.caller.user, names))
-        return count, count * self.step_budget
-
     def rows_left(self) -> int:
         """Return the contested rows that the session and the data set can still bear."""
         with self.at_rest() as (spent, ceiling):
             most = int((ceiling - spent) / self.step_budget)
             return bisect_left(
-                range(1, most + 1), True, key=lambda n: not affords(self._responder, n)
+                range(1, most + 1), True, key=lambda n: not affords(self.responder, n)
             )
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
@@ -167,7 +154,7 @@ class HostedModel:
     def guarantee(self) -> Any:
         """Return what is promised about everything that was answered so far."""
         with self.at_rest():
-            return self._responder.guarantee_
+            return self.responder.guarantee_
 
     @contextmanager
     def at_rest(self) -> Iterator[tuple[float, float]]:
@@ -218,7 +205,7 @@ class HostedModel:
                 share.remaining = Quotas(connection, self.dataset).standing(share.user).remaining
             except Problem as problem:
                 return problem
-        reply = known.reply(share, self._responder.kind)
+        reply = known.reply(share, self.responder.kind)
         if share.key is not None:
             with self._writing() as connection:
                 self.records.keep(connection, share, reply)
@@ -232,7 +219,7 @@ class HostedModel:
             return {}
         parts = [(asks[i], share) for i, share in shares.items()]
         try:
-            evaluated = Evaluated.of(self._responder, self.signature, parts, self._prior)
+            evaluated = Evaluated.of(self.responder, self.signature, parts, self._prior)
         except Exception as error:  # noqa: BLE001 - its words may quote rows
             if len(shares) > 1:  # what one caller asks is refused to nobody else
                 all_, half = list(shares.items()), len(shares) // 2
@@ -268,17 +255,17 @@ class HostedModel:
             return replies
         # Charged while no transaction is open: the ledger has its own, in the same database. It is
         # looked at beforehand only where it would be charged less than the requests' prices.
-        plan = self._responder.plan(rows)
+        plan = self.responder.plan(rows)
         is_whole = sum(map(contested.__getitem__, paid)) == plan.law.n_noisy
-        borne = set(paid) if is_whole else evaluated.borne(self._responder, paid)
+        borne = set(paid) if is_whole else evaluated.borne(self.responder, paid)
         if len(borne) == len(paid):
             try:
-                self._responder.charge(plan)
+                self.responder.charge(plan)
                 if plan.law.n_noisy > 0:
                     self._charged, self._last = self._charged + 1, batch.id
                 fresh = self._drawn(batch, plan)
             except BudgetExhaustedError:  # only where quotas exceed the budget
-                borne = evaluated.borne(self._responder, paid)
+                borne = evaluated.borne(self.responder, paid)
                 borne = borne if len(borne) < len(paid) else set()
             else:
                 made = self._store(fresh, batch.shares, known)
@@ -291,7 +278,7 @@ class HostedModel:
 
     def _names(self, ask: Ask) -> list[bytes]:
         try:
-            rows = self._responder.models.checked(self.signature.rows(ask.columns))
+            rows = self.responder.models.checked(self.signature.rows(ask.columns))
         except ValueError:  # its words may quote rows
             raise Problem("invalid", NOT_READ) from None
         return self._vault.names(row_keys(rows), self.name)
@@ -308,7 +295,7 @@ class HostedModel:
         flags = [evaluated.flags[k] for k in places]
         packed = self.signature.packed(rows) if fresh else b""
         batch = Batch(
-            self._responder.procedure.account.n_charged, fresh, flags, packed, list(shares.values())
+            self.responder.procedure.account.n_charged, fresh, flags, packed, list(shares.values())
         )
         return batch, evaluated.predictions[places]
 
@@ -318,13 +305,13 @@ class HostedModel:
             self._give_back(batch)
             return
         rows = self.signature.rows(self.signature.unpacked(batch.rows))
-        predictions = self._responder.predictions(self._responder.models.checked(rows))
+        predictions = self.responder.predictions(self.responder.models.checked(rows))
         with self._database.reading() as connection:
             asked = [(share.user, share.names) for share in batch.shares]
             known = self.records.look_up(connection, asked)
         self._charged, self._last = self._charged + 1, batch.id
         # Under their keys the requests get the reply that they have paid for, when they come again.
-        plan = self._responder.plan(predictions)
+        plan = self.responder.plan(predictions)
         self._store(self._drawn(batch, plan), batch.shares, known)
 
     def _check_leads(self) -> None:
@@ -338,7 +325,7 @@ class HostedModel:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
         self._check_leads()
-        values = np.asarray(self._responder.draw(plan)[0]).tolist()
+        values = np.asarray(self.responder.draw(plan)[0]).tolist()
         return dict(zip(batch.names, map(Answer, values, batch.flags), strict=True))
 
     def _store(
@@ -347,10 +334,10 @@ class HostedModel:
         """Put answers and replies on disk; from then on the replies may be told."""
         # From here on nobody's answer to one of these rows is drawn again, whatever fails.
         known.answers |= fresh
-        made = [known.reply(share, self._responder.kind) for share in shares]
+        made = [known.reply(share, self.responder.kind) for share in shares]
         learned = Learned(
-            [float(each) for each in self._responder.log_belief],
-            (self._responder.n_answered, self._responder.n_contested),
+            [float(each) for each in self.responder.log_belief],
+            (self.responder.n_answered, self.responder.n_contested),
             self._charged,
             self._last,
         )

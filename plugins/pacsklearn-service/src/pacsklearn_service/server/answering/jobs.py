@@ -33,8 +33,8 @@ class Jobs:
 
     Attributes
     ----------
-    fitting : dict of str to str
-        Data sets of the models that are being fitted, by name.
+    busy : dict of str to str
+        Data sets, by the names of models that are being fitted and of jobs that are being answered.
 
     Notes
     -----
@@ -49,16 +49,11 @@ class Jobs:
         self._settings = coordinator.settings
         self._fits = ThreadPoolExecutor(1, "fit")
         self._batches = ThreadPoolExecutor(4, "job")
-        self.fitting: dict[str, str] = {}
-        self._running: dict[str, str] = {}
-
-    def is_busy(self, dataset: str) -> bool:
-        """Return whether a data set, which another process could lead, is kept for a job here."""
-        return dataset in [*self.fitting.values(), *self._running.values()]
+        self.busy: dict[str, str] = {}
 
     def fit(self, curator: Caller, stated: Recipe) -> dict[str, Any]:
         """Begin to fit a model."""
-        self.fitting[stated.key] = stated.dataset
+        self.busy[stated.key] = stated.dataset
         id_ = self._add("fit", curator, stated.dataset, 3, b"")
         self._fits.submit(self._run_fit, id_, stated)
         return self.known_job(curator, id_)
@@ -106,9 +101,7 @@ class Jobs:
         if row["kind"] != "answers" or row["status"] != "done":
             raise Problem("conflict", "The job has no answers yet.", status_of_job=row["status"])
         model, ask = self._stored(caller, job, row["content"])
-        replies = [
-            self._coordinator.infer(caller, model, part).result(_SECONDS) for part in _parts(ask)
-        ]
+        replies = [self._coordinator.infer(model, part).result(_SECONDS) for part in _parts(ask)]
         outputs = {
             name: [value for each in replies for value in each["outputs"][name]]
             for name in replies[0]["outputs"]
@@ -163,18 +156,18 @@ class Jobs:
             quotes_nothing = isinstance(error, Problem | PacsklearnError)
             status, done = f"failed: {error if quotes_nothing else type(error).__name__}", 0
         finally:
-            self.fitting.pop(stated.key, None)
+            self.busy.pop(stated.key, None)
         self._update(id_, dataset, status, done)
 
     def _run_answers(self, id_: str, dataset: str, model: str, ask: Ask) -> None:
         done, left = 0, ask.max_charge
-        self._running[id_] = dataset
+        self.busy[id_] = dataset
         try:
             for part in _parts(ask):
                 # The reply with its charge is stored under the key, in one transaction: nothing
                 # that another process paid for this job is left out of what it may still pay.
                 allowed = replace(part, key=f"{id_}/{done}", max_charge=left)
-                reply = self._coordinator.infer(ask.caller, model, allowed).result(_SECONDS)
+                reply = self._coordinator.infer(model, allowed).result(_SECONDS)
                 done += part.n_rows
                 left = None if left is None else left - reply["charged"]
                 self._update(id_, dataset, "running", done)
@@ -184,7 +177,7 @@ class Jobs:
                 return  # whoever takes over goes on
             self._update(id_, dataset, f"failed: {problem_of(error).detail}", done)
         finally:
-            self._running.pop(id_, None)
+            self.busy.pop(id_, None)
 
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
         text, _, rows = self._coordinator.vault.open(content, f"job/{id_}").partition(b"\n")

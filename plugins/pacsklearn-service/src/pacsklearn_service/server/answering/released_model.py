@@ -54,11 +54,6 @@ class ReleasedModel:
         """Answer requests; a refusal stands in the place of its answer."""
         return [self._reply(ask) for ask in asks]
 
-    def worst_price(self, ask: Ask) -> tuple[int, float]:
-        """Return the rows that cost something, and the most that they can cost: nothing."""
-        del ask
-        return 0, 0.0
-
     def rows_left(self) -> int:
         """Return the contested rows that can still be answered: there are none."""
         return 0

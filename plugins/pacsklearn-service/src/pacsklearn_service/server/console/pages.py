@@ -17,9 +17,8 @@ from starlette.formparsers import MultiPartParser
 
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.problem import Problem
-from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask
-from pacsklearn_service.server.web.data_plane import table_columns
+from pacsklearn_service.server.web.data_plane import packed_table
 from pacsklearn_service.server.web.table_body import CSV
 
 
@@ -210,8 +209,7 @@ async def price(request: Request, caller: Curator, model: str) -> Response:
     (facts,) = await ask(request, "all_models", model=model)
     fields = await _form(request)
     user = fields.get("user", b"").decode("utf-8", "replace")
-    columns = await table_columns(request, facts, fields.get("rows", b""), CSV)
-    content = Signature.from_facts(facts["signature"]).packed(columns)
+    content = await packed_table(request, facts, fields.get("rows", b""), CSV)
     quoted = await ask(request, "price", content=content, model=model, user=user)
     quotas = await ask(request, "quotas", dataset=facts["dataset"])
     own = [each for each in quotas if (each["kind"], each["name"]) == ("user", user)]

@@ -179,7 +179,7 @@ async def infer(request: Request, facts: dict[str, Any], rows: Rows) -> dict[str
     return await ask(
         request,
         "infer",
-        content=Signature.from_facts(facts["signature"]).packed(rows.columns),
+        content=rows.content,
         model=facts["asked"],
         loaded=facts["loaded"],
         is_counted=facts["is_counted"],
@@ -193,8 +193,8 @@ async def read_rows(request: Request, facts: dict[str, Any], *tables: str) -> Ro
     """Return rows of a request: tensors, or a table of some kind with parameters in its address."""
     kind = content_kind(request)
     if kind in tables:
-        columns = await table_columns(request, facts, await request.body(), kind)
-        return Rows(columns, query(request.query_params))
+        content = await packed_table(request, facts, await request.body(), kind)
+        return Rows(content, query(request.query_params))
     if kind not in (JSON, _BINARY, ""):
         kinds = ", ".join((JSON, *tables))
         raise Problem("unsupported-media-type", f"Content-Type must be one of {kinds}.")
@@ -213,14 +213,12 @@ def _written(request: Request, reply: dict[str, Any]) -> Response:
     return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
 
 
-async def table_columns(
-    request: Request, facts: dict[str, Any], body: bytes, kind: str
-) -> dict[str, Any]:
-    """Return the columns of a model, from a table with names."""
+async def packed_table(request: Request, facts: dict[str, Any], body: bytes, kind: str) -> bytes:
+    """Return the columns of a model, from a table with names, as its signature packs them."""
     settings, signature = request.app.state.settings, Signature.from_facts(facts["signature"])
     most, most_bytes = settings.most_rows, 4 * settings.most_bytes
     table = await decoded(request, any_table, body, kind, most=most, most_bytes=most_bytes)
-    return signature.checked(table, most=most)
+    return signature.packed(signature.checked(table, most=most))
 
 
 def _check_address(request: Request, *known: str) -> None:

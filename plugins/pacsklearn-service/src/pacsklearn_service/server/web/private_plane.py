@@ -13,7 +13,6 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from pacsklearn_service.server.problem import Problem
-from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask
 from pacsklearn_service.server.web.data_plane import infer, read_rows
 from pacsklearn_service.server.web.routes import forward
@@ -58,7 +57,7 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
     """Return most that answering a batch can cost the caller; nothing is computed from the rows."""
     facts = await ask(request, "admit", model=model)
     rows = await read_rows(request, facts, ARROW, CSV)
-    return await infer(request, facts, Rows(rows.columns, Parameters(dry_run=True)))
+    return await infer(request, facts, Rows(rows.content, Parameters(dry_run=True)))
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
@@ -72,7 +71,7 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
     return await ask(
         request,
         "answer_job",
-        content=Signature.from_facts(facts["signature"]).packed(rows.columns),
+        content=rows.content,
         model=model,
         max_charge=parameters.max_charge,
     )

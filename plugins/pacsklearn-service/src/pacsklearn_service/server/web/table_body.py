@@ -8,7 +8,6 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
@@ -64,7 +63,8 @@ def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
             "invalid",
             "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
         )
-    return Rows(signature.checked(_mlflow(stated[0], signature), most=most), asked.params)
+    columns = signature.checked(_mlflow(stated[0], signature), most=most)
+    return Rows(signature.packed(columns), asked.params)
 
 
 def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
@@ -204,21 +204,9 @@ def _check_columns(schema: Any) -> None:
 
 
 def _columns(table: Any, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
-    from pyarrow import types
-
     _check_columns(table.schema)
     _check_size(table.num_rows, table.nbytes, most, most_bytes)
-    columns = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.null_count:
-            raise Problem("invalid", "No value may be missing.")
-        parts = []
-        for chunk in column.chunks:
-            # By index, so that equal texts are one object.
-            values = chunk.dictionary if types.is_dictionary(chunk.type) else chunk
-            array = values.to_numpy(zero_copy_only=False)
-            is_text = types.is_string(values.type) or types.is_large_string(values.type)
-            array = array.astype(object) if is_text else array
-            parts.append(array if values is chunk else array[chunk.indices.to_numpy()])
-        columns[name] = np.concatenate(parts) if parts else np.empty(0)
-    return columns
+    if any(column.null_count for column in table.columns):
+        raise Problem("invalid", "No value may be missing.")
+    # Texts that came by index stay one object each, however many rows they stand in.
+    return {name: table[name].to_numpy() for name in table.column_names}

@@ -14,7 +14,7 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.schemas import DTYPES, Parameters, Tensor, V2Body, parsed
-from pacsklearn_service.tensors import packed_texts
+from pacsklearn_service.tensors import wire_bytes
 
 
 @final
@@ -24,13 +24,14 @@ class Rows:
 
     Parameters
     ----------
-    columns : mapping of str to ndarray
+    content : bytes
+        The checked columns, as the model's signature packs them.
     parameters : Parameters
     body : V2Body, optional
         None for a table.
     """
 
-    columns: dict[str, NDArray[Any]] = field(repr=False)
+    content: bytes = field(repr=False)
     parameters: Parameters = field(repr=False)
     body: V2Body | None = field(default=None, repr=False)
 
@@ -67,7 +68,7 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
         raise Problem("bad-request", "The body is longer than its tensors.")
     signature = Signature.from_facts(model["signature"])
     columns = signature.checked(_columns(tensors, signature), most=most)
-    return Rows(columns, said.parameters, said)
+    return Rows(signature.packed(columns), said.parameters, said)
 
 
 def written_v2(
@@ -82,7 +83,7 @@ def written_v2(
         binary = wanted.get(name, False) or (not wanted and asked.parameters.binary_data_output)
         output = {"name": name, **_described(values)}
         if binary:
-            tensor = _bytes(output["datatype"], output.pop("data"))
+            tensor = wire_bytes(output["datatype"], output.pop("data"))
             output["parameters"] = {"binary_data_size": len(tensor)}
             tensors.append(tensor)
         outputs.append(output)
@@ -185,9 +186,3 @@ def _described(values: list[Any]) -> dict[str, Any]:
     array = np.asarray(values)
     datatype = {"b": "BOOL", "i": "INT64", "f": "FP64"}.get(array.dtype.kind, "BYTES")
     return {"datatype": datatype, "shape": list(array.shape), "data": array.ravel().tolist()}
-
-
-def _bytes(datatype: str, values: list[Any]) -> bytes:
-    if datatype == "BYTES":
-        return packed_texts([str(each) for each in values])
-    return np.asarray(values, dtype=DTYPES[datatype]).tobytes()
