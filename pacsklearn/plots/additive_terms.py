@@ -151,7 +151,6 @@ class AdditiveTermsDisplay(Display):
         return [figure.add_subplot(*self._rows_and_columns, place) for place in places]
 
     def _draw(self, *axes: Any) -> None:
-        self.axes_ = axes
         placed = list(zip(axes, self._shown, strict=True))
         single = [ax for ax, one in placed if len(one.term.columns) < 2]
         for ax in single[1:]:

@@ -63,7 +63,6 @@ class AuditDisplay(Display):
         return 10.5, max(3.8, 1.6 + 0.55 * len(self.audit.results))
 
     def _draw(self, success: Any, characteristics: Any) -> None:
-        self.axes_ = (success, characteristics)
         self._draw_success(success)
         self._draw_characteristics(characteristics)
 

@@ -102,7 +102,6 @@ class BeliefDisplay(Display):
         return cls(beliefs=path, step_budget=step_budget, drawn=played.secret).plot(ax)
 
     def _draw(self, above: Any, below: Any) -> None:
-        self.axes_ = (above, below)
         steps = np.arange(len(self.beliefs))
         shares = percent(1) * self.beliefs
         above.plot(steps, shares, color="0.75", linewidth=0.8)

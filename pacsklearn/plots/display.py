@@ -61,7 +61,7 @@ class Display(ABC):
             axes = tuple(np.ravel(np.asarray(ax, dtype=object)))
             if len(axes) != self._n_axes:
                 raise ValueError(f"ax must hold {self._n_axes} Axes, got {len(axes)}.")
-            self.figure_ = axes[0].figure
+            self.figure_, self.axes_, self.ax_ = axes[0].figure, axes, axes[0]
             self._draw(*axes)
         return self
 
@@ -90,4 +90,4 @@ class Display(ABC):
 
     @abstractmethod
     def _draw(self, *axes: Any) -> None:
-        """Draw on axes that are there, and keep them as ``ax_`` or ``axes_``."""
+        """Draw on axes that are there."""

@@ -94,7 +94,6 @@ class MembershipBoundDisplay(Display):
         return display_of(guarantee).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        self.ax_ = ax
         self.lines_ = []
         styles = ("-", "--", "-.", ":")
         for i, prior in enumerate(self.priors):
@@ -123,8 +122,7 @@ class MembershipBoundDisplay(Display):
         right = self.ax_.twinx()
         ticks = [percent(dp_success(epsilon)) for epsilon in _EPSILONS]
         right.set_yticks(ticks, [f"{epsilon:g}" for epsilon in _EPSILONS])
-        right.set_ylabel("ε of DP with the same bound at even odds", color=NEUTRAL)
-        right.tick_params(axis="y", colors=NEUTRAL)
+        right.set_ylabel("ε of DP with the same bound at even odds")
         return right
 
     def _label(self) -> None:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.display import pyplot
 from pacsklearn.plots.outputs_display import OutputsDisplay
@@ -70,7 +69,8 @@ class NoiseSpectrum:
         for value in listed:
             law = registry().noise_backend(value).calibrate(support, Target(budget), cost)
             # Part of each of the law's own axes that points along a principal direction.
-            along = _rooted(cost, law.axes) @ axes.T
+            rooted = cost.root(law.axes) if len(law.axes) else np.empty((0, 0))
+            along = rooted @ axes.T
             spectra.append(tuple((((law.step * law.scale) ** 2) @ along**2).tolist()))
             names.append(value if isinstance(value, str) else type(value).__name__)
             powers.append(float(law.noise_power))
@@ -133,7 +133,6 @@ class NoiseSpectrumDisplay(OutputsDisplay):
         return cls(spectrum=NoiseSpectrum.of(outputs, **options)).plot(ax)
 
     def _draw(self, directions: Any, powers: Any) -> None:
-        self.axes_ = (directions, powers)
         self._draw_directions(directions)
         self._draw_powers(powers)
 
@@ -183,7 +182,3 @@ class NoiseSpectrumDisplay(OutputsDisplay):
         ax.set_xlabel("noise power (sum of variances)")
         ax.set_title("Total noise")
         ax.spines[["top", "right"]].set_visible(False)
-
-
-def _rooted(metric: Metric, rows: Any) -> Any:
-    return metric.root(rows) if len(rows) else np.empty((0, 0))

@@ -93,7 +93,6 @@ class PrivacyUtilityDisplay(Display):
         return cls(curve=privacy_utility_curve(estimator, X, y, **options)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        self.ax_ = ax
         self.lines_: list[Any] = []
         self.spreads_: list[Any] = []
         ax.set_xscale("log", base=2)
@@ -136,8 +135,7 @@ class PrivacyUtilityDisplay(Display):
         )
         low = 100 * self.curve.prior_membership
         right.set_ylim(low - 0.02 * (100 - low), 100 + 0.04 * (100 - low))
-        right.set_ylabel("membership bound (%)", color=NEUTRAL)
-        right.tick_params(axis="y", colors=NEUTRAL)
+        right.set_ylabel("membership bound (%)")
         # The scores stay in front of the bound.
         self.ax_.set_zorder(right.get_zorder() + 1)
         self.ax_.patch.set_visible(False)

@@ -120,7 +120,6 @@ class SliceProfileDisplay(Display):
     def _draw(self, ax: Any) -> None:
         if getattr(ax, "name", "") != "polar":
             raise ValueError("ax must be polar axes: figure.add_subplot(projection='polar').")
-        self.ax_ = ax
         angles, values = self._around()
         closed = np.append(angles, angles[0] + 2 * np.pi), np.append(values, values[0])
         ax.fill(*closed, color=COLOURS[3], alpha=0.25)

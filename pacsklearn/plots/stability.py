@@ -124,7 +124,6 @@ class StabilityDisplay(OutputsDisplay):
         return cls(sizes=counted, powers=powers).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        self.ax_ = ax
         self.lines_ = []
         for i, (name, powers) in enumerate(self.powers.items()):
             low, middle, high = np.quantile(100 * powers, (0.25, 0.5, 0.75), axis=0)
