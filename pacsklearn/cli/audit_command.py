@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pacsklearn.cli.console import VIOLATED, guarded, note, say
-from pacsklearn.cli.options import (
-    Data,
-    Force,
-    Jobs,
-    Json,
-    Limit,
-    checked_output,
-    checked_picture,
-    number,
-)
+from pacsklearn.cli import options
+from pacsklearn.cli.console import VIOLATED, Output, guarded, note
 
 if TYPE_CHECKING:
     from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
@@ -26,7 +17,7 @@ if TYPE_CHECKING:
 
 @guarded
 def audit(
-    data: Data,
+    data: options.Data,
     statement: Annotated[Path, typer.Argument(help="Statement that `pacsklearn release` wrote.")],
     *,
     attacks: Annotated[
@@ -41,11 +32,10 @@ def audit(
         Path | None, typer.Option(help="Where the output check goes (HTML or JSON).")
     ] = None,
     purpose: Annotated[str, typer.Option(help="Why it is published, for the output check.")] = "",
-    limit: Limit,
-    jobs: Jobs = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
+    limit: options.Limit,
+    jobs: options.Jobs = None,
+    force: options.Force = False,
+) -> Output:
     """Replay the mechanism of a statement on its rows and attack it.
 
     Exits with 1 if it leaks, or if any other line of the output check is violated.
@@ -55,28 +45,22 @@ def audit(
     """
     from pacsklearn.audit.auditor import run_audit
     from pacsklearn.audit.near_duplicates import near_duplicates
-    from pacsklearn.cli.recipe import (
-        budget_of,
-        fit_options,
-        model_of,
-        read_statement,
-        table_of,
-    )
+    from pacsklearn.cli import recipe as recipes
     from pacsklearn.kernel.guarantee.guarantee import Guarantee
     from pacsklearn.plots.output_checklist import output_checklist
 
     _check_files(output, checklist, plot, force=force)
-    confidence = number(level, "--level")
-    document = read_statement(statement)
+    confidence = options.number(level, "--level")
+    document = recipes.read_statement(statement)
     recipe = document.get("recipe")
     if not isinstance(recipe, dict):
         raise ValueError(f"{statement.name} has no recipe; only what was released here has one.")
     stated = Guarantee.from_dict(document["guarantee"])
-    limits = [budget_of({"budget": each}) for each in limit.listed]
+    limits = [recipes.budget_of({"budget": each}) for each in limit.listed]
     output_checklist(stated, title="", limits=limits)  # refuses what it states nothing of
-    table = table_of(recipe, data)
-    given = fit_options(recipe, table)
-    model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
+    table = recipes.table_of(recipe, data)
+    given = recipes.fit_options(recipe, table)
+    model = recipes.model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
     _same_promise(stated, model.guarantee_)
     named: Any = "auto"
     if attacks != "auto":
@@ -112,9 +96,7 @@ def audit(
         check.save(checklist)
     violated = [f"VIOLATED: {line.question} {line.finding}" for line in check.violations]
     data = json.loads(report.to_json()) | {"checklist": check.to_dict()}
-    say(data, "\n".join([str(report), *violated]), as_json=as_json)
-    if not check.passed:
-        raise typer.Exit(VIOLATED)
+    return Output(data, "\n".join([str(report), *violated]), 0 if check.passed else VIOLATED)
 
 
 def _check_files(
@@ -125,10 +107,10 @@ def _check_files(
 
     for path in (output, checklist):
         if path is not None:
-            checked_output(path, force=force)
+            options.checked_output(path, force=force)
     if checklist is not None:
         page_kind(checklist)
-    checked_picture(plot, force=force)
+    options.checked_picture(plot, force=force)
 
 
 def _same_promise(stated: Any, replayed: PACGuarantee) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import Json, Limit, number
+from pacsklearn.cli.console import Output, guarded
+from pacsklearn.cli.options import Limit, number
 
 
 @guarded
@@ -31,8 +31,7 @@ def budget(
     per_answer: Annotated[
         str | None, typer.Option(help="Nats an answer: how many until the bound is reached.")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Convert between nats, success, an equivalent epsilon and a number of answers."""
     from pacsklearn.estimators.dp_comparison import answers_until, dp_success
     from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
@@ -45,8 +44,7 @@ def budget(
     if (stated is None) == (epsilon is None):
         raise ValueError("Give exactly one budget, or --epsilon.")
     if stated is not None and stated["name"] == "renyi":
-        _renyi(stated, number(delta or "1e-5", "--delta"), as_json=as_json)
-        return
+        return _renyi(stated, number(delta or "1e-5", "--delta"))
     blind, doubt = number(prior or _blind(stated), "--prior"), number(delta or "0", "--delta")
     if stated is None:
         # An epsilon is compared at even odds or worse; its own prior is part of the question.
@@ -80,7 +78,7 @@ def budget(
         count = answers_until(bound, each, blind)
         facts["nats_per_answer"], facts["answers"] = each, count
         lines.append(f"answers at {each:.6g}   {count:,} contested ones")
-    say(facts, "\n".join(lines), as_json=as_json)
+    return Output(facts, "\n".join(lines))
 
 
 def _blind(stated: dict[str, Any] | None) -> str:
@@ -93,15 +91,14 @@ def _blind(stated: dict[str, Any] | None) -> str:
     return "1/128" if name == "identification" else "1/2"
 
 
-def _renyi(stated: dict[str, Any], delta: float, *, as_json: bool) -> None:
+def _renyi(stated: dict[str, Any], delta: float) -> Output:
     """Say a Renyi divergence as epsilon and delta."""
     from pacsklearn.srpp.divergence.renyi_conversion import epsilon_at_order
 
     epsilon = epsilon_at_order(stated["epsilon"], stated["order"], delta)
-    say(
+    return Output(
         {"renyi": stated["epsilon"], "order": stated["order"], "delta": delta, "epsilon": epsilon},
         f"Renyi divergence      {stated['epsilon']:.6g} nats of order {stated['order']:g}\n"
         f"between two secrets   epsilon {epsilon:.4g} at delta {delta:g}, of what is bounded: "
         "slices, or the whole release",
-        as_json=as_json,
     )

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, NoReturn, get_type_hints
+from typing import Annotated, Any, NamedTuple, NoReturn, final, get_type_hints
 
 import typer
 
@@ -23,40 +23,47 @@ from pacsklearn.exceptions import (
     PluginWarning,
 )
 
-__all__ = ["BAD_USAGE", "DEFECT", "VIOLATED", "guarded", "note", "say"]
+__all__ = ["BAD_USAGE", "DEFECT", "VIOLATED", "Output", "guarded", "note"]
 
 VIOLATED, BAD_USAGE, DEFECT = 1, 2, 3
 
 _TRACEBACK = "PACSKLEARN_TRACEBACK"
 
 
-def say(data: Any, text: str, *, as_json: bool) -> None:
-    """Print a result: its data as JSON, or a text for people."""
-    typer.echo(json.dumps(data, indent=1, allow_nan=False) if as_json else text)
+@final
+class Output(NamedTuple):
+    """What a command has found out: as data for ``--json``, as a text for people, and its end."""
 
+    data: Any
+    text: str
+    code: int = 0
+
+
+_JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
 
 note = functools.partial(typer.echo, err=True)
 """Print on standard error."""
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
+def guarded(command: Callable[..., Output | None]) -> Callable[..., None]:
     """Return a command whose errors are one sentence and an exit code, without traceback or data.
 
     A message of pacsklearn quotes no data; of other errors only the kind is shown, since their
     words may. A parameter that is a dataclass (``columns: Columns``) is an option for each field.
+    What the command returns is printed, and with ``--json`` its data.
     """
     options, groups = _options_of(command)
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        as_json, given = bool(kwargs.get("as_json", False)), dict(kwargs)
+        as_json, given = bool(kwargs.pop("as_json", False)), dict(kwargs)
         for name, kind in groups.items():
             kwargs[name] = kind(**{each.name: kwargs.pop(each.name) for each in fields(kind)})
         try:
             _check_files_differ(given)
             with warnings.catch_warnings():
                 warnings.showwarning = _show
-                command(*args, **kwargs)
+                _tell(command(*args, **kwargs), as_json=as_json)
         except (AuditViolationError, LedgerCorruptedError) as error:
             _fail(error, str(error), VIOLATED, as_json=as_json)
         except (PacsklearnError, typer.BadParameter) as error:
@@ -83,6 +90,13 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _tell(output: Output | None, *, as_json: bool) -> None:
+    if output is not None:
+        data, text, code = output
+        typer.echo(json.dumps(data, indent=1, allow_nan=False) if as_json else text)
+        raise typer.Exit(code)
+
+
 def _check_files_differ(given: dict[str, Any]) -> None:
     """Refuse one file in two roles: what is written would replace what is read."""
     roles: dict[Path, str] = {}
@@ -99,7 +113,7 @@ def _check_files_differ(given: dict[str, Any]) -> None:
 
 
 def _options_of(
-    command: Callable[..., None],
+    command: Callable[..., Output | None],
 ) -> tuple[list[inspect.Parameter], dict[str, Any]]:
     """Return parameters as typer reads them, and the dataclass of each that stands for several."""
     hints = get_type_hints(command, include_extras=True)
@@ -116,6 +130,9 @@ def _options_of(
             each.replace(annotation=types[each.name], kind=parameter.kind)
             for each in inspect.signature(kind).parameters.values()
         )
+    if hints.get("return") is Output:
+        json_ = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False)
+        options.append(json_.replace(annotation=_JSON))
     return options, groups
 
 

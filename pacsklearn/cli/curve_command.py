@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli import options
-from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.console import Output, guarded
 
 
 @guarded
@@ -29,8 +29,7 @@ def curve(
     plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
     jobs: options.Jobs = None,
     force: options.Force = False,
-    as_json: options.Json = False,
-) -> None:
+) -> Output:
     """Score released models at several budgets, separated by commas; for the curator's eyes."""
     from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
@@ -66,4 +65,4 @@ def curve(
         from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
 
         PrivacyUtilityDisplay.from_curve(result).figure_.savefig(plot, dpi=150)
-    say(json.loads(result.to_json()), str(result), as_json=as_json)
+    return Output(json.loads(result.to_json()), str(result))

@@ -9,7 +9,7 @@ import typer
 
 from pacsklearn.cli import options
 from pacsklearn.cli.charged_ledger import charged_ledger, ledger_beside
-from pacsklearn.cli.console import guarded, note, say
+from pacsklearn.cli.console import Output, guarded, note
 from pacsklearn.cli.publication import publication
 
 
@@ -32,8 +32,7 @@ def distill(
     design: options.Design,
     charge: options.Charge,
     jobs: options.Jobs = None,
-    as_json: options.Json = False,
-) -> None:
+) -> Output:
     """Label public rows privately with a black box, and publish a model that learnt the labels.
 
     Under 1/16 nats where no budget is given.
@@ -78,9 +77,8 @@ def distill(
             "n_kept": trained.n_kept,
         }
         place.write(trained.estimator, document)
-    say(
+    return Output(
         document,
         f"{trained.guarantee}\n\n{trained.n_kept} of {trained.n_public} public rows were kept\n"
         f"student    {place.model}\nstatement  {place.statement}",
-        as_json=as_json,
     )

@@ -8,8 +8,8 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from pacsklearn.cli.charged_ledger import ledger_uri
-from pacsklearn.cli.console import VIOLATED, guarded, say
-from pacsklearn.cli.options import Json, json_of, number
+from pacsklearn.cli.console import VIOLATED, Output, guarded
+from pacsklearn.cli.options import json_of, number
 from pacsklearn.kernel.ledger.address import database_address, without_password
 from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -48,8 +48,7 @@ def found(
     ] = None,
     dataset: Dataset = "default",
     unit: Unit = "nats",
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Found the ledger of a data set: once, and with a ceiling that is never changed."""
     ledger: Any = SharedLedger.found(
         ledger_uri(address),
@@ -65,18 +64,12 @@ def found(
         "per_project": ledger.per_project,
     }
     text = f"founded {ledger.uri}, data set {dataset!r}: {ledger.ceiling:.6g} {ledger.unit}"
-    say(facts, text, as_json=as_json)
+    return Output(facts, text)
 
 
 @ledger_app.command()
 @guarded
-def show(
-    address: Address,
-    *,
-    dataset: Dataset = "default",
-    unit: AnyUnit = None,
-    as_json: Json = False,
-) -> None:
+def show(address: Address, *, dataset: Dataset = "default", unit: AnyUnit = None) -> Output:
     """Show the ceiling, what was charged, and every event."""
     facts = ledger_summary(_opened(address, dataset, unit))
     lines = [
@@ -92,7 +85,7 @@ def show(
             for number, event in enumerate(facts["events"], start=1)
         ),
     ]
-    say(facts, "\n".join(lines), as_json=as_json)
+    return Output(facts, "\n".join(lines))
 
 
 @ledger_app.command()
@@ -106,8 +99,7 @@ def verify(
         str | None, typer.Option(help="What `show` printed then: finds an older copy put back.")
     ] = None,
     against: Against = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Recompute every hash and sum. Exits with 1 if a row was altered or rows are missing."""
     expected = [] if position is None else [Position.parse(position)]
     if against is not None:
@@ -126,9 +118,7 @@ def verify(
     text = f"{last.sequence} rows are as they were written; position {facts['position']}"
     if not ahead:
         text = "Rows are missing: the ledger is behind the position, or it is another ledger."
-    say(facts, text, as_json=as_json)
-    if not ahead:
-        raise typer.Exit(VIOLATED)
+    return Output(facts, text, 0 if ahead else VIOLATED)
 
 
 @ledger_app.command()
@@ -139,8 +129,7 @@ def repair(
     to: Annotated[Path, typer.Option(help="New file for the repaired ledger.")],
     signed_by: Annotated[str, typer.Option(help="Who answers for it; goes into the ledger.")],
     reason: Annotated[str, typer.Option(help="Why; goes into the ledger.")],
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Copy a damaged ledger up to its first wrong row, and charge again what was set aside.
 
     The damaged file is not changed. The rows set aside are beside the copy, in a file whose digest
@@ -157,19 +146,19 @@ def repair(
         for name, each in repairs.items()
     ]
     lines += ["", f"repaired   {target}", f"set aside  {target}.aside.json"]
-    say({"ledger": str(target), "datasets": repairs}, "\n".join(lines), as_json=as_json)
+    return Output({"ledger": str(target), "datasets": repairs}, "\n".join(lines))
 
 
 @ledger_app.command()
 @guarded
-def migrate(address: Address, *, as_json: Json = False) -> None:
+def migrate(address: Address) -> Output:
     """Bring a database to this version's tables; on a server this takes the owner's login."""
     from pacsklearn.kernel.ledger.log import VERSION
     from pacsklearn.upkeep.migration import upgrade
 
     before = upgrade(database_address(ledger_uri(address)))
     text = f"version {before} of the tables" + ("" if before == VERSION else f", now {VERSION}")
-    say({"before": before, "version": VERSION}, text, as_json=as_json)
+    return Output({"before": before, "version": VERSION}, text)
 
 
 @ledger_app.command()
@@ -178,13 +167,12 @@ def backup(
     address: Address,
     *,
     to: Annotated[Path, typer.Option(help="New file for the copy.")],
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Copy a ledger that is in use to a file, with what waits in its -wal, and verify the copy."""
     from pacsklearn.upkeep.backup import backup as copied
 
     target = to.expanduser().resolve()
-    _print_copied(target, copied(_source(address), target), as_json=as_json)
+    return _copied(target, copied(_source(address), target))
 
 
 @ledger_app.command()
@@ -201,8 +189,7 @@ def restore(
             help="Accept that it ends before the high-water file, which is written anew.",
         ),
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Put a backup in the place of a ledger that was lost.
 
     What was charged since it was made is not in it: budget that was spent would be spent again. So
@@ -213,27 +200,26 @@ def restore(
     target = _source(to)
     heads = [] if against is None else [_head(against)]
     positions = restored(copy.expanduser().resolve(), target, heads, new_start=new_start)
-    _print_copied(target, positions, as_json=as_json)
+    return _copied(target, positions)
 
 
 @ledger_app.command()
 @guarded
-def mark(address: Address, *, dataset: Dataset = "default", as_json: Json = False) -> None:
+def mark(address: Address, *, dataset: Dataset = "default") -> Output:
     """Write the high-water file of a ledger anew, after it was lost."""
     from pacsklearn.upkeep.backup import mark as marked
 
     position = marked(database_address(ledger_uri(address)), dataset)
-    say({"position": str(position)}, f"position {position}", as_json=as_json)
+    return Output({"position": str(position)}, f"position {position}")
 
 
-def _print_copied(target: Path | str, positions: dict[str, Position], *, as_json: bool) -> None:
+def _copied(target: Path | str, positions: dict[str, Position]) -> Output:
     copied = {name: str(position) for name, position in positions.items()}
     lines = [f"data set {name!r}: position {position}" for name, position in copied.items()]
     name = without_password(str(target))
-    say(
+    return Output(
         {"ledger": name, "positions": copied},
         "\n".join([*lines, "", f"written to {name}"]),
-        as_json=as_json,
     )
 
 

@@ -29,9 +29,6 @@ StudentParams: TypeAlias = Annotated[
 ]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(help="Worker processes.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
-Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
-]
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ import warnings
 from dataclasses import asdict
 from typing import Any
 
-from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import Json
+from pacsklearn.cli.console import Output, guarded
 from pacsklearn.exceptions import PluginWarning
 
 
 @guarded
-def plugins(*, as_json: Json = False) -> None:
+def plugins() -> Output:
     """List registered plugins by kind, and those that could not be loaded."""
     from pacsklearn.kernel.plugins.registry import registry
 
@@ -41,4 +40,4 @@ def plugins(*, as_json: Json = False) -> None:
             )
     lines += [f"failed ({len(failures)})", *(f"  {failure}" for failure in failures)]
     data = {"plugins": listed, "failures": [asdict(failure) for failure in failures]}
-    say(data, "\n".join(lines), as_json=as_json)
+    return Output(data, "\n".join(lines))

@@ -8,7 +8,7 @@ import typer
 
 from pacsklearn.cli import options
 from pacsklearn.cli.charged_ledger import charged_ledger, ledger_beside
-from pacsklearn.cli.console import guarded, note, say
+from pacsklearn.cli.console import Output, guarded, note
 from pacsklearn.cli.publication import publication
 
 
@@ -38,8 +38,7 @@ def release(
     design: options.Design,
     charge: options.Charge,
     jobs: options.Jobs = None,
-    as_json: options.Json = False,
-) -> None:
+) -> Output:
     """Release a private model: fit on a secret subset of the rows, add noise, write the model.
 
     Under 1/16 nats where no budget is given.
@@ -47,18 +46,7 @@ def release(
     from joblib import parallel_config
 
     from pacsklearn._rehearsal import rehearsed
-    from pacsklearn.cli.recipe import (
-        SLICED,
-        auto_model,
-        chosen_recipe,
-        codebook_of,
-        fit_options,
-        model_of,
-        table_of,
-        with_codebook,
-        with_columns,
-        words_of_columns,
-    )
+    from pacsklearn.cli import recipe as recipes
     from pacsklearn.exceptions import NoCanonicalizerError
     from pacsklearn.plots.report import privacy_report
 
@@ -68,14 +56,14 @@ def release(
     budget = limit.stated
     sliced = budget["name"] == "renyi"
     _check_secret(columns, sliced=sliced, chooses=chooses, secret=secret, design=design)
-    codebook, roles = codebook_of(columns.schema)
+    codebook, roles = recipes.codebook_of(columns.schema)
     target = columns.target or roles.get("target")
     recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
         "budget": budget,
         "noise": noise,
-        "release": SLICED if sliced else "parameters",
+        "release": recipes.SLICED if sliced else "parameters",
         "secret": design.stated,
         "target": target,
         "groups": columns.groups or roles.get("groups"),
@@ -86,21 +74,23 @@ def release(
     }
     account = charged_ledger(charge)
     if not chooses:
-        model_of(recipe)  # what is wrong with it is said before the rows are read
+        recipes.model_of(recipe)  # what is wrong with it is said before the rows are read
     elif target is None:
         raise ValueError(
             "A model is chosen for a target: name its column by --target, or in the codebook "
             '("pacsklearn": {"target": ...}). Or name an --estimator that needs none.'
         )
-    table = table_of(recipe, data)
-    recipe = with_codebook(recipe, columns.schema, table)
+    table = recipes.table_of(recipe, data)
+    recipe = recipes.with_codebook(recipe, columns.schema, table)
     if chooses:
         level = None if constant is None else options.number(constant, "--constant")
-        model: Any = auto_model(recipe, regression=regression, constant=level, ledger=account)
+        model: Any = recipes.auto_model(
+            recipe, regression=regression, constant=level, ledger=account
+        )
     else:
-        recipe = with_columns(recipe, table.X)
-        model = model_of(recipe, ledger=account)
-        if words := words_of_columns(recipe):
+        recipe = recipes.with_columns(recipe, table.X)
+        model = recipes.model_of(recipe, ledger=account)
+        if words := recipes.words_of_columns(recipe):
             note(words)
     if sliced and account is not None:
         model.set_params(secret_name=f"{charge.dataset or 'default'}: {secret or target}")
@@ -112,7 +102,7 @@ def release(
             model.set_params(ledger=ledger_beside(data, place.model, place.statement))
         try:
             with parallel_config(n_jobs=jobs):
-                model.fit(table.X, table.y, **fit_options(recipe, table))
+                model.fit(table.X, table.y, **recipes.fit_options(recipe, table))
         except NoCanonicalizerError as error:
             # What it advises in Python has no option here.
             raise NoCanonicalizerError(
@@ -122,7 +112,7 @@ def release(
             ) from None
         document = {
             **privacy_report(model).statement,
-            "recipe": chosen_recipe(recipe, model) if chooses else recipe,
+            "recipe": recipes.chosen_recipe(recipe, model) if chooses else recipe,
             "model": place.model.name,
         }
         place.write(model.released_estimator_, document)
@@ -131,7 +121,7 @@ def release(
         note(f"For the curator alone: {model.verdict_.why}.")
     file = f"{place.model}{', a verified bundle' * (files.key is not None)}"
     text = f"{model.guarantee_}\n\nmodel      {file}\nstatement  {place.statement}"
-    say(document, text, as_json=as_json)
+    return Output(document, text)
 
 
 def _check_choice(*, chooses: bool, modelled: bool, regression: bool, constant: str | None) -> None:

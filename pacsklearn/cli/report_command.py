@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import Force, Json, checked_output
+from pacsklearn.cli.console import Output, guarded
+from pacsklearn.cli.options import Force, checked_output
 
 
 @guarded
@@ -25,8 +25,7 @@ def report(
         bool, typer.Option("--for-publication", help="Leave out what is for the curator only.")
     ] = False,
     force: Force = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Write a page about a release: what, how private, against whom, how good."""
     from pacsklearn.audit.audit_record import Audit
     from pacsklearn.cli.recipe import read_statement
@@ -45,7 +44,7 @@ def report(
     )
     full = replace(made, statement={**made.statement, "recipe": document.get("recipe")})
     place = full.save(output)
-    say({"report": str(place), "statement": full.statement}, f"report  {place}", as_json=as_json)
+    return Output({"report": str(place), "statement": full.statement}, f"report  {place}")
 
 
 def _read(path: Path, kind: type[Any]) -> Any:

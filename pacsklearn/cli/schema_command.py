@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli import options
-from pacsklearn.cli.console import guarded, note, say
+from pacsklearn.cli.console import Output, guarded, note
 
 
 @guarded
@@ -18,8 +18,7 @@ def schema(
     output: Annotated[Path, typer.Option(help="Where the draft goes (.json or .yaml).")],
     columns: options.Columns,
     force: options.Force = False,
-    as_json: options.Json = False,
-) -> None:
+) -> Output:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
     from pacsklearn.tabular.schema.schema import Schema, write_document
     from pacsklearn.tabular.schema.template import repeated_identifiers
@@ -52,4 +51,4 @@ def schema(
         f"{left_out}{units}"
     )
     facts = {"schema": str(output), "columns": len(draft), "open": len(draft.open_columns)}
-    say(facts, f"schema  {output}", as_json=as_json)
+    return Output(facts, f"schema  {output}")

@@ -7,26 +7,23 @@ from typing import Annotated
 
 import typer
 
-from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import Force, Json, checked_output
+from pacsklearn.cli.console import Output, guarded
+from pacsklearn.cli.options import Force, checked_output
 from pacsklearn.cli.publication import read_about
 
 
 @guarded
 def key(
     file: Annotated[Path, typer.Argument(help="Where the private key goes; .pub is added.")],
-    *,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Make an Ed25519 key to sign bundles with, and the public key that checks them."""
     from pacsklearn_publish.signature import make_key
 
     private, public = make_key(file)
-    say(
+    return Output(
         {"private": str(private), "public": str(public)},
         f"private key  {private}  (keep it; who has it can sign in your name)\n"
         f"public key   {public}  (give it away)",
-        as_json=as_json,
     )
 
 
@@ -44,8 +41,7 @@ def publish(
     ] = None,
     onnx: Annotated[str, typer.Option(help="auto, required or none.")] = "auto",
     force: Force = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Write a released model, its guarantee and its card into one signed file."""
     import joblib
 
@@ -78,7 +74,7 @@ def publish(
         f"signed by  {bundle.signed_by[:16]}",
         f"ONNX       {bundle.manifest['model']['onnx']}",
     ]
-    say(document, "\n".join(text), as_json=as_json)
+    return Output(document, "\n".join(text))
 
 
 @guarded
@@ -93,8 +89,7 @@ def verify(
     everything: Annotated[
         bool, typer.Option("--all", help="Print all that the guarantee states.")
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Check a bundle: its signature, each file and the model. No code inside it is run."""
     from pacsklearn.cli.charged_ledger import ledger_uri
     from pacsklearn.universe.open_ledger import open_ledger
@@ -123,4 +118,4 @@ def verify(
         f"signed by    {opened.signed_by[:16]}",
         f"ledger head  {head or 'none: the release was charged to no database'}",
     ]
-    say(document, "\n".join(text), as_json=as_json)
+    return Output(document, "\n".join(text))
