@@ -280,7 +280,7 @@ class PrivacyLeakWarning(UserWarning):
 
 
 class BudgetWarning(UserWarning):
-    """A bare number of nats that is large enough to have been meant as a success."""
+    """A bare number of nats may have been meant as a success; or nats are not given back."""
 
 
 class DesignWarning(UserWarning):

@@ -11,8 +11,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
+from pacsklearn._validation import warn_user
 from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
-from pacsklearn.exceptions import BudgetError
+from pacsklearn.exceptions import BudgetError, BudgetWarning, LedgerError
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.universe.stated_budget import as_budget
@@ -176,7 +177,7 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
         finally:
             if not answering:
                 # Kept open where the best estimator goes on answering from it.
-                reservation.release_unspent()
+                _give_back(reservation)
         parameters = self.get_params(deep=False)
         fitted = {name: value for name, value in vars(search).items() if name not in parameters}
         self.__dict__.update(fitted)
@@ -252,6 +253,18 @@ def _is_private(value: Any) -> bool:
     if isinstance(value, type) or not hasattr(value, "get_params"):
         return False
     return {"budget", "ledger"} <= value.get_params(deep=False).keys()
+
+
+def _give_back(reservation: Reservation) -> None:
+    try:
+        reservation.release_unspent()
+    except LedgerError as error:
+        # What was paid for is not lost with what was not, nor is the error that ended the search.
+        warn_user(
+            f"What the search left of its reservation could not be given back: {error} Call "
+            "release_unspent() on it later: it is among the reservations of the ledger.",
+            BudgetWarning,
+        )
 
 
 def _still_answers(search: Any) -> bool:

@@ -6,6 +6,7 @@ import inspect
 import math
 import pickle
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ from sklearn.preprocessing import Normalizer
 
 from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
-from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerError
+from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, BudgetWarning, LedgerError
 from pacsklearn.kernel.ledger.event import LatticeNoise
-from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.ledger.ledger import MemoryLedger, Reservation
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.upkeep.verification import verify_ledger
@@ -198,6 +199,21 @@ class TestExhaustion:
             search.fit(X, Y)
         assert log.read_text() == "fit\n"
         assert ledger.spent == 0.125
+
+    @pytest.mark.parametrize("fails", [False, True])
+    def test_a_refund_that_fails_takes_neither_the_model_nor_the_error(
+        self, ledger: SharedLedger, monkeypatch: pytest.MonkeyPatch, *, fails: bool
+    ) -> None:
+        def full(reservation: Reservation) -> float:
+            raise LedgerError("The ledger cannot be used: disk I/O error.")
+
+        monkeypatch.setattr(Reservation, "release_unspent", full)
+        search = search_for(ledger, stub={"fails": fails})
+        ended: Any = pytest.raises(ZeroDivisionError) if fails else nullcontext()
+        with pytest.warns(BudgetWarning, match="disk I/O error"), ended:
+            search.fit(X, Y)
+        assert hasattr(search, "best_estimator_") is not fails
+        assert len(ledger.reservations) == 1
 
     def test_error_score_is_no_choice(self) -> None:
         assert "error_score" not in inspect.signature(PrivateGridSearchCV).parameters
