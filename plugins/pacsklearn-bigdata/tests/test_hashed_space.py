@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,6 +84,18 @@ def test_names_of_units() -> None:
         unit_names(np.array(["ann", None], dtype=object))
     with pytest.raises(DesignError, match="fractions"):
         unit_names(np.array([1.5, 2.0]))
+
+
+@pytest.mark.parametrize("value", [b"ann", 1.0, True, Decimal(1), date(2026, 1, 2)])
+def test_what_can_be_written_in_two_ways_names_no_unit(value: Any) -> None:
+    """Files that write one person's name in two ways would make two units of one."""
+    with pytest.raises(DesignError, match="texts"):
+        unit_names(np.array([value, value], dtype=object))
+
+
+def test_times_name_no_unit() -> None:
+    with pytest.raises(DesignError, match="texts"):
+        unit_names(np.array(["2026-01-02", "2026-01-03"], dtype="datetime64[ns]"))
 
 
 @pytest.mark.parametrize(("m", "rate"), [(128, 0.5), (10, 0.5), (100, 0.25), (2, 0.5), (700, 0.01)])

@@ -249,6 +249,8 @@ def test_a_target_is_asked_for() -> None:
         PACPrivate(Ridge()).fit(table_of(None))
     with pytest.raises(TableError, match="classes"):
         PACPrivate(GaussianNB()).fit(table_of("three", classes=[0, 1]))
+    with pytest.raises(TableError, match="classes"):  # texts, where the table holds numbers
+        PACPrivate(GaussianNB()).fit(table_of("three", classes=["0", "1", "2"]))
 
 
 def test_the_secret_stays_out_of_pickles() -> None:

@@ -17,6 +17,8 @@ from pacsklearn_bigdata.sources import ParquetSource
 from pacsklearn_bigdata.table_reader import Batch, TableReader
 from scipy import sparse
 
+from pacsklearn.exceptions import DesignError
+
 ROWS = np.random.default_rng(0).normal(size=(1000, 4))
 FRAME = pd.DataFrame(ROWS, columns=list("abcd"))
 
@@ -225,6 +227,10 @@ def masked() -> Any:
             lambda: Table(lambda: iter([FRAME.assign(u=1), FRAME.assign(u="p1")]), unit="u"),
             "numbers",
         ),
+        (
+            lambda: Table(lambda: iter([FRAME.assign(y=1), FRAME.assign(y="no")]), target="y"),
+            "target holds numbers",
+        ),
         (lambda: Table(lambda: 5), "iterator"),
         (lambda: Table(lambda: iter([FRAME["a"]])), "batch"),
         (lambda: Table(sparse.csr_matrix(ROWS)), "sparse"),
@@ -244,6 +250,21 @@ def masked() -> Any:
 def test_unusual_columns_and_batches(make: Any, words: str) -> None:
     with pytest.raises(TableError, match=words):
         make().total(sums)
+
+
+def test_a_batch_without_rows_has_no_types() -> None:
+    """A frame made of no rows holds objects, whatever the others hold."""
+    batches = [pd.DataFrame(columns=list(FRAME)), FRAME, pd.DataFrame(columns=list(FRAME))]
+    table = Table(lambda: iter(batches), target="d")
+    assert table.profile.n_rows == len(FRAME)
+
+
+def test_a_masked_name_is_missing() -> None:
+    units = np.ma.masked_array(np.repeat(np.arange(500), 2), np.arange(1000) == 7)
+    rows = np.ma.column_stack([units, np.zeros(1000)])
+    table = Table(lambda: iter([rows.astype(np.int64)]), unit=0)
+    with pytest.raises(DesignError, match="missing"):
+        table.total(sums)
 
 
 def test_files_of_a_folder_that_differ_change_or_hide(folder: Path) -> None:

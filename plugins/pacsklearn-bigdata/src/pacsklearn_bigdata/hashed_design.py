@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, Self, final
 
 import numpy as np
@@ -89,7 +90,8 @@ def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
     Raises
     ------
     DesignError
-        For a missing value, or numbers that are not whole.
+        For a missing value, numbers that are not whole, or anything else: a date, say, or bytes
+        may be written in two ways, and one unit would be two.
     """
     column = np.asarray(values)
     if column.dtype.kind in "iub":
@@ -103,6 +105,13 @@ def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
     for value in column.tolist():
         if value is None or value != value:  # noqa: PLR0124 - a nan
             raise DesignError("unit must name a unit for every row, got a missing value.")
+        is_named = isinstance(value, (str, Integral)) and not isinstance(value, bool)
+        if not is_named or column.dtype.kind not in "OUT":  # times would be whole numbers by now
+            kind = type(value).__name__ if column.dtype.kind == "O" else column.dtype
+            raise DesignError(
+                "unit must be a column of whole numbers or of texts, got values of the type "
+                f"{kind}; make them texts where the table is made."
+            )
         # 64 bits: that any two of a billion units share a name has a chance of 1 in 37.
         words.append(hashlib.blake2b(str(value).encode(), digest_size=8).digest())
     return np.frombuffer(b"".join(words), dtype="<u8").astype(np.uint64)

@@ -234,7 +234,8 @@ def _same(known: Any, columns: Any) -> Any:
             f"A batch has other columns than those before: {has}, not {had}. All must have the "
             "same, in the same order."
         )
-    raise TableError("unit holds numbers in one batch and texts in another; make them one kind.")
+    role = "unit" if known[1] != columns[1] else "target"
+    raise TableError(f"{role} holds numbers in one batch and texts in another; make them one kind.")
 
 
 def _added(

@@ -53,12 +53,16 @@ class _Coded:
 
     def __call__(self, target: Any) -> Any:
         if self.classes is not None:
-            codes = np.searchsorted(self.classes, target).clip(max=len(self.classes) - 1)
+            unknown = TableError(
+                "target holds a class that is not in classes=; list every class of the table."
+            )
+            try:
+                codes = np.searchsorted(self.classes, target).clip(max=len(self.classes) - 1)
+            except TypeError:  # texts in the place of numbers, or the other way round
+                raise unknown from None
             # searchsorted gives unknown classes a neighbour's code: compared, none passes for it.
             if not np.array_equal(self.classes[codes], target):
-                raise TableError(
-                    "target holds a class that is not in classes=; list every class of the table."
-                )
+                raise unknown
             return codes
         if not self.as_numbers:
             return None

@@ -30,14 +30,14 @@ class Batch(NamedTuple):
     names : ndarray of uint64, shape (n,)
         Of the units that the rows belong to.
     columns : tuple
-        Names of the source's columns, or how many there are, and whether units are texts: the same
-        for all batches.
+        Names of the source's columns, or how many there are, and whether unit and target are texts:
+        the same for all batches.
     """
 
     rows: Floats
     target: NDArray[Any] | None
     names: NDArray[np.uint64]
-    columns: tuple[Any, bool] = (None, False)
+    columns: tuple[Any, bool, bool] = (None, False, False)
 
     def trace(self) -> NDArray[np.uint64]:
         """Return sums of 64 bits a row: of its unit, and of its features.
@@ -104,13 +104,15 @@ class TableReader:
         for raw in self.source.read(part, self.batch_rows, columns):
             # Rows that are their own units: numbers that no other part can have.
             batch = self._batch(raw, (part << _PART) + at)
-            at += len(batch.rows)
-            if len(batch.rows):
+            if batch is not None:
+                at += len(batch.rows)
                 yield batch
 
-    def _batch(self, raw: Any, first: int) -> Batch:
+    def _batch(self, raw: Any, first: int) -> Batch | None:
         names, width, column = _columns(raw)
         chosen, target, unit = self._roles(names, width)
+        if not len(raw):  # its columns may have any type: there is no value in them
+            return None
         rows = np.empty((len(raw), len(chosen)))
         for place, position in enumerate(chosen):
             rows[:, place] = _numbers(column(position), names, position)
@@ -118,10 +120,12 @@ class TableReader:
         if unit is None:
             own = np.arange(first, first + len(rows), dtype=np.uint64)
         else:
-            own = unit_names(column(unit))
-            texts = np.asarray(column(unit)).dtype.kind not in "iub"
-        signature = (width if names is None else tuple(names), texts)
-        return Batch(rows, None if target is None else _targets(column(target)), own, signature)
+            units = _unmasked(column(unit))
+            own, texts = unit_names(units), units.dtype.kind not in "iub"
+        targets = None if target is None else _targets(column(target))
+        of_texts = targets is not None and isinstance(targets[0], str)
+        signature = (width if names is None else tuple(names), texts, of_texts)
+        return Batch(rows, targets, own, signature)
 
     def _roles(
         self, names: Sequence[str] | None, width: int
