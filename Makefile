@@ -4,7 +4,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-PIP := $(PY) -m pip install --quiet --no-input --disable-pip-version-check
+# Modules are compiled when they are first imported: most never are.
+PIP := $(PY) -m pip install --quiet --no-compile --no-input --disable-pip-version-check
 DOCUMENTED := $(addprefix plugins/pacsklearn-,attacks bigdata papers publish service)
 # All but torch, which alone weighs more than everything else together.
 PLUGINS := $(filter-out %-torch,$(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)))
@@ -45,7 +46,7 @@ help:
 	@echo "make clean       remove everything that was made"
 
 demo: $(VENV)/.plot
-	$(PY) examples/demo.py
+	$(KEEP_COMPILED) $(PY) examples/demo.py
 
 test: $(VENV)/.test
 	$(PY) scripts/cpu_minutes.py $(MAKE) --no-print-directory -j 2 lint test-all
@@ -122,7 +123,6 @@ clean:
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pacsklearn needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'
 	$(PYTHON) -m venv --clear $(VENV)
-	$(PIP) --upgrade pip
 	@touch $@
 
 $(VENV)/.plot: pyproject.toml $(VENV)/.made
