@@ -35,6 +35,9 @@ def test_all_is_what_the_stub_lists(module: str) -> None:
     assert told == {name: getattr(home, name) for name in home.__all__}
     assert home.__all__ == sorted(home.__all__)
     assert set(home.__all__) <= set(dir(home))
+    # A module that something else imports would be given out in the place of what has its name.
+    inside = {module.name for module in pkgutil.iter_modules(getattr(home, "__path__", ()))}
+    assert not inside & set(home.__all__)
 
 
 def test_few_names_are_at_the_top() -> None:

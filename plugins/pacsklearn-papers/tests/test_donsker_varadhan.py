@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pacsklearn_papers import donsker_varadhan
 from pacsklearn_papers.gaussianity_gap import SurrogateGap
-from pacsklearn_papers.mixture_information import mixture_information
+from pacsklearn_papers.information_estimate import mixture_information
 from scipy.stats import binomtest
 from surrogate_gaps import GAPS, exact
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pacsklearn_papers import SurrogateGap, sliced_wasserstein
-from pacsklearn_papers.mixture_information import mixture_information
+from pacsklearn_papers.information_estimate import mixture_information
 from scipy.integrate import quad
 from scipy.stats import norm
 from surrogate_gaps import GAPS, densities, exact

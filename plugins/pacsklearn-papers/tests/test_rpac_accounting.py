@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from pacsklearn_papers.mixture_information import mixture_information
+from pacsklearn_papers.information_estimate import mixture_information
 from pacsklearn_papers.rpac_accounting import (
     composed_remaining_entropy,
     intrinsic_privacy,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from pacsklearn_papers import StackelbergBackend
-from pacsklearn_papers.mixture_information import mixture_information
+from pacsklearn_papers.information_estimate import mixture_information
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 

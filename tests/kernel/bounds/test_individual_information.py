@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pacsklearn_papers.mixture_information import mixture_information
+from pacsklearn_papers.information_estimate import mixture_information
 from scipy import integrate, stats
 from scipy.optimize import brentq
 

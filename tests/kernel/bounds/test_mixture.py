@@ -7,7 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from pacsklearn_papers.mixture_information import certified_information, leakage
+from pacsklearn_papers.information_estimate import certified_information, leakage
 
 from pacsklearn.estimators.individual_information import individual_information
 from pacsklearn.kernel.bounds.criterion_success import certified_success

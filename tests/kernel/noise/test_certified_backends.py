@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from pacsklearn_papers import residual
-from pacsklearn_papers.mixture_information import certified_information, mixture_information
+from pacsklearn_papers.information_estimate import certified_information, mixture_information
 from pacsklearn_papers.residual import ResidualBackend
 
 from pacsklearn.capping import criterion

@@ -1,15 +1,15 @@
 # Public names, a line each, with the module that defines them: the module beside it reads them too.
 # fmt: off
-from pacsklearn_papers.mixture_information import InformationEstimate as InformationEstimate
+from pacsklearn_papers.information_estimate import InformationEstimate as InformationEstimate
 from pacsklearn_papers.residual import ResidualBackend as ResidualBackend
 from pacsklearn_papers.stackelberg import StackelbergBackend as StackelbergBackend
 from pacsklearn_papers.gaussianity_gap import SurrogateGap as SurrogateGap
-from pacsklearn_papers.mixture_information import certified_information as certified_information
+from pacsklearn_papers.information_estimate import certified_information as certified_information
 from pacsklearn_papers.rpac_accounting import composed_remaining_entropy as composed_remaining_entropy
 from pacsklearn_papers.gap_estimate import donsker_varadhan as donsker_varadhan
 from pacsklearn_papers.rpac_accounting import intrinsic_privacy as intrinsic_privacy
 from pacsklearn_papers.rpac_accounting import joint_remaining_entropy as joint_remaining_entropy
-from pacsklearn_papers.mixture_information import mixture_information as mixture_information
-from pacsklearn_papers.residual_covariance import residual_covariance as residual_covariance
+from pacsklearn_papers.information_estimate import mixture_information as mixture_information
+from pacsklearn_papers.least_noise import residual_covariance as residual_covariance
 from pacsklearn_papers.rpac_accounting import residual_privacy as residual_privacy
 from pacsklearn_papers.transported_gap import sliced_wasserstein as sliced_wasserstein

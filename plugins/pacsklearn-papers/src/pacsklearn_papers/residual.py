@@ -20,8 +20,8 @@ from pacsklearn.kernel.noise.certified import (
 from pacsklearn.kernel.noise.lattice import LogdetBackend, generator_for, lattice_slack, opened
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn_papers.mixture_information import certified_information, entropy_of, leakage
-from pacsklearn_papers.residual_covariance import residual_covariance
+from pacsklearn_papers.information_estimate import certified_information, entropy_of, leakage
+from pacsklearn_papers.least_noise import residual_covariance
 
 # Draws on which the size of the certificate's margin is tried out.
 _REHEARSAL = 2**14

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
-from pacsklearn_papers.mixture_information import (
+from pacsklearn_papers.information_estimate import (
     InformationEstimate,
     entropy_of,
     mixture_information,

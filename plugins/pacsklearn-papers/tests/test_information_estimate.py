@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from pacsklearn_papers.mixture_information import (
+from pacsklearn_papers.information_estimate import (
     certified_information,
     leakage,
     mixture_information,

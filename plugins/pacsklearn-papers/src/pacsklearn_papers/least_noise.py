@@ -12,7 +12,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, posteriors
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
-from pacsklearn_papers.mixture_information import entropy_of, leakage
+from pacsklearn_papers.information_estimate import entropy_of, leakage
 
 # Directions that the others tell anyway may do with less and less noise; this much is left.
 _LEAST_SHARE = 1e-8
