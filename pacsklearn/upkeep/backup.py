@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.founding import append_founding
 from pacsklearn.kernel.ledger.high_water import HighWater
-from pacsklearn.kernel.ledger.log import Log
+from pacsklearn.kernel.ledger.log import Log, MovedError, waits
 from pacsklearn.kernel.ledger.row import Founding, Position
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
@@ -164,9 +165,14 @@ def mark(address: str, dataset: str) -> Position:
     def write(log: Log) -> Position:
         if not Founding.of(log.founding(dataset)).high_water:
             raise LedgerError("The ledger was founded without a high-water file.")
-        fold = _verified(log)[dataset]
-        HighWater(fold.founding).create(fold.position)
-        return fold.position
+        for _ in waits():
+            fold = _verified(log)[dataset]
+            create = partial(HighWater(fold.founding).create, fold.position)
+            # While nobody can write: the file would state an end that others have moved by now.
+            with suppress(MovedError):
+                log.append(dataset, fold.position, (), create)
+                return fold.position
+        raise MovedError
 
     position: Position = run(address, write)
     return position

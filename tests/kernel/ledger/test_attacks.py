@@ -7,6 +7,8 @@ import random
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import threading
 import traceback
@@ -299,6 +301,33 @@ class TestHighWater:
             with pytest.raises(LedgerCorruptedError, match="older"):
                 call()
         assert verify_exit(path) == 1
+
+    def test_a_file_written_anew_states_what_others_charge_meanwhile(
+        self, marked: SharedLedger, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It stated the end that was read before, and an older copy passed for the ledger."""
+        from pacsklearn.upkeep import backup as copies
+
+        charge = (
+            "from pacsklearn.kernel.ledger.event import Bookkeeping\n"
+            "from pacsklearn.kernel.ledger.shared_ledger import SharedLedger\n"
+            f"SharedLedger({marked.uri!r}).charge(Bookkeeping('test', 0.25, 'nats'))"
+        )
+        verified, left = copies._verified, [charge]
+
+        def slowly(log: Any) -> Any:
+            folds = verified(log)
+            while left:
+                subprocess.run([sys.executable, "-c", left.pop()], check=True)  # noqa: S603 - ours
+            return folds
+
+        backup(path, tmp_path / "older.db")
+        monkeypatch.setattr(copies, "_verified", slowly)
+        assert copies.mark(marked.uri, "default").sequence == 1
+        close_ledgers()
+        shutil.copy(tmp_path / "older.db", path)
+        with pytest.raises(LedgerCorruptedError, match="older"):
+            _ = SharedLedger(marked.uri).spent
 
     def test_what_stood_in_the_file_alone_is_charged(
         self, marked: SharedLedger, make_event: MakeEvent
