@@ -11,7 +11,6 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._fit_report import stage
@@ -26,6 +25,7 @@ from pacsklearn.universe.balanced_space import Deal, balanced_space, units_of
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas
 from pacsklearn.universe.row_rules import RowRules, checked_rows, quoting_nothing
+from pacsklearn.universe.samplers import seed_from
 from pacsklearn.universe.similarity import Similarity
 
 _BITS = 256
@@ -131,7 +131,7 @@ def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
     if random_state is None:
         return SubsetSeed()
     # Apart from the seeds of secret and noise, and from those a user states.
-    return _ABOVE_STATED_SEEDS + int(check_random_state(random_state).randint(0, 2**31 - 1))
+    return _ABOVE_STATED_SEEDS + seed_from(random_state)
 
 
 class StatedDesign(BaseEstimator, ABC):

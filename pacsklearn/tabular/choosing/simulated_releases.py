@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyRegressor
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import check_choice
 from pacsklearn.estimators.encoded_rows import EncodedRows
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.joint_labels import JointLabels
@@ -270,6 +271,7 @@ def released_scorer(
             raise ValueError(f"scoring=None needs a model that predicts and scores; {offers}")
         return lambda model, X, y: as_number(_own_score(model, X, y))
     if isinstance(scoring, str):
+        check_choice(name="scoring", value=scoring, allowed=get_scorer_names())
         if not {"predict", "predict_proba", "decision_function"}.intersection(methods):
             raise ValueError(f"scoring={scoring!r} needs a model that predicts; {offers}")
         if y is None:

@@ -154,3 +154,8 @@ def test_the_chosen_option_has_the_largest_merit(rare: Any) -> None:
         assert 0 <= min(option.right) <= max(option.right) <= 1
     first, second = fitted.verdict_.options
     assert first.merit > second.merit
+
+
+def test_a_scorer_that_is_not_there_is_refused_by_name(rare):
+    with pytest.raises(ValueError, match="scoring must be one of"):
+        PACPrivate(SHAKY, **HOW).plan(*rare, scoring="nosuch")
