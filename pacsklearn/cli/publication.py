@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, final
 
@@ -27,36 +28,26 @@ _KEPT: Final = (
 
 
 @final
+@dataclass(frozen=True)
 class Publication:
     """Files that are open before a release is charged, and named when all is written.
 
     Parameters
     ----------
     model, statement : Path
+        Where they will be.
     files : tuple of two files
     content : callable
         What the model's file will hold, from the model.
     force : bool
         Whether they may take the place of what another process has written meanwhile.
-
-    Attributes
-    ----------
-    model, statement : Path
-        Where they will be.
-    content : callable
     """
 
-    def __init__(
-        self,
-        model: Path,
-        statement: Path,
-        files: tuple[IO[bytes], IO[bytes]],
-        content: Callable[[Any], bytes],
-        *,
-        force: bool,
-    ) -> None:
-        self.model, self.statement, self.content = model, statement, content
-        self._files, self._force = files, force
+    model: Path
+    statement: Path
+    files: tuple[IO[bytes], IO[bytes]]
+    content: Callable[[Any], bytes]
+    force: bool
 
     def write(self, model: Any, statement: dict[str, Any]) -> None:
         """Write both; where that fails, into the system's folder for temporary files.
@@ -70,11 +61,11 @@ class Publication:
 
         text = json.dumps(statement, indent=1, allow_nan=False).encode()
         try:
-            if not self._force and (self.model.exists() or self.statement.exists()):
+            if not self.force and (self.model.exists() or self.statement.exists()):
                 raise OSError(errno.EEXIST, "Another process has written a file of this name")
-            self._files[0].write(self.content(model))
-            self._files[1].write(text)
-            for file in self._files:
+            self.files[0].write(self.content(model))
+            self.files[1].write(text)
+            for file in self.files:
                 file.flush()
                 # Here a disk that fails costs the name alone; at the end it would cost the model.
                 os.fsync(file.fileno())
@@ -112,7 +103,7 @@ def publication(files: Files) -> Iterator[Publication]:
         replacement_file(model) as first,
         disk_room(first, _ROOM, model),
     ):
-        yield Publication(model, statement, (first, second), content, force=files.force)
+        yield Publication(model, statement, (first, second), content, files.force)
 
 
 def _dumped(model: Any) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
 
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -117,9 +118,7 @@ class BeliefDisplay(Display):
         above.set_ylim(bottom=0)
         above.set_ylabel("belief (%)")
         above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(self.beliefs > 0, self.beliefs * np.log(self.beliefs), 0.0)
-        entropy = -logs.sum(axis=1)
+        entropy = entr(self.beliefs).sum(axis=1)
         below.plot(steps, entropy, color=COLOURS[0], label="remains unknown")
         below.plot(
             steps,

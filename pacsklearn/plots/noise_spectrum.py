@@ -168,16 +168,16 @@ class NoiseSpectrumDisplay(OutputsDisplay):
         spectrum = self.spectrum
         places = range(len(spectrum.powers))
         colours = [COLOURS[i % len(COLOURS)] for i in places]
-        ax.barh(places, spectrum.powers, color=colours)
+        bars = ax.barh(places, spectrum.powers, color=colours)
         ax.set_yticks(places, spectrum.noises)
         ax.invert_yaxis()
         least = min((power for power in spectrum.powers if power > 0), default=1.0)
         largest = max(spectrum.powers, default=0.0) or 1.0
-        for place, power in zip(places, spectrum.powers, strict=True):
-            ratio = (
-                f" {power:.3g}" if power <= least else f" {power:.3g} ({power / least:.2g} times)"
-            )
-            ax.text(power, place, ratio, va="center", fontsize="small")
+        ratios = [f" ({power / least:.2g} times)" * (power > least) for power in spectrum.powers]
+        texts = [
+            f"{power:.3g}{ratio}" for power, ratio in zip(spectrum.powers, ratios, strict=True)
+        ]
+        ax.bar_label(bars, texts, padding=3, fontsize="small")
         ax.set_xlim(0, largest * 1.55)
         ax.set_xlabel("noise power (sum of variances)")
         ax.set_title("Total noise")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.plots.display import Display, pyplot
@@ -109,9 +109,7 @@ class SliceProfileDisplay(Display):
     def joint(self) -> float:
         """Log-moment over the slices, in nats; never below :attr:`average`."""
         scaled = (self.order - 1) * self.divergences
-        top = float(scaled.max())
-        moment = float(self.profile.weights @ np.exp(scaled - top))
-        return (top + math.log(moment)) / (self.order - 1)
+        return float(logsumexp(scaled, b=self.profile.weights)) / (self.order - 1)
 
     def _new_axes(self, figure: Any) -> Any:
         figure.set_layout_engine("none")

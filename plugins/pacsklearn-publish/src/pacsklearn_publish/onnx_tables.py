@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pacsklearn.tabular.additive.terms import placed
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encodings import Encoding
 from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, keys_of
@@ -41,19 +42,17 @@ def additive(graph: OnnxGraph, model: Any) -> None:
     """Add an additive model: for each term, the numbers of the level that a row has."""
     inputs: dict[str, str] = {}
     scores = [graph.node("Unsqueeze", np.asarray(model.intercept_), np.array([0]))]
-    weights, start = model.coef_.T, 0
-    for term in model.terms_:
+    for term, own in placed(model.terms_):
         code = ""
         for column, size in zip(term.columns, term.sizes, strict=True):
             level = _level(graph, inputs, column, size - 1, term.n_bins)
             before = graph.node("Mul", code, np.array(size, dtype=np.int64)) if code else ""
             code = graph.node("Add", before, level) if before else level
-        table = np.ascontiguousarray(weights[start : start + term.n_levels])
+        table = model.coef_.T[own]
         contribution = graph.node(
             "Gather", graph.constant(table), code, axis=0
         )  # (rows, 1, scores)
         scores.append(graph.node("Squeeze", contribution, np.array([1])))
-        start += term.n_levels
     total = graph.node("Sum", *scores)
     classes = getattr(model, "classes_", None)
     if classes is None:
