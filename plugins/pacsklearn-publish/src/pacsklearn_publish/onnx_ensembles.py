@@ -26,8 +26,7 @@ def rest(graph: OnnxGraph, model: Any) -> None:
 def code_book(graph: OnnxGraph, model: Any) -> None:
     """Add the class whose code word is nearest to what all linear models say."""
     weights, shift = _stacked(model)
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
-    scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+    scores = graph.node("Add", graph.matrix(graph.rows, weights.T), shift[None])
     words = np.asarray(model.code_book_, dtype=np.float64)
     # Squared distances, without what all classes have in common.
     nearness = graph.node("Sub", graph.matrix(scores, 2 * words.T), (words**2).sum(axis=1)[None])
@@ -36,11 +35,10 @@ def code_book(graph: OnnxGraph, model: Any) -> None:
 
 def votes(graph: OnnxGraph, model: Any) -> None:
     """Add linear classifiers' mean probabilities, or most frequent label."""
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
     count, ballots = len(model.classes_), []
     for member in model.estimators_:
         weights, shift = _linear(member)
-        scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+        scores = graph.node("Add", graph.matrix(graph.rows, weights.T), shift[None])
         if len(weights) == 1:
             scores = graph.after_zero(scores)
         if model.voting == "soft":

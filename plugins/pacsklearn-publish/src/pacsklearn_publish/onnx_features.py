@@ -17,8 +17,7 @@ def affine(graph: OnnxGraph, model: Any) -> None:
     width = model.n_features_in_
     # The images of zero and of the unit vectors say all about an affine map.
     start, *moved = np.asarray(_plain(model, np.vstack([np.zeros(width), np.eye(width)])))
-    rows = graph.input("X", DOUBLE, width)
-    turned = graph.matrix(rows, np.stack(moved) - start)
+    turned = graph.matrix(graph.rows, np.stack(moved) - start)
     graph.output(graph.node("Add", turned, start[None]), "variable", DOUBLE, [None, len(start)])
 
 
@@ -28,10 +27,9 @@ def bins(graph: OnnxGraph, model: Any) -> None:
     How many inner edges a value reaches, as a number or one column a bin.
     """
     is_wide = model.encode != "ordinal"
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
     blocks, width = [], 0
     for place, edges in enumerate(model.bin_edges_):
-        value = graph.node("Gather", rows, np.array([place]), axis=1)
+        value = graph.node("Gather", graph.rows, np.array([place]), axis=1)
         inner = np.asarray(edges[1:-1], dtype=np.float64)[None]
         reached = graph.node("Cast", graph.node("GreaterOrEqual", value, inner), to=7)
         code = graph.node("ReduceSum", reached, np.array([1]), keepdims=1)
@@ -45,10 +43,9 @@ def bins(graph: OnnxGraph, model: Any) -> None:
 
 def cosines(graph: OnnxGraph, model: Any) -> None:
     """Add random Fourier features."""
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
     weights = np.asarray(model.random_weights_, dtype=np.float64)
     offset = np.asarray(model.random_offset_, dtype=np.float64)[None]
-    waves = graph.node("Cos", graph.node("Add", graph.matrix(rows, weights), offset))
+    waves = graph.node("Cos", graph.node("Add", graph.matrix(graph.rows, weights), offset))
     scaled = graph.node("Mul", waves, np.float64(np.sqrt(2 / weights.shape[1])))
     graph.output(scaled, "variable", DOUBLE, [None, weights.shape[1]])
 
@@ -56,7 +53,7 @@ def cosines(graph: OnnxGraph, model: Any) -> None:
 def powers(graph: OnnxGraph, model: Any) -> None:
     """Add a power transformer (Yeo-Johnson or Box-Cox), standardised."""
     powers = np.asarray(model.lambdas_, dtype=np.float64)[None]
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    rows = graph.rows
     if model.method == "box-cox":
         values = _risen(graph, rows, powers)
     else:

@@ -181,7 +181,7 @@ def _one(step: Any) -> Any:
     add = _own(step)
     if add is None:
         return _by_skl2onnx(step)
-    graph = OnnxGraph()
+    graph = OnnxGraph(getattr(step, "n_features_in_", 0))
     add(graph, step)
     return graph.model()
 

@@ -16,8 +16,7 @@ def forest(graph: OnnxGraph, model: Any) -> None:
     All questions, then the one leaf whose path they answer.
     """
     n_trees, n_nodes = model.features_.shape
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
-    values = graph.node("Gather", rows, model.features_.ravel().astype(np.int64), axis=1)
+    values = graph.node("Gather", graph.rows, model.features_.ravel().astype(np.int64), axis=1)
     above = graph.node("Greater", values, model.thresholds_.ravel()[None])
     turns = graph.node(
         "Reshape",
@@ -51,14 +50,13 @@ def centroid(graph: OnnxGraph, model: Any) -> None:
 
     Where classes have unequal priors, by the discriminant score.
     """
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
     n_classes = len(model.classes_)
-    near = graph.node("Neg", _distances(graph, rows, model.centroids_, model.metric))
+    near = graph.node("Neg", _distances(graph, graph.rows, model.centroids_, model.metric))
     spread = np.asarray(getattr(model, "within_class_std_dev_", np.ones(1)), dtype=np.float64)
     spread = np.where(spread == 0, 1.0, spread)
     prior = np.asarray(getattr(model, "class_prior_", np.full(n_classes, 1 / n_classes)))
     in_units = _distances(
-        graph, graph.node("Div", rows, spread), model.centroids_ / spread, model.metric
+        graph, graph.node("Div", graph.rows, spread), model.centroids_ / spread, model.metric
     )
     squared = graph.node("Mul", in_units, in_units)
     scores = graph.node("Sub", 2 * np.log(prior)[None], squared)

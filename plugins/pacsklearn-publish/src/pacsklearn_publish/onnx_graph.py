@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -20,14 +21,26 @@ _ML_OPERATORS: Final = frozenset({"LabelEncoder"})
 
 
 class OnnxGraph:
-    """Graph under construction; values are referred to by their names."""
+    """Graph under construction; values are referred to by their names.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    width : int
+        Columns of the matrix that it reads, if it reads one.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
         self._count = 0
+
+    @cached_property
+    def rows(self) -> str:
+        """Its input "X", a matrix of doubles, added where it is first named."""
+        return self.input("X", DOUBLE, self._width)
 
     def input(self, name: str, kind: str, width: int) -> str:
         """Add an input of shape (rows, width), of ``kind`` "DOUBLE" or "STRING"."""

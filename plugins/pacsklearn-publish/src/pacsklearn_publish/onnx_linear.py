@@ -29,8 +29,7 @@ def linear(graph: OnnxGraph, model: Any) -> None:
 def decision(graph: OnnxGraph, model: Any, weights: Floats, shift: Floats) -> None:
     """Add linear scores, one for each class or one for the second of two."""
     count = len(model.classes_)
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
-    scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+    scores = graph.node("Add", graph.matrix(graph.rows, weights.T), shift[None])
     graph.labels(scores if len(weights) > 1 else graph.after_zero(scores), model.classes_)
     graph.output(scores, "scores", DOUBLE, [None, len(weights)])
     if hasattr(model, "predict_proba"):
@@ -59,21 +58,19 @@ def imputer(graph: OnnxGraph, model: Any) -> None:
     fill = np.asarray(model.statistics_)
     if model.add_indicator or fill.dtype.kind not in "iuf" or np.isnan(fill).any():
         raise NotImplementedError("an imputer of texts, or with indicators")
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
     code = model.missing_values
     missing = (
-        graph.node("IsNaN", rows)
+        graph.node("IsNaN", graph.rows)
         if isinstance(code, float) and np.isnan(code)
-        else graph.node("Equal", rows, np.float64(code))
+        else graph.node("Equal", graph.rows, np.float64(code))
     )
-    filled = graph.node("Where", missing, fill.astype(np.float64)[None], rows)
+    filled = graph.node("Where", missing, fill.astype(np.float64)[None], graph.rows)
     graph.output(filled, "variable", DOUBLE, [None, model.n_features_in_])
 
 
 def categories(graph: OnnxGraph, model: Any) -> None:
     """Add naive Bayes on columns that hold the number of a category."""
-    rows = graph.input("X", DOUBLE, model.n_features_in_)
-    codes = graph.node("Cast", rows, to=7)
+    codes = graph.node("Cast", graph.rows, to=7)
     scores = [graph.constant(np.asarray(model.class_log_prior_, dtype=np.float64)[None])]
     for place, table in enumerate(model.feature_log_prob_):
         code = graph.node("Gather", codes, np.array([place]), axis=1)
@@ -85,7 +82,7 @@ def categories(graph: OnnxGraph, model: Any) -> None:
 
 def bits(graph: OnnxGraph, model: Any) -> None:
     """Add naive Bayes on features that are there or not."""
-    there = graph.input("X", DOUBLE, model.n_features_in_)
+    there = graph.rows
     if model.binarize is not None:
         above = graph.node("Greater", there, np.float64(model.binarize))
         there = graph.node("Cast", above, to=11)
