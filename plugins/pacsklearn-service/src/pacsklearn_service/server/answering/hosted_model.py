@@ -103,20 +103,21 @@ class HostedModel:
         # Sealed by this service: whoever has not its key cannot have put models there.
         stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
         state = document_state(stored["session"], models=True)
-        now = resumed(self._database, self.records, self.dataset, self._token, state)
-        self._session, self._charged = now.session, now.charged
+        self._session, self._charged, learned, pending, is_charged = resumed(
+            self._database, self.records, self.dataset, self._token, state
+        )
         self.responder: Responder = Recipe(**stored["recipe"]).responder(self._session)
-        if now.learned is not None:
-            self.responder.n_answered, self.responder.n_contested = now.learned.counts
-        if now.pending is not None and now.is_charged:
-            self._told.check(now.pending.id)
+        if learned is not None:
+            self.responder.n_answered, self.responder.n_contested = learned.counts
+        if pending is not None and is_charged:
+            self._told.check(pending.id)
         # Whatever is stored may be told from here on.
-        self._last = "" if now.learned is None else now.learned.batch
+        self._last = "" if learned is None else learned.batch
         self._told.write(self._last)
         weights = np.asarray(state.space.weights)
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
-        if now.pending is not None:
-            self._recover(now.pending, is_charged=now.is_charged)
+        if pending is not None:
+            self._recover(pending, is_charged=is_charged)
         self._is_stale = False
 
     def rows_left(self) -> int:

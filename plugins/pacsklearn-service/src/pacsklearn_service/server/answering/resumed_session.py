@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
-
 import numpy as np
 
 from pacsklearn.estimators.privacy_session import PrivacySession
@@ -16,12 +14,13 @@ from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.store.database import ServiceDatabase
 
 
-@final
-class ResumedSession(NamedTuple):
-    """A session, and where whoever had it before has stopped.
+def resumed(
+    database: ServiceDatabase, records: Records, dataset: str, token: int, state: SessionState
+) -> tuple[PrivacySession, int, Learned | None, Batch | None, bool]:
+    """Take a session over, where whoever had it before has stopped.
 
-    Parameters
-    ----------
+    Returns
+    -------
     session : PrivacySession
     charged : int
         Events that were charges, without a batch that is pending.
@@ -30,19 +29,6 @@ class ResumedSession(NamedTuple):
         Written down and not finished.
     is_charged : bool
         Whether it was charged.
-    """
-
-    session: PrivacySession
-    charged: int
-    learned: Learned | None
-    pending: Batch | None
-    is_charged: bool
-
-
-def resumed(
-    database: ServiceDatabase, records: Records, dataset: str, token: int, state: SessionState
-) -> ResumedSession:
-    """Take a session over.
 
     Raises
     ------
@@ -71,7 +57,7 @@ def resumed(
             )
         try:
             session = PrivacySession.resume(now.state, ledger=ledger)
-            return ResumedSession(session, charged, learned, pending, is_charged)
+            return session, charged, learned, pending, is_charged
         except SessionRolledBackError:
             # A charge of whoever had the lease may show only now: it stood in the high-water file
             # alone when that process was killed, or was on its way to the ledger. All is looked at
