@@ -39,8 +39,7 @@ class KMeansCanonicalizer(Canonicalizer):
         template.cluster_centers_ = centres
         return template
 
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return in_mean_order(vectors, layout)
+    align = staticmethod(in_mean_order)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """Return the centre each row belongs to, whatever its name."""

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 
 from pacsklearn._sklearn_compat import constant_predictor, set_classes
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.features import feature_facts, set_facts
-from pacsklearn.canonical.parts import (
-    Part,
-    align_parts,
-    constant_of_parts,
-    decode_parts,
-    encode_parts,
-    metric_of_parts,
-)
+from pacsklearn.canonical.parts import Part, PartsCanonicalizer, decode_parts, encode_parts
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
-from pacsklearn.kernel.outputs.metric import Metric
 
 
 @final
-class MulticlassCanonicalizer(FoldingCanonicalizer):
+class MulticlassCanonicalizer(PartsCanonicalizer):
     """One-vs-rest, one-vs-one and output codes, and one model a target.
 
     Parameters
@@ -50,10 +39,8 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
     methods = ("predict", "predict_proba", "decision_function")
 
     def __init__(self, part: Canonicalizer) -> None:
-        self.part = part
-        self.noised = tuple(f"estimators_: {what}" for what in part.noised)
-        self.is_searched = part.is_searched
-        self.folds = part.folds
+        super().__init__((("estimators_", part),))
+        self.part, self.folds = part, part.folds
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
@@ -67,10 +54,10 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
             facts["multilabel"] = bool(estimator.multilabel_)
         if hasattr(estimator, "code_book_"):  # drawn with a public seed
             facts["code_book_"] = estimator.code_book_
-        return encode_parts(self._parts(estimator, X), **facts, **feature_facts(estimator))
+        return encode_parts(self.fitted_parts(estimator, X), **facts, **feature_facts(estimator))
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        names = [name for name, _ in layout.children]
+        names = dict(layout.children)
         parts, blanks = (dict.fromkeys(names, one) for one in (self.part, template.estimator))
         decoded = decode_parts(vector, layout, parts, blanks)
         facts = dict(layout.facts)
@@ -94,37 +81,19 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
             template.code_book_ = facts["code_book_"]
         return template
 
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return align_parts(vectors, layout, {name: self.part for name, _ in layout.children})
-
-    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Return each part's own metric."""
-        return metric_of_parts(self._parts(estimator, X), layout, vectors)
+    def part_of(self, name: str) -> Canonicalizer:
+        return self.part
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
         """Return the vector with which every part predicts the value."""
-        constants = [
-            self.part.constant(child, value, clone(template.estimator))
-            for name, child in layout.children
-        ]
-        return constant_of_parts(constants)
+        blanks = dict.fromkeys(dict(layout.children), template.estimator)
+        return self.constant_of_parts(layout, value, blanks)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         scored = hasattr(estimator, "decision_function")
         return estimator.decision_function(X) if scored else estimator.predict(X)
 
-    def fold(self, estimator: Any, affine: AffineMap) -> Any:
-        folded = copy.copy(estimator)
-        learned = {part.name for part in self._parts(estimator, None)}
-        folded.estimators_ = [
-            self.part.fold(fitted, affine)  # type: ignore[attr-defined]
-            if str(i) in learned
-            else fitted
-            for i, fitted in enumerate(estimator.estimators_)
-        ]
-        return folded
-
-    def _parts(self, estimator: Any, X: Any) -> list[Part]:
+    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
         # A column of the code book, which is public, may hold one value: nothing is learned there.
         columns = getattr(estimator, "code_book_", None)
         return [

@@ -55,8 +55,7 @@ class NMFCanonicalizer(Canonicalizer):
         prepare_factorisation(template, template.components_)
         return template
 
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return in_mean_order(vectors, layout)
+    align = staticmethod(in_mean_order)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """Return the best reconstructions of the rows, which depend on the components' cone alone.

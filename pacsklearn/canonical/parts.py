@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.block_metric import BlockMetric
 from pacsklearn.canonical.features import set_facts
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -53,27 +55,6 @@ def decode_parts(
     }
 
 
-def decode_listed(
-    vector: Floats, layout: Layout, parts: Iterable[tuple[str, Canonicalizer]], template: Any
-) -> None:
-    """Give a template the decoded ``estimators_`` of what it lists in ``estimators``, and facts."""
-    blank = dict(template.estimators)
-    decoded = decode_parts(vector, layout, dict(parts), blank)
-    template.estimators_ = list(decoded.values())
-    template.named_estimators_ = Bunch(**{name: decoded.get(name, "drop") for name in blank})
-    set_facts(template, layout)
-
-
-def align_parts(
-    vectors: Floats, layout: Layout, canonicalizers: Mapping[str, Canonicalizer]
-) -> Floats:
-    """Return each part aligned by itself."""
-    aligned, where = vectors.copy(), layout.slices()
-    for name, child in layout.children:
-        aligned[:, where[name]] = canonicalizers[name].align(vectors[:, where[name]], child)
-    return aligned
-
-
 def metric_of_parts(parts: Iterable[Part], layout: Layout, vectors: Floats) -> Metric:
     """Return each part's own metric."""
     layouts, where, blocks = dict(layout.children), layout.slices(), []
@@ -83,13 +64,15 @@ def metric_of_parts(parts: Iterable[Part], layout: Layout, vectors: Floats) -> M
     return BlockMetric(tuple(blocks))
 
 
-class PartsCanonicalizer(Canonicalizer):
+class PartsCanonicalizer(FoldingCanonicalizer):
     """Canonicalizer of a meta-estimator of named parts, each with a canonicalizer of its own.
 
     Parameters
     ----------
     parts : tuple of (str, Canonicalizer)
     """
+
+    folds = False
 
     def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:
         self.parts = parts
@@ -100,17 +83,65 @@ class PartsCanonicalizer(Canonicalizer):
     def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
         """Return the fitted parts with the rows that each sees."""
 
+    def part_of(self, name: str) -> Canonicalizer:
+        """Return the canonicalizer of a part."""
+        return dict(self.parts)[name]
+
     def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return align_parts(vectors, layout, dict(self.parts))
+        aligned, where = vectors.copy(), layout.slices()
+        for name, child in layout.children:
+            aligned[:, where[name]] = self.part_of(name).align(vectors[:, where[name]], child)
+        return aligned
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Return each part's own metric."""
         return metric_of_parts(self.fitted_parts(estimator, X), layout, vectors)
 
+    def constant_of_parts(
+        self, layout: Layout, value: float, blanks: Mapping[str, Any]
+    ) -> Constant | None:
+        """Return the constant of every part; None where one has none, or their slopes differ."""
+        constants = [
+            self.part_of(name).constant(child, value, clone(blanks[name]))
+            for name, child in layout.children
+        ]
+        known = [each for each in constants if each is not None]
+        if len(known) != len(constants) or len({each.slope for each in known}) != 1:
+            return None
+        return Constant(np.concatenate([each.vector for each in known]), known[0].slope)
 
-def constant_of_parts(constants: list[Constant | None]) -> Constant | None:
-    """Return constant that every part predicts; None where one cannot, or their slopes differ."""
-    known = [each for each in constants if each is not None]
-    if len(known) != len(constants) or len({each.slope for each in known}) != 1:
-        return None
-    return Constant(np.concatenate([each.vector for each in known]), known[0].slope)
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        moved = {
+            id(part.fitted): part.canonicalizer.fold(part.fitted, affine)  # type: ignore[attr-defined]
+            for part in self.fitted_parts(estimator, None)
+        }
+        folded.estimators_ = [moved.get(id(each), each) for each in estimator.estimators_]
+        return folded
+
+
+class ListedCanonicalizer(PartsCanonicalizer):
+    """Canonicalizer of a meta-estimator with ``estimators``, some of which may be dropped."""
+
+    def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:
+        super().__init__(parts)
+        self.folds = all(part.folds for _, part in parts)
+
+    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
+        fitted = zip(self.parts, estimator.estimators_, strict=True)
+        return [Part(name, part, model, X) for (name, part), model in fitted]
+
+    def encode_listed(self, estimator: Any, X: Any, **facts: Any) -> Encoding:
+        """Return the vectors of the parts, with public facts, classes and names of features."""
+        for name in ("classes_", "feature_names_in_"):
+            if hasattr(estimator, name):
+                facts[name] = getattr(estimator, name)
+        return encode_parts(self.fitted_parts(estimator, X), **facts)
+
+    def decode_listed(self, vector: Floats, layout: Layout, template: Any) -> None:
+        """Give a template the decoded ``estimators_`` of what it lists, and facts."""
+        blank = dict(template.estimators)
+        decoded = decode_parts(vector, layout, dict(self.parts), blank)
+        template.estimators_ = list(decoded.values())
+        template.named_estimators_ = Bunch(**{name: decoded.get(name, "drop") for name in blank})
+        set_facts(template, layout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, Self, final
 
@@ -10,13 +9,12 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 
 from pacsklearn._sklearn_compat import set_stacked, stacked_widths
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
+from pacsklearn.canonical.affine import AffineMap
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.parts import (
+    ListedCanonicalizer,
     Part,
     PartsCanonicalizer,
-    align_parts,
-    decode_listed,
     decode_parts,
     encode_parts,
     metric_of_parts,
@@ -29,37 +27,29 @@ _BASES, _FINAL = "estimators", "final_estimator"
 
 
 @final
-class _StackedCanonicalizer(PartsCanonicalizer):
+class _StackedCanonicalizer(ListedCanonicalizer):
     """The models that are stacked: a transformer of rows into their predictions."""
 
     methods = ("transform",)
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        facts: dict[str, Any] = {
-            "stack_method_": tuple(estimator.stack_method_),
-            "n_outputs": stacked_widths(estimator),
-        }
-        if is_classifier(estimator):
-            facts["classes_"] = estimator.classes_
-        if hasattr(estimator, "feature_names_in_"):
-            facts["feature_names_in_"] = estimator.feature_names_in_
-        return encode_parts(self.fitted_parts(estimator, X), **facts)
+        return self.encode_listed(
+            estimator,
+            X,
+            stack_method_=tuple(estimator.stack_method_),
+            n_outputs=stacked_widths(estimator),
+        )
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         facts = dict(layout.facts)
-        decode_listed(vector, layout, self.parts, template)
+        self.decode_listed(vector, layout, template)
         template.stack_method_ = list(facts["stack_method_"])
         set_stacked(template, facts["n_outputs"], facts.get("classes_"))
         return template
 
-    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
-        """Return the stacked models that are not dropped."""
-        fitted = zip(self.parts, estimator.estimators_, strict=True)
-        return [Part(name, part, model, X) for (name, part), model in fitted]
-
 
 @final
-class StackingCanonicalizer(FoldingCanonicalizer):
+class StackingCanonicalizer(PartsCanonicalizer):
     """The stacked models with their scores, and the model that learns from these.
 
     Parameters
@@ -84,10 +74,10 @@ class StackingCanonicalizer(FoldingCanonicalizer):
     def __init__(
         self, bases: tuple[tuple[str, Canonicalizer], ...], last: Canonicalizer, *, folds: bool
     ) -> None:
-        self.bases, self.last, self.folds = _StackedCanonicalizer(bases), last, folds
-        self.methods = (*last.methods, "transform")
+        self.bases, self.last = _StackedCanonicalizer(bases), last
+        super().__init__(((_BASES, self.bases), (_FINAL, last)))
+        self.folds, self.methods = folds, (*last.methods, "transform")
         self.noised = (*self.bases.noised, *(f"{_FINAL}: {what}" for what in last.noised))
-        self.is_searched = self.bases.is_searched or last.is_searched
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
@@ -101,24 +91,20 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         return cls(bases, resolve(_blank_final(estimator)), folds=folds)
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        return encode_parts(self._steps(estimator, X))
+        return encode_parts(self.fitted_parts(estimator, X))
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        blank = _blank_final(template)
-        parts, blanks = {_BASES: self.bases, _FINAL: self.last}, {_BASES: template, _FINAL: blank}
-        decoded = decode_parts(vector, layout, parts, blanks)
+        blanks = {_BASES: template, _FINAL: _blank_final(template)}
+        decoded = decode_parts(vector, layout, dict(self.parts), blanks)
         decoded[_BASES].final_estimator_ = decoded[_FINAL]
         return decoded[_BASES]
-
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return align_parts(vectors, layout, {_BASES: self.bases, _FINAL: self.last})
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Return the expected squared change of the final estimator's outputs.
 
         Each model's own where the final estimator is not linear.
         """
-        steps = self._steps(estimator, X)
+        steps = self.fitted_parts(estimator, X)
         at_end = end_metric(steps, layout, X, vectors)
         return metric_of_parts(steps, layout, vectors) if at_end is None else at_end
 
@@ -134,14 +120,9 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         return self.last.behaviour(estimator.final_estimator_, estimator.transform(X))
 
     def fold(self, estimator: Any, affine: AffineMap) -> Any:
-        folded = copy.copy(estimator)
-        folded.estimators_ = [
-            part.canonicalizer.fold(part.fitted, affine)  # type: ignore[attr-defined]
-            for part in self.bases.fitted_parts(estimator, None)
-        ]
-        return folded
+        return self.bases.fold(estimator, affine)
 
-    def _steps(self, estimator: Any, X: Any) -> list[Part]:
+    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
         final = Part(_FINAL, self.last, estimator.final_estimator_, estimator.transform(X))
         return [Part(_BASES, self.bases, estimator, X), final]
 
