@@ -48,7 +48,6 @@ class ElasticNetFitter(MomentFitter):
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p, n = moments.n_features, moments.n_rows
-        assert moments.scatter is not None
         products, mean = moments.scatter, moments.mean
         if mean.size != p + 1:
             return False

@@ -25,10 +25,6 @@ class GaussianNBFitter(MomentFitter):
         return cls() if type(estimator) is GaussianNB and estimator.priors is None else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
-        if moments.class_count is None or moments.class_variance is None:
-            return False
-        assert moments.class_mean is not None
-        assert moments.class_square is not None
         widest = int(np.argmax(moments.variance))
         smoothing = float(model.var_smoothing * moments.variance[widest])
         variance = moments.class_variance + smoothing

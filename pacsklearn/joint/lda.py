@@ -47,9 +47,8 @@ class LDAFitter(MomentFitter):
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means, n = moments.class_count, moments.class_mean, moments.n_rows
-        if counts is None or means is None or n <= counts.size:
+        if n <= counts.size:
             return False
-        assert moments.scatter is not None
         apart = means - moments.mean
         within = moments.scatter - (counts[:, None] * apart).T @ apart
         if model.shrinkage is not None:

@@ -49,7 +49,6 @@ class LeastSquaresFitter(MomentFitter):
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p, n = moments.n_features, moments.n_rows
-        assert moments.scatter is not None
         products, mean = moments.scatter, moments.mean
         if not model.fit_intercept:
             products, mean = products + n * np.outer(mean, mean), np.zeros_like(mean)
@@ -140,17 +139,15 @@ class RidgeClassifierFitter(MomentFitter):
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means = moments.class_count, moments.class_mean
-        if counts is None or means is None or counts.size < _BINARY:
+        if counts.size < _BINARY:
             return False
         weights = class_weights(model.class_weight, model.classes_, counts)
         mass = counts if weights is None else counts * weights
         middle = mass @ means / mass.sum()
         apart = means - middle
         if weights is None:
-            assert moments.scatter is not None
             products = moments.scatter.copy()
         else:
-            assert moments.class_scatter is not None
             products = np.tensordot(weights, moments.class_scatter, axes=1)
             products += (mass[:, None] * apart).T @ apart
         targets = 2.0 * np.eye(counts.size) - 1.0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -19,6 +20,7 @@ _LARGEST = 1e100
 _EPSILON = float(np.finfo(np.float64).eps)
 _DOUBT = 1e-10
 _BY_CLASS = 3
+_nothing = partial(np.empty, 0)
 
 
 @final
@@ -34,12 +36,13 @@ class Moments:
         Divided by the number of rows.
     square : ndarray of shape (q,)
         Mean of the squares, around zero; 0 for a column of one number, whose variance is exact.
-    scatter : ndarray of shape (q, q), optional
+    scatter : ndarray of shape (q, q)
         Sum of products around the mean.
-    class_count : ndarray of shape (K,), optional
-    class_mean, class_variance, class_square : ndarray of shape (K, p), optional
-    class_scatter : ndarray of shape (K, p, p), optional
-        Sum of products around the mean of the class.
+    class_count : ndarray of shape (K,)
+    class_mean, class_variance, class_square : ndarray of shape (K, p)
+    class_scatter : ndarray of shape (K, p, p)
+        Sum of products around the mean of the class. It, the scatter and what classes have are
+        empty where a fitter does not want them.
     loss : float
         How many times rounding errors grow where a mean is subtracted: the largest ratio of a
         mean square to a variance.
@@ -50,12 +53,12 @@ class Moments:
     mean: Floats
     variance: Floats
     square: Floats
-    scatter: Floats | None = None
-    class_count: Floats | None = None
-    class_mean: Floats | None = None
-    class_variance: Floats | None = None
-    class_square: Floats | None = None
-    class_scatter: Floats | None = None
+    scatter: Floats = field(default_factory=_nothing)
+    class_count: Floats = field(default_factory=_nothing)
+    class_mean: Floats = field(default_factory=_nothing)
+    class_variance: Floats = field(default_factory=_nothing)
+    class_square: Floats = field(default_factory=_nothing)
+    class_scatter: Floats = field(default_factory=_nothing)
     loss: float = 1.0
 
 
@@ -181,7 +184,7 @@ def _with_constants(moments: Moments, columns: NDArray[np.intp], values: Floats)
     for name in ("mean", "variance", "square", "scatter"):
         for key in (name, f"class_{name}"):
             numbers = getattr(moments, key)
-            if numbers is None:
+            if not numbers.size:
                 continue
             exact[key] = numbers = numbers.copy()
             numbers[..., columns] = values if name == "mean" else 0.0

@@ -29,9 +29,6 @@ class NearestCentroidFitter(MomentFitter):
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means = moments.class_count, moments.class_mean
-        if counts is None or means is None or moments.class_variance is None:
-            return False
-        assert moments.class_square is not None
         n, k = moments.n_rows, counts.size
         if n <= k or k < 2:
             return False

@@ -42,7 +42,6 @@ class PCAFitter(MomentFitter):
         count = p if model.n_components is None else int(model.n_components)
         if count > p or not self.pays(model, n, p, 0):
             return False
-        assert moments.scatter is not None
         covariance = moments.scatter[:p, :p] / (n - 1)
         # One more than is kept: an axis is as sure as its variance is apart from the next one.
         first = max(p - count - 1, 0)
@@ -73,7 +72,6 @@ class PCAFitter(MomentFitter):
             turn[:count] /= np.sqrt(model.explained_variance_)[:, None]
         turn[count:, p:] = np.eye(others)
         shift = np.append(model.mean_, np.zeros(others))
-        assert moments.scatter is not None
         scatter, mean = turn @ moments.scatter @ turn.T, turn @ (moments.mean - shift)
         variance = np.diag(scatter) / moments.n_rows
         return replace(
@@ -83,7 +81,4 @@ class PCAFitter(MomentFitter):
             variance=variance,
             square=variance + mean**2,
             scatter=scatter,
-            class_mean=None,
-            class_variance=None,
-            class_square=None,
         )

@@ -47,19 +47,17 @@ class StandardScalerFitter(MomentFitter):
             scale[:p] = model.scale_
         mean, variance = (moments.mean - shift) / scale, moments.variance / scale**2
         moved = replace(moments, mean=mean, variance=variance, square=variance + mean**2)
-        if moments.scatter is not None:
+        if moments.scatter.size:
             moved = replace(moved, scatter=moments.scatter / np.outer(scale, scale))
-        if moments.class_mean is not None and moments.class_variance is not None:
-            class_mean = (moments.class_mean - shift[:p]) / scale[:p]
-            class_variance = moments.class_variance / scale[:p] ** 2
+        if moments.class_mean.size:
             moved = replace(
                 moved,
-                class_mean=class_mean,
-                class_variance=class_variance,
+                class_mean=(moments.class_mean - shift[:p]) / scale[:p],
+                class_variance=moments.class_variance / scale[:p] ** 2,
                 # Still the amplification of what was subtracted before.
-                class_square=np.asarray(moments.class_square) / scale[:p] ** 2,
+                class_square=moments.class_square / scale[:p] ** 2,
             )
-        if moments.class_scatter is not None:
+        if moments.class_scatter.size:
             units = np.outer(scale[:p], scale[:p])
             moved = replace(moved, class_scatter=moments.class_scatter / units)
         return moved

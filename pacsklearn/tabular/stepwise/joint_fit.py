@@ -30,7 +30,7 @@ class StepwiseRegressorFitter(MomentFitter):
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p = moments.n_features
-        if moments.scatter is None or moments.mean.size != p + 1 or is_doubtful(moments.loss):
+        if moments.mean.size != p + 1 or is_doubtful(moments.loss):
             return False
         covariance = moments.scatter / moments.n_rows
         model.check()
@@ -60,10 +60,8 @@ class StepwiseClassifierFitter(MomentFitter):
         return cls() if type(estimator) is StepwiseClassifier else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
-        if moments.scatter is None or is_doubtful(moments.loss):
+        if is_doubtful(moments.loss):
             return False
-        assert moments.class_count is not None
-        assert moments.class_mean is not None
         model.check()
         shares = moments.class_count / moments.n_rows
         cross = (shares[:, None] * (moments.class_mean - moments.mean)).T
