@@ -51,21 +51,9 @@ def pacsklearn_unsupported() -> Iterable[type | str]:
     -------
     iterable of subclasses of Unsupported, or of their names
     """
-    return (
-        "pacsklearn.canonical.unsupported:Transductive",
-        "pacsklearn.canonical.unsupported:Embeds",
-        "pacsklearn.canonical.unsupported:StoresRows",
-        "pacsklearn.canonical.unsupported:StoringImputer",
-        "pacsklearn.canonical.unsupported:OneClassStores",
-        "pacsklearn.canonical.unsupported:Trees",
-        "pacsklearn.canonical.unsupported:OneClassTrees",
-        "pacsklearn.canonical.unsupported:VaryingParts",
-        "pacsklearn.canonical.unsupported:SelectsFeatures",
-        "pacsklearn.canonical.unsupported:SeenValues",
-        "pacsklearn.canonical.unsupported:OtherData",
-        "pacsklearn.canonical.unsupported:Symmetries",
-        "pacsklearn.canonical.unsupported:NoAnswers",
-        "pacsklearn.canonical.unsupported:ManyParts",
-        "pacsklearn.canonical.unsupported:ImputerOfParts",
-        "pacsklearn.canonical.unsupported:NotYet",
-    )
+    from pacsklearn.canonical.unsupported import Unsupported  # where it is asked for
+
+    own = [
+        each for each in Unsupported.__subclasses__() if each.__module__ == Unsupported.__module__
+    ]
+    return [f"{each.__module__}:{each.__qualname__}" for each in own]

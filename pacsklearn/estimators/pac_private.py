@@ -182,22 +182,6 @@ SubsetFitError, NonDeterministicError
     n_jobs: int | None = None
     verbose: int = 0
 
-    _learned = (
-        "_answering",
-        "_guarantee",
-        "_subset_seed",
-        "best_estimator_",
-        "best_params_",
-        "classes_",
-        "feature_names_in_",
-        "verdict_",
-        "n_features_in_",
-        "noise_variances_",
-        "release_",
-        "released_estimator_",
-        "released_methods_",
-    )
-
     # How long the universe took, and how options score.
     _curators = frozenset({"fit_report_", "verdict_"})
 

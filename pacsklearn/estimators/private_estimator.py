@@ -96,7 +96,6 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
     random_state: Any
     released_methods_: tuple[str, ...]
     draws_its_own_secret = True
-    _learned: ClassVar[tuple[str, ...]]
     # As scikit-learn marks transformers whose output is put into a container.
     _sklearn_auto_wrap_output_keys: ClassVar[frozenset[str]] = frozenset({"transform"})
 
@@ -128,10 +127,9 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
     def _learn(self, learned: Mapping[str, Any]) -> None:
         """Forget the last fit and keep this one, which is whole."""
         # At once and at the end: a fit that fails leaves the last one as it was.
-        for name in self._learned:
+        for name in self.__dict__.pop("_last_fit", ()):
             self.__dict__.pop(name, None)
-        for name, value in learned.items():
-            setattr(self, name, value)
+        self.__dict__.update(learned, _last_fit=tuple(learned))
 
     def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
         if not routing_enabled():

@@ -127,16 +127,6 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     random_state: Any = None
     n_jobs: int | None = None
 
-    _learned = (
-        "classes_",
-        "feature_names_in_",
-        "guarantee_",
-        "n_features_in_",
-        "released_estimator_",
-        "released_methods_",
-        "released_value_",
-    )
-
     def fit(
         self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any
     ) -> SRPPPrivate:

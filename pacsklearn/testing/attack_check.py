@@ -14,11 +14,8 @@ from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import Rule
 
 _FORM = Rule("form")
-_GAME = Rule("game")
-_LEAKS = Rule("leaks")
 _PRIOR = Rule("prior")
 _SEED = Rule("seed")
-_TRUE_ALARMS = Rule("true alarms")
 
 _SILENT_RUNS = 6
 _CLOSE = 1e-9
@@ -83,7 +80,7 @@ def check_attack(
     played = example_games() if games is None else games
     seeds = [int(s) for s in np.random.SeedSequence(random_state).generate_state(_SILENT_RUNS)]
     first = _run(attack, "a sound mechanism", played.sound, n_trials, seeds[0])
-    _TRUE_ALARMS.require(
+    Rule("true alarms").require(
         not first.result.violates(),
         f"It refutes the bound of a sound mechanism: {first.result}.",
         _COUNT_ELSEWHERE,
@@ -92,7 +89,7 @@ def check_attack(
     _check_prior(attack, played, n_trials, seeds)
     for name, leak in played.leaks.items():
         outcome = _run(attack, name, leak, n_trials, seeds[0]).result
-        _LEAKS.require(
+        Rule("leaks").require(
             outcome.violates(),
             f"It does not find a planted leak ({name}): {outcome}.",
             "use all that a round shows; an attack that overlooks this leak proves nothing by its "
@@ -177,7 +174,7 @@ def _run(attack: Attack, where: str, game: Game, n_trials: int, seed: int) -> _R
         f"blind success of {result.prior}.",
         "give game.bound(prior) as the bound.",
     )
-    _GAME.require(
+    Rule("game").require(
         fingerprint(game) == before,
         f"On {where} the attack changes the game.",
         "copy arrays before you change them.",

@@ -23,10 +23,8 @@ from pacsklearn.universe.listed_space import listed_space
 
 _DECLARATIONS = Rule("declarations")
 _ENCODING = Rule("encoding")
-_PUBLIC = Rule("public structure")
 _SUBSET_ONLY = Rule("S-only")
 _DETERMINISM = Rule("determinism")
-_HYGIENE = Rule("secret hygiene")
 _ROUNDING = 1e-8
 
 
@@ -110,7 +108,7 @@ def check_layouts(canonicalizer: Canonicalizer, encodings: Sequence[Encoding]) -
     )
     for encoding in encodings[1:]:
         differences = layout.differences(encoding.layout)
-        _PUBLIC.require(
+        Rule("public structure").require(
             not differences,
             f"The layout depends on the subset: {'; '.join(differences)}.",
             "put numbers that depend on the rows into the vector; keep in the layout only what is "
@@ -191,7 +189,7 @@ def check_keeps_nothing(
     used.metric(layout, candidates.estimators[0], candidates.X, vectors.copy())
     released = used.decode(vectors[0].copy(), layout, clone(candidates.unfitted))
     used.behaviour(released, candidates.X)
-    _HYGIENE.require(
+    Rule("secret hygiene").require(
         fingerprint(used) == before,
         "Using the canonicalizer changes it: it remembers something about the estimators it saw.",
         "store nothing on self outside __init__; the layout carries what decode needs.",

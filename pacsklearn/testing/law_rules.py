@@ -16,7 +16,6 @@ from pacsklearn.testing.rule import Rule
 _BOUND = Rule("bound")
 _EXACTNESS = Rule("exactness")
 _INTEGERS_ONLY = Rule("integers only")
-_POWER = Rule("power")
 
 _USE_LATTICE = "build the law with pacsklearn.kernel.noise.lattice.lattice_law or exact_law."
 
@@ -61,7 +60,7 @@ def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
         "say in proof why the bound holds, and with which confidence.",
     )
     added = float(np.sum(example.metric.root(law.axes * (law.step * law.scale)[:, None]) ** 2))
-    _POWER.require(
+    Rule("power").require(
         np.isclose(law.released_power, added, rtol=1e-6, atol=0.0)
         and law.noise_power >= law.released_power * (1 - 1e-9),
         f"{where} the law reports a power of {law.released_power:.6g} released, "

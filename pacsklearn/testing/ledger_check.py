@@ -20,9 +20,6 @@ from pacsklearn.kernel.ledger.event import Event, LatticeNoise
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.testing.rule import Rule
 
-_CONCURRENCY = Rule("concurrency")
-_HANDLE = Rule("handle")
-
 _KEEP: Final = "write the event, or refuse it and change nothing."
 _LOCK: Final = "read, compare and write inside one transaction that locks the data set."
 
@@ -257,7 +254,7 @@ def _check_owners(make_ledger: Callable[..., Ledger]) -> None:
 def _check_handle(ledger: Ledger) -> None:
     for copied in (copy.copy, copy.deepcopy):
         copied(ledger).charge(_event(0.25))
-    _HANDLE.require(
+    Rule("handle").require(
         ledger.spent == 0.5 and copy.deepcopy(ledger) == ledger,
         "A copy of the ledger is an account of its own.",
         "let copies be handles to the same account.",
@@ -283,7 +280,7 @@ def _check_concurrency(ledger: Ledger, clients: int, requests: int) -> None:
     with ThreadPoolExecutor(clients) as pool:
         granted = [key for keys in pool.map(client, range(clients)) for key in keys]
     recorded = [event.key for event in ledger.events]
-    _CONCURRENCY.require(
+    Rule("concurrency").require(
         len(granted) == 3 and sorted(granted) == sorted(recorded) and ledger.spent == 3.0,
         f"Under a ceiling of 3, {clients} clients with {requests} requests each were granted "
         f"{len(granted)}, and {len(recorded)} are recorded.",

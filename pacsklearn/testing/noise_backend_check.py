@@ -18,7 +18,6 @@ from pacsklearn.testing.law_rules import (
 from pacsklearn.testing.rule import Rule
 
 _CALIBRATION = Rule("calibration")
-_DECLARATIONS = Rule("declarations")
 _NO_FAVOURITE = Rule("no favourite")
 _POWER = Rule("power")
 
@@ -63,7 +62,7 @@ def check_noise_backend(backend: NoiseBackend, *, random_state: int = 0) -> None
     >>> from pacsklearn.testing import check_noise_backend
     >>> check_noise_backend(registry().noise_backend("logdet"))
     """
-    _DECLARATIONS.require_instance(backend, NoiseBackend)
+    Rule("declarations").require_instance(backend, NoiseBackend)
     generator = np.random.default_rng(random_state)
     for example in example_supports(generator):
         powers = []

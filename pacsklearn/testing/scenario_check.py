@@ -29,10 +29,8 @@ from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import Rule
 
 _FORM = Rule("form")
-_GUARANTEE = Rule("guarantee")
 _LAW = Rule("law")
 _LIST = Rule("list")
-_RELEASE = Rule("release")
 
 _TEXTS = ("protects", "releases", "description")
 _STRICT = "let worlds() depend on its arguments and on the scenario's parameters alone."
@@ -114,7 +112,7 @@ def check_scenario(
         )
         printed = json.dumps(release.guarantee.to_dict(), sort_keys=True)
         reference = printed if reference is None else reference
-        _GUARANTEE.require(
+        Rule("guarantee").require(
             printed == reference,
             "What is printed differs between listed data sets forced to be the true one.",
             "print nothing that depends on which data set or secret is true.",
@@ -189,7 +187,7 @@ def _check_release(
     law = calibrated.law
     centre = law.centres[calibrated.worlds.law(secret, 0).members[position]]
     expected = query.form.decode(law.decode(centre), calibrated.outputs.first.layout)
-    _RELEASE.require(
+    Rule("release").require(
         fingerprint(value) == fingerprint(expected),
         "Without noise a release is not the output that the law has for the true data set.",
         "let World.data depend on its arguments alone.",
