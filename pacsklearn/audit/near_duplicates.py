@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from pacsklearn.universe.balanced_space import units_of
+
 # Pairs that are listed at most.
 _MOST_PAIRS = 100_000
 
@@ -75,11 +77,8 @@ def near_duplicates(X: Any, groups: Any = None, *, tolerance: float = 1e-3) -> N
     if not tolerance >= 0:
         raise ValueError(f"tolerance must be a number from 0 on, got {tolerance!r}.")
     table = _scaled(X)
-    units = np.arange(len(table))
-    if groups is not None:
-        units = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
-        if units.shape != (len(table),):
-            raise ValueError(f"groups must name a unit for each of {len(table)} rows.")
+    named, n_units = units_of(groups, len(table))
+    units = np.arange(n_units) if named is None else named
     search = NearestNeighbors(radius=tolerance, metric="chebyshev").fit(table)
     near_pairs: list[NDArray[np.intp]] = []
     total = 0

@@ -53,7 +53,6 @@ def pacsklearn_unsupported() -> Iterable[type | str]:
     """
     from pacsklearn.canonical.unsupported import Unsupported  # where it is asked for
 
-    own = [
-        each for each in Unsupported.__subclasses__() if each.__module__ == Unsupported.__module__
-    ]
-    return [f"{each.__module__}:{each.__qualname__}" for each in own]
+    home = Unsupported.__module__  # a plugin's own reasons come from its hook
+    own = (each for each in Unsupported.__subclasses__() if each.__module__ == home)
+    return [f"{home}:{each.__qualname__}" for each in own]

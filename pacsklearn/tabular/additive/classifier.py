@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn.tabular.additive.additive_model import AdditiveModel
 from pacsklearn.tabular.additive.score_classifier import ScoreClassifier
@@ -92,11 +91,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel, ScoreClassifier):
 
     def loss_of(self, y: NDArray[Any]) -> tuple[Loss, Any]:
         """Set ``classes_``; loss and weights of rows with these targets."""
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ValueError("AdditiveClassifier needs at least 2 classes in y, got 1 class.")
-        loss = loss_of_classes(codes, self.classes_.size)
+        loss = loss_of_classes(self.read_classes(y), self.classes_.size)
         return loss, compute_sample_weight(self.class_weight, y)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
+from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn.kernel.bounds.arrays import Floats
 
@@ -22,6 +23,14 @@ class ScoreClassifier(ABC):
     """
 
     classes_: NDArray[Any]
+
+    def read_classes(self, y: Any) -> NDArray[np.intp]:
+        """Set ``classes_``, and return the place of each row's class among them."""
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes in y, got 1 class.")
+        return np.asarray(codes)
 
     @abstractmethod
     def scores(self, X: Any) -> Floats:

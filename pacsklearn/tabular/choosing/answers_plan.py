@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,7 @@ from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.choosing.fit_plan import FitPlan
 from pacsklearn.tabular.choosing.planning import NULL_BUDGET, promise_of_nats
-from pacsklearn.tabular.choosing.simulated_releases import (
-    SEED,
-    HeldOut,
-    SimulatedAnswers,
-    some_of,
-)
+from pacsklearn.tabular.choosing.simulated_releases import SEED, SimulatedAnswers, some_of
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict, public_constant, reference_of
 from pacsklearn.universe.row_rules import title_of
 
@@ -60,18 +54,18 @@ class AnswersAdvice(Advice):
         # Every fit of answers comes through here: some candidates and rows stand for all.
         few = replace(candidates, space=first_subsets(candidates.space, _QUICK_CANDIDATES))
         try:
-            simulated, held_out = _simulated(
+            simulated, verdict = _judged(
+                title_of(estimator),
                 few,
                 kind,
                 ask,
-                partial(answers_score, kind),
+                plan.step_budget,
                 most=_QUICK_ROWS,
                 n_releases=_QUICK_RELEASES,
             )
         except SubsetFitError:
             # Candidates that cannot answer some rows may answer others; predict says which.
             return
-        verdict = _verdict(title_of(estimator), kind, few, simulated, held_out, plan.step_budget)
         if verdict.gain <= 0:
             contested = simulated.n_contested / simulated.n_queries
             advice = " ".join([_HELP, *advice_on_answers(contested, kind)])
@@ -95,16 +89,16 @@ class AnswersAdvice(Advice):
         candidates = replace(request.candidates, estimator=answering)
         labels = kind.kind_of(answering, candidates.y)
         models = candidate_models(candidates)
-        simulated, held_out = _simulated(
+        title = title_of(estimator)
+        simulated, verdict = _judged(
+            title,
             candidates,
             labels,
             lambda queries: labels.predictions(models, models.checked(queries)),
-            partial(answers_score, labels),
+            step_budget,
             most=_ASKED_ROWS,
             n_releases=request.n_releases,
         )
-        title = title_of(estimator)
-        verdict = _verdict(title, labels, candidates, simulated, held_out, step_budget)
         contested = simulated.n_contested / simulated.n_queries
         poor = f"It is not sure to beat the public constant: {_AT_RANDOM}. {_HELP}"
         return FitPlan(
@@ -131,27 +125,6 @@ class AnswersAdvice(Advice):
         )
 
 
-def _verdict(
-    name: str,
-    kind: AnswerKind,
-    candidates: Candidates,
-    simulated: SimulatedAnswers,
-    held_out: HeldOut,
-    step_budget: float,
-) -> Verdict:
-    """Return the verdict on answers of so many nats each, beside the public constant's."""
-    constant = public_constant(candidates.estimator, candidates.y, kind.prior)
-    reference = reference_of(
-        constant,
-        lambda model, X, y: answers_score(kind, y, model.predict(X)),
-        held_out.rows_of,
-        simulated.candidates,
-    )
-    scoring = "R²" if kind.answers == "values" else "accuracy"
-    utility = Utility(name, tuple(simulated.at(step_budget).tolist()))
-    return Verdict(scoring, (utility,), reference)
-
-
 def first_subsets(space: SecretSpace, most: int) -> SecretSpace:
     """Return the first candidates, eight or a multiple of eight, as a space of their own."""
     if most >= space.n_subsets:
@@ -175,16 +148,20 @@ def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
         )
 
 
-def _simulated(
+def _judged(
+    name: str,
     candidates: Candidates,
     kind: AnswerKind,
     ask: Callable[[Any], Any],
-    score: Callable[[Any, Any], float],
+    step_budget: float,
     *,
     most: int,
     n_releases: int,
-) -> tuple[SimulatedAnswers, HeldOut]:
-    """Return simulated answers to some rows, and the rows each candidate is scored on."""
+) -> tuple[SimulatedAnswers, Verdict]:
+    """Return simulated answers to some rows, and the verdict on so many nats for each.
+
+    They are scored on the rows outside each candidate, beside the public constant's answers.
+    """
     space = candidates.space
     rows = some_of(np.arange(space.n_rows), most, [SEED, 3])
     queries, truth = safe_indexing(candidates.X, rows), safe_indexing(candidates.y, rows)
@@ -203,7 +180,10 @@ def _simulated(
     def scored(answers: AnsweredRows, index: int) -> float:
         chosen = outside(index)
         predicted = kind.predicted(answers.values[chosen])
-        return float(score(safe_indexing(truth, chosen), predicted))
+        return answers_score(kind, safe_indexing(truth, chosen), predicted)
+
+    def held_out(index: int) -> tuple[Any, Any]:
+        return safe_indexing(queries, outside(index)), safe_indexing(truth, outside(index))
 
     simulated = SimulatedAnswers(
         candidates.estimator, space, predictions, kind, scored, n_releases=n_releases, seed=SEED
@@ -213,9 +193,12 @@ def _simulated(
             f"{type(candidates.estimator).__name__}: some candidate has no row outside its subset "
             "of which every candidate says a finite number, so nothing tells how good answers are."
         )
-    return simulated, HeldOut(
-        lambda index: (
-            safe_indexing(queries, outside(index)),
-            safe_indexing(truth, outside(index)),
-        )
+    reference = reference_of(
+        public_constant(candidates.estimator, candidates.y, kind.prior),
+        lambda model, X, y: answers_score(kind, y, model.predict(X)),
+        held_out,
+        simulated.candidates,
     )
+    scoring = "R²" if kind.answers == "values" else "accuracy"
+    utility = Utility(name, tuple(simulated.at(step_budget).tolist()))
+    return simulated, Verdict(scoring, (utility,), reference)

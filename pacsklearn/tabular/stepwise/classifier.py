@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -75,10 +74,7 @@ class StepwiseClassifier(ClassifierMixin, StepwiseModel, ScoreClassifier):
         """
         self.check()
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ValueError("StepwiseClassifier needs at least 2 classes in y, got 1 class.")
+        codes = self.read_classes(y)
         weights = self.weights_of_rows(X, np.eye(self.classes_.size)[codes])
         self.set_weights(weights, X @ weights, codes)
         return self
