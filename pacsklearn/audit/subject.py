@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from pacsklearn.audit.attack import Subject
 from pacsklearn.audit.descent_game import DescentGame
-from pacsklearn.audit.game import Game
-from pacsklearn.audit.remembered_game import RememberedGame
+from pacsklearn.audit.game import Game, RememberedGame
 from pacsklearn.audit.replay import replay_fit, replay_session
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.audit.sliced_replay import replay_sliced

@@ -59,9 +59,7 @@ class DiscreteNBCanonicalizer(Canonicalizer):
         elif isinstance(template, MultinomialNB):
             weights = log_simplex(weights)
         template.feature_log_prob_ = weights
-        template.class_log_prior_ = public_log_prior(template, len(classes))
-        if "log_prior" in arrays:
-            template.class_log_prior_ = log_simplex(arrays["log_prior"])
+        template.class_log_prior_ = _log_prior(arrays, template, len(classes))
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
@@ -78,8 +76,10 @@ class DiscreteNBCanonicalizer(Canonicalizer):
         return estimator.predict_proba(X)
 
 
-def public_log_prior(estimator: Any, n_classes: int) -> Floats:
-    """Return the log-priors that are a parameter, or uniform."""
+def _log_prior(arrays: dict[str, Floats], estimator: Any, n_classes: int) -> Floats:
+    """Take the noised log-priors out; those that are a parameter, or uniform, where none are."""
+    if "log_prior" in arrays:
+        return log_simplex(arrays.pop("log_prior"))
     given = getattr(estimator, "class_prior", None)
     return np.full(n_classes, -np.log(n_classes)) if given is None else np.log(given)
 
@@ -132,9 +132,7 @@ class CategoricalNBCanonicalizer(Canonicalizer):
         template.n_categories_ = layout.fact("n_categories_")
         # Counts are not released, but predict looks how many there are.
         template.class_count_ = np.full(len(classes), np.nan)
-        template.class_log_prior_ = public_log_prior(template, len(classes))
-        if "log_prior" in arrays:
-            template.class_log_prior_ = log_simplex(arrays.pop("log_prior"))
+        template.class_log_prior_ = _log_prior(arrays, template, len(classes))
         template.feature_log_prob_ = [log_simplex(table) for table in arrays.values()]
         return template
 

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.canonical.features import encoding_of, set_facts
-from pacsklearn.canonical.log_domain import positive, simplex
+from pacsklearn.canonical.log_domain import positive, prior_of
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
@@ -40,10 +40,7 @@ class GaussianNBCanonicalizer(Canonicalizer):
         set_facts(template, layout)
         template.theta_ = arrays["theta"]
         template.var_ = positive(arrays["log_var"])
-        if "log_prior" in arrays:
-            template.class_prior_ = simplex(arrays["log_prior"])
-        else:
-            template.class_prior_ = np.asarray(template.priors, dtype=np.float64)
+        template.class_prior_ = prior_of(arrays, template.priors)
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:

@@ -35,6 +35,12 @@ def simplex(logarithms: Any) -> Floats:
     return np.asarray(probabilities / probabilities.sum(axis=-1, keepdims=True))
 
 
+def prior_of(arrays: dict[str, Floats], given: Any) -> Floats:
+    """Return the noised class priors; those that are a parameter where none were learned."""
+    learned = "log_prior" in arrays
+    return simplex(arrays["log_prior"]) if learned else np.asarray(given, dtype=np.float64)
+
+
 # Logarithm of the largest ratio of two variances that double precision can tell from infinity.
 _LARGEST_CONDITION = 36.0
 

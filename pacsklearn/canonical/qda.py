@@ -11,7 +11,7 @@ from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import (
     log_metric,
     mean_metric,
-    simplex,
+    prior_of,
     spectrum_of_log,
     to_log,
 )
@@ -59,10 +59,7 @@ class QDACanonicalizer(Canonicalizer):
         template.scalings_ = [variances for _, variances in spectra]
         if template.store_covariance:
             template.covariance_ = [(axes * variances) @ axes.T for axes, variances in spectra]
-        if "log_prior" in arrays:
-            template.priors_ = simplex(arrays["log_prior"])
-        else:
-            template.priors_ = np.asarray(template.priors, dtype=np.float64)
+        template.priors_ = prior_of(arrays, template.priors)
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:

@@ -89,7 +89,6 @@ class PreparedRows(NamedTuple):
     given: Any
     candidates: Any
     design: Any
-    routed: dict[str, Any]
 
     @classmethod
     def of(
@@ -102,9 +101,8 @@ class PreparedRows(NamedTuple):
         ValueError
             Where the kind of release needs a list of candidates, or rows in memory.
         """
-        routed = model._routed(fit_params)
         check_names(X)
-        options = FitOptions(routed, model.n_jobs, model.verbose)
+        options = FitOptions(model._routed(fit_params), model.n_jobs, model.verbose)
         template, spaces = options_of(model.estimator).template, space_for(X)
         if spaces is None:
             features_of(X)  # names that are not all texts are refused before anything is fitted
@@ -118,7 +116,7 @@ class PreparedRows(NamedTuple):
         needs_list = kind.needs_list(model.estimator)
         if needs_list and not candidates.space.has_members:
             raise ValueError(needs_list)
-        return cls(model.estimator, X, candidates, design, routed)
+        return cls(model.estimator, X, candidates, design)
 
     @property
     def features(self) -> dict[str, Any]:

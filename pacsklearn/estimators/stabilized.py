@@ -18,7 +18,6 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -27,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters, safe_indexing
 from pacsklearn._validation import check_integer
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
-from pacsklearn.universe.row_rules import RowRules, check_universe
+from pacsklearn.universe.row_rules import RowRules, check_universe, steps_of
 
 _SHARE, _FEWEST = 0.3, 5
 
@@ -58,7 +57,7 @@ def class_scores(model: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
     """
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))
-    if isinstance(_last(model), (SVC, NuSVC)):
+    if isinstance(steps_of(model)[-1], (SVC, NuSVC)):
         pairs = np.clip(model.decision_function(X), -1.0, 1.0)
         # With two classes the sign speaks for the second, with more for the first of a pair.
         pairs = -pairs[:, None] if n_classes == 2 else pairs
@@ -75,14 +74,11 @@ def class_scores(model: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
 
 def _template(estimator: Any) -> Any:
     template = seeded_clone(estimator)
-    if isinstance(_last(template), (SVC, NuSVC)):
+    last = steps_of(template)[-1]
+    if isinstance(last, (SVC, NuSVC)):
         # Votes of pairs jump; the pairs' own margins are what can be averaged.
-        _last(template).set_params(decision_function_shape="ovo")
+        last.set_params(decision_function_shape="ovo")
     return template
-
-
-def _last(estimator: Any) -> Any:
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
 def _by_class(pairs: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

@@ -24,8 +24,7 @@ from pacsklearn.joint.joint_problem import (
     class_weights,
 )
 from pacsklearn.joint.loss import Loss
-from pacsklearn.joint.member_sums import double_rows, member_sums
-from pacsklearn.joint.memberships import Memberships
+from pacsklearn.joint.member_sums import Memberships, double_rows, member_sums
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats

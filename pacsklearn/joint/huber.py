@@ -13,8 +13,7 @@ from sklearn.linear_model import HuberRegressor
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.joint.joint_minimiser import Solution, minimise_from
-from pacsklearn.joint.member_sums import block_members, double_rows, member_sums
-from pacsklearn.joint.memberships import Memberships
+from pacsklearn.joint.member_sums import Memberships, block_members, double_rows, member_sums
 from pacsklearn.joint.newton import newton
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.kernel.bounds.arrays import Floats

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.joint.loss import Loss
-from pacsklearn.joint.member_sums import block_members
-from pacsklearn.joint.memberships import Memberships
+from pacsklearn.joint.member_sums import Memberships, block_members
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.joint.single_problem import SingleProblem
 from pacsklearn.joint.table_fitter import BatchWork

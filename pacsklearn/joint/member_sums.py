@@ -10,14 +10,13 @@ rows of others leave no trace.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from pacsklearn.joint.bucket_kernel import add_products, add_rows
-from pacsklearn.joint.memberships import Memberships
 from pacsklearn.kernel.bounds.arrays import Floats
 
 # Rows that are read again and again while they are near.
@@ -27,6 +26,34 @@ _LANES = 4
 _TOGETHER = (1, 2, 4, 8)
 # Rows of a bucket for each column, below which a product is too small for BLAS.
 _FILL = 1
+
+
+class Memberships(Protocol):
+    """Bits of some rows: a whole :class:`~pacsklearn.secrets.SecretSpace`, or those of one batch.
+
+    Attributes
+    ----------
+    packed : ndarray of uint8, shape (n_units, ceil(m / 8))
+    n_subsets : int
+    unit_of_row : ndarray of shape (n_rows,) or None
+    """
+
+    @property
+    def packed(self) -> NDArray[np.uint8]: ...
+
+    @property
+    def n_subsets(self) -> int: ...
+
+    @property
+    def unit_of_row(self) -> NDArray[np.int64] | None: ...
+
+    def rows(self, index: int) -> NDArray[np.int64]:
+        """Return the row indices of candidate ``index``, increasing."""
+        ...
+
+    def membership(self, units: Any = ...) -> NDArray[np.bool_]:
+        """Return which candidates hold each of the units; shape (n_chosen_units, m)."""
+        ...
 
 
 def member_sums(

@@ -13,13 +13,13 @@ from scipy.linalg.lapack import dpocon, dpotrf
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import features_of, set_classes
-from pacsklearn.joint.member_sums import double_rows
-from pacsklearn.joint.memberships import Memberships
+from pacsklearn.joint.member_sums import Memberships, double_rows
 from pacsklearn.joint.moments import Moments, MomentSums, is_doubtful
 from pacsklearn.joint.shared_work import made_once
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.universe.row_rules import steps_of
 
 _MOST_CELLS = 2**27
 
@@ -118,13 +118,13 @@ class MomentFitter(TableFitter):
         blank = clone(estimator)
         for moments in moments_of_subsets:
             model = unfitted_copy(blank)
-            first, last = _ends(model)
+            steps = steps_of(model)
             if classes is not None:
-                set_classes(last, classes)
+                set_classes(steps[-1], classes)
             if moments is None or not self.fit_moments(model, moments):
                 fitted.append(None)
                 continue
-            vars(first).update(features)
+            vars(steps[0]).update(features)
             fitted.append(model)
         return fitted
 
@@ -162,13 +162,6 @@ def unfitted_copy(blank: Any) -> Any:
     if hasattr(blank, "steps"):
         model.steps = [(name, copy(part)) for name, part in blank.steps]
     return model
-
-
-def _ends(model: Any) -> tuple[Any, Any]:
-    """Return the first and last step of a pipeline; other models are both."""
-    if not hasattr(model, "steps"):
-        return model, model
-    return model.steps[0][1], model.steps[-1][1]
 
 
 def well_conditioned(matrix: Floats, loss: float) -> tuple[Floats, Floats] | None:

@@ -11,8 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.joint.member_sums import member_products, member_sums, padded_columns
-from pacsklearn.joint.memberships import Memberships
+from pacsklearn.joint.member_sums import Memberships, member_products, member_sums, padded_columns
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 

@@ -18,8 +18,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from pacsklearn._sklearn_compat import features_of, output_config
 from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.joint.member_sums import double_rows
-from pacsklearn.joint.memberships import Memberships
+from pacsklearn.joint.member_sums import Memberships, double_rows
 from pacsklearn.joint.moment_fitter import MomentFitter, unfitted_copy
 from pacsklearn.joint.moments import Moments, MomentSums
 from pacsklearn.joint.pca import PCAFitter

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.joint.memberships import Memberships
+from pacsklearn.joint.member_sums import Memberships
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 
 BatchWork = Callable[[NDArray[np.float64], Any, Memberships], Sequence[Any]]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from pacsklearn.tabular.students.crossed_rows import FEW_ROWS, with_crossed
+from pacsklearn.tabular.students.student_queries import FEW_ROWS, with_crossed
 
 TABLE = pd.DataFrame(
     {

@@ -29,8 +29,7 @@ from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.priors import Range
 from pacsklearn.tabular import Column, Schema, SchemaQueries, distill
-from pacsklearn.tabular.students.crossed_rows import with_crossed
-from pacsklearn.tabular.students.student_queries import StudentQueries
+from pacsklearn.tabular.students.student_queries import StudentQueries, with_crossed
 
 STUDENT = LogisticRegression()
 CAPPED = {"budget": Membership(0.7)}

@@ -82,7 +82,7 @@ class Judge:
 
         By the law that is released, unless another is given.
         """
-        law, chosen, right = law or _law(plan), 0, ()
+        law, chosen, right = law or plan.calibrate(opening_belief(plan.space.weights)), 0, ()
         if self._by_log or len(temperatures) > 1:
             n_drawn = n_releases if self._by_log else min(n_releases, FIRST_RELEASES)
             by_log = partial(log_and_right, temperatures=temperatures)
@@ -149,7 +149,3 @@ class Judge:
             self._scoring, outputs.form.template, outputs.form.canonicalizer, self.y
         )
         return lambda model, X, y: scorer(tempered(model, temperature), X, y)
-
-
-def _law(plan: ParameterPlan) -> NoiseLaw:
-    return plan.calibrate(opening_belief(plan.space.weights))

@@ -17,6 +17,7 @@ from pacsklearn.estimators.averaged import AveragedClassifier, logistic_normal
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.additive.classifier import AdditiveClassifier
 from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
+from pacsklearn.universe.row_rules import steps_of
 
 TEMPERATURES = tuple(2.0 ** (j / 2) for j in range(9))
 """What decisions may be divided by; constants, whatever the rows are."""
@@ -92,7 +93,7 @@ def is_tempered(estimator: Any) -> bool:
 
     Its logits are too, and its labels stay.
     """
-    last = _last(estimator)
+    last = steps_of(estimator)[-1]
     # Of more than two classes liblinear's probabilities are no softmax.
     return type(last) in _WEIGHTS and getattr(last, "solver", "") != "liblinear"
 
@@ -101,7 +102,7 @@ def is_tempered(estimator: Any) -> bool:
 def tempered(model: Any, temperature: float) -> Any:
     """Divide a fitted classifier's weights by a temperature, in place, where it has such."""
     if temperature != 1 and is_tempered(model):
-        last = _last(model)
+        last = steps_of(model)[-1]
         for name in _WEIGHTS[type(last)]:
             setattr(last, name, getattr(last, name) / temperature)
     return model
@@ -146,10 +147,6 @@ def _(model: AveragedClassifier, X: Any, first: float) -> tuple[Floats, Callable
             return np.asarray(logsumexp(each, axis=0) - np.log(len(votes)))
 
     return at(first), at
-
-
-def _last(estimator: Any) -> Any:
-    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
 
 
 def _logits(model: Any, X: Any) -> Floats:
