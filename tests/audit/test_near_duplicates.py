@@ -52,7 +52,7 @@ def test_words_and_missing_numbers_are_equal_or_not():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="unit"):
+    with pytest.raises(ValueError, match="groups"):
         near_duplicates(X, [0, 1])
     with pytest.raises(ValueError, match="tolerance"):
         near_duplicates(X, tolerance=-1)
