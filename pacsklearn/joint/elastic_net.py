@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any, Self, final
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from sklearn import config_context
 from sklearn.linear_model import ElasticNet, Lasso
 
-from pacsklearn.joint.descent_kernel import descend
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.moment_fitter import MomentFitter, well_conditioned
 from pacsklearn.joint.moments import Moments
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.withheld import withheld
 
 _TOLERANCE = 1e-11
 _MOST_ITERATIONS = 5000
@@ -22,7 +24,7 @@ _MOST_FEATURES = 128
 
 @final
 class ElasticNetFitter(MomentFitter):
-    """Coordinate descent on the sums of products, from zero, then an exact solution.
+    """scikit-learn's coordinate descent on the sums of products, then an exact solution.
 
     The signs that it finds give linear equations whose solution is the minimiser where it satisfies
     the optimality conditions.
@@ -56,9 +58,11 @@ class ElasticNetFitter(MomentFitter):
         lasso = n * model.alpha * model.l1_ratio
         ridge = n * model.alpha * (1 - model.l1_ratio)
         matrix, towards = products[:p, :p] + ridge * np.eye(p), products[:p, p]
-        if well_conditioned(matrix, moments.loss) is None:
+        factored = well_conditioned(matrix, moments.loss)
+        if factored is None:
             return False
-        solution = _descend(matrix, towards, lasso, positive=model.positive)
+        factor, units = factored
+        solution = _descend(matrix, towards, lasso, factor.T * units, positive=model.positive)
         if solution is None:
             return False
         model.coef_, model.n_iter_ = solution
@@ -84,11 +88,22 @@ class ElasticNetFitter(MomentFitter):
 
 
 def _descend(
-    matrix: Floats, towards: Floats, lasso: float, *, positive: bool
+    matrix: Floats, towards: Floats, lasso: float, root: Floats, *, positive: bool
 ) -> tuple[Floats, int] | None:
-    """Return minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it."""
-    solution, steps = descend(matrix, towards, lasso, positive, _TOLERANCE, _MOST_ITERATIONS)
-    signs = np.sign(solution)
+    """Return minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it.
+
+    Of as few rows as features, ``root``, the products are the matrix.
+    """
+    descent = Lasso(
+        lasso / len(towards),
+        fit_intercept=False,
+        positive=positive,
+        tol=_TOLERANCE,
+        max_iter=_MOST_ITERATIONS,
+    )
+    with withheld(), config_context(assume_finite=True, skip_parameter_validation=True):
+        descent.fit(root, solve_triangular(root.T, towards, lower=True))
+    signs = np.sign(descent.coef_)
     inside = signs != 0
     coef = np.zeros(len(towards))
     if inside.any():
@@ -97,7 +112,7 @@ def _descend(
     slopes = towards - matrix @ coef
     outside = slopes[~inside] if positive else np.abs(slopes[~inside])
     kept = np.all(np.sign(coef) == signs) and np.all(outside <= lasso * (1 + _ROUNDING))
-    return (coef, steps) if kept and steps <= _MOST_ITERATIONS else None
+    return (coef, descent.n_iter_) if kept and descent.n_iter_ < _MOST_ITERATIONS else None
 
 
 def _objective(model: Any, rows: Floats, targets: Floats) -> float:
