@@ -42,16 +42,8 @@ class Loss(ABC):
         """Return the second derivative times a change of the scores."""
 
 
-@final
-class SquaredLoss(Loss):
-    """Half the squared difference to the target."""
-
-    def __init__(self, y: Floats) -> None:
-        self.y = y[:, None, None]
-
-    def terms(self, scores: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
-        slope = scores - self.y[rows]
-        return np.square(slope)[:, 0] / 2, slope, np.ones_like(scores)
+class OneScore(Loss):
+    """Loss of one score, which bends by its own second derivative."""
 
     def curvatures(self, bends: Floats) -> Floats:
         return bends
@@ -61,7 +53,19 @@ class SquaredLoss(Loss):
 
 
 @final
-class LogisticLoss(Loss):
+class SquaredLoss(OneScore):
+    """Half the squared difference to the target."""
+
+    def __init__(self, y: Floats) -> None:
+        self.y = y[:, None, None]
+
+    def terms(self, scores: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
+        slope = scores - self.y[rows]
+        return np.square(slope)[:, 0] / 2, slope, np.ones_like(scores)
+
+
+@final
+class LogisticLoss(OneScore):
     """Two classes: minus the log-probability of the class."""
 
     curvature = 0.25
@@ -73,12 +77,6 @@ class LogisticLoss(Loss):
         y, p = self.y[rows], expit(scores)
         value = np.logaddexp(0.0, scores) - y * scores
         return np.asarray(value)[:, 0], p - y, p * (1 - p)
-
-    def curvatures(self, bends: Floats) -> Floats:
-        return bends
-
-    def bend(self, bends: Floats, change: Floats) -> Floats:
-        return bends * change
 
 
 @final
