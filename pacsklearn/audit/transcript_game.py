@@ -163,7 +163,6 @@ class TranscriptGame(CandidateGame):
         value_range: tuple[float, float] | None = None,
         fit_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
-        options: FitOptions | None = None,
         **game_params: Any,
     ) -> Self:
         """Return game of a session on ``X`` and ``y`` in which ``estimator`` answers ``queries``.
@@ -183,13 +182,11 @@ class TranscriptGame(CandidateGame):
             As for :meth:`PrivacySession.responder`.
         n_jobs : int, optional
             Workers that fit the candidates.
-        options : FitOptions, optional
-            Instead of ``fit_params`` and ``n_jobs``: everything about how they are fitted.
         **game_params
             ``step_budget`` and the other arguments of the class.
         """
-        chosen = options or FitOptions(fit_params or {}, n_jobs)
-        candidates = candidates_over(estimator, X, y, space, chosen)
+        options = FitOptions(fit_params or {}, n_jobs)
+        candidates = candidates_over(estimator, X, y, space, options)
         kind = answer_kind(estimator, candidates.y, answers, value_range)
         models = candidate_models(candidates)
         rows = queries if hasattr(queries, "shape") else np.asarray(queries)
