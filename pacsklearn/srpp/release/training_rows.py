@@ -113,6 +113,11 @@ def training_rows(
             "what the secret is."
         )
     unlisted = scenario.most_differing(n_rows)
+    if realized is not None and (unlisted is not None or not scenario.redrawn):
+        raise ScenarioError(
+            f"{type(scenario).__name__} takes no realized here: training is on the table, and "
+            "nothing depends on which secret is true."
+        )
     if unlisted is not None:
         differences = WorldDifferences(unlisted)
     elif scenario.redrawn:
@@ -123,11 +128,6 @@ def training_rows(
             chosen = _drawn(scenario, worlds, realized, sampler, goes_on=goes_on)
             n_rows = chosen.size
     else:
-        if realized is not None:
-            raise ScenarioError(
-                f"{type(scenario).__name__} takes no realized here: training is on the table, and "
-                "nothing depends on which secret is true."
-            )
         # Of the reference: a cap that looked at the table would be about it, and is published.
         reference = scenario.reference or (None, None, None)
         worlds = scenario.worlds(*reference)

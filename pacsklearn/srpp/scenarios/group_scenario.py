@@ -34,7 +34,7 @@ class GroupScenario(Scenario):
 
     Parameters
     ----------
-    pairs : iterable of (value, value), optional
+    pairs : list of (value, value), optional
         Groups to be hard to tell apart; all pairs when not given.
     n_draws : int, default=16
         Data sets of each group. With 1 a group stands for its rows as they are: the adversary is

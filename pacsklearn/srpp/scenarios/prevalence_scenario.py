@@ -63,7 +63,7 @@ class PrevalenceScenario(Scenario):
     value : object, optional
         Value that the shares are of. When not given: every value with ``shift``; with ``shares``
         the last of two.
-    pairs : iterable of (str, str), optional
+    pairs : list of (str, str), optional
         Pairs of secrets to be hard to tell apart; all pairs when not given. They are called
         ``"as in the table"``, ``"'a' 0.1 higher"``, ``"'a' 0.1 lower"``, or ``"'a' at 0.25"``.
     size : int, optional

@@ -64,7 +64,7 @@ class SimulatorScenario(Scenario):
     secrets : sequence
         What it can be asked for.
     priors : sequence, default=("prior",)
-    pairs : iterable of (secret, secret), optional
+    pairs : list of (secret, secret), optional
         Secrets to be hard to tell apart; all pairs when not given.
     n_draws : int, default=1000
         Tables drawn for each secret and prior.

@@ -69,6 +69,7 @@ def test_a_second_call_that_is_refused_keeps_the_model_that_was_paid_for():
     for call, message in (
         (lambda: model.fit(X[:, :3], np.full(len(Y), 7)), "not among the classes"),
         (lambda: model.fit(X, Y, np.ones(3)), "sample_weight"),
+        (lambda: model.fit(X, Y, realized=1), "takes no realized"),
         (lambda: model.partial_fit(X[:, :3], Y), "X has 3 features"),
         (lambda: model.partial_fit(X, Y + 5), "not among the classes"),
         (lambda: model.partial_fit(X, Y), "budget"),
