@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -261,6 +263,28 @@ def test_threads_that_the_work_began_are_silent_for_their_lifetime(
         pass
     print("mine")  # noqa: T201
     assert capfd.readouterr().out == "mine\n"
+
+
+def test_a_thread_whose_join_was_interrupted_is_ended_with_the_block(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """After Ctrl-C in a join(), Python 3.11 says of the thread that it has ended."""
+
+    def work() -> None:
+        time.sleep(1)
+        os.write(1, ROW.encode())
+
+    def waited() -> None:
+        with silence():
+            thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+            thread.join(10)
+
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        waited()
+    time.sleep(1.5)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_threads_of_others_go_on(capfd: pytest.CaptureFixture[str]) -> None:

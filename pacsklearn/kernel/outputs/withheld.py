@@ -192,7 +192,7 @@ class _Blocks:
         with self._lock:
             begun = [thread for thread, block in self._begun.items() if block is kinds]
         for thread in begun:
-            if thread.is_alive() and thread.ident is not None:
+            if thread in threading.enumerate() and thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
                 )
@@ -212,7 +212,8 @@ class _Blocks:
             if not self._open:
                 self._there_before = frozenset()
                 # A thread that goes on warns and writes by way of what stands there for it.
-                if not any(thread.is_alive() for thread in self._begun):
+                # is_alive() of one whose join() was interrupted says that it has ended.
+                if not any(thread in threading.enumerate() for thread in self._begun):
                     _leave_filters()
                     _step_back()
 
