@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 from pacsklearn._sklearn_compat import features_of, keeps_lower_bounds
+from pacsklearn.joint.kmeans import fit_kmeans
 from pacsklearn.joint.member_sums import (
     block_members,
     double_rows,
@@ -76,9 +77,7 @@ class GaussianMixtureFitter(SubsetFitter):
         labels = np.full((len(rows), m), -1, dtype=np.int8)
         for i in np.flatnonzero(~spoilt).tolist():
             own = space.rows(i)
-            # The labels that the ordinary fit starts with.
-            start = KMeans(k, n_init=1, random_state=estimator.random_state).fit(rows[own])
-            labels[own, i] = start.labels_
+            labels[own, i] = _first_labels(rows[own], k, estimator.random_state)
         run = _Run(estimator, rows, space, counts)
         run.start(labels)
         run.is_sure &= ~spoilt
@@ -91,6 +90,16 @@ class GaussianMixtureFitter(SubsetFitter):
                 vars(model).update(features)
             fitted.append(model)
         return fitted
+
+
+def _first_labels(own: Floats, k: int, seed: Any) -> NDArray[np.int32]:
+    """Return the labels of the K-Means that the mixture of these rows starts with."""
+    if k == 1:
+        return np.zeros(len(own), dtype=np.int32)
+    start = KMeans(k, n_init=1, random_state=seed)
+    if fit_kmeans(start, own.copy()):
+        return np.asarray(start.labels_)
+    return np.asarray(start.fit(own).labels_)
 
 
 @dataclass(eq=False)

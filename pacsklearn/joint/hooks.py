@@ -23,6 +23,7 @@ def pacsklearn_subset_fitters() -> Iterator[str]:
         "pacsklearn.joint.linear_svm:LinearSVMFitter",
         "pacsklearn.joint.generalised_linear:GeneralisedLinearFitter",
         "pacsklearn.joint.huber:HuberFitter",
+        "pacsklearn.joint.kmeans:KMeansFitter",
         "pacsklearn.joint.gaussian_mixture:GaussianMixtureFitter",
         "pacsklearn.joint.elastic_net:ElasticNetFitter",
         "pacsklearn.joint.pca:PCAFitter",

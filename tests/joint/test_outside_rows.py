@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
+from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_approximation import RBFSampler
@@ -30,7 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn.joint import gaussian_mixture, joint_minimiser
+from pacsklearn.joint import gaussian_mixture, joint_minimiser, kmeans
 from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import (
     AdditiveClassifier,
@@ -87,6 +88,7 @@ MODELS = [
     (NearestCentroid(), THREE),
     (PCA(2), TWO),
     (StandardScaler(), TWO),
+    (KMeans(3, n_init=1, random_state=0), TWO),
     (GaussianMixture(2, random_state=0, covariance_type="diag"), TWO),
     (GaussianMixture(2, random_state=0, covariance_type="tied"), TWO),
     (GaussianMixture(2, random_state=0), TWO),
@@ -108,7 +110,8 @@ PASSED_OVER = ("n_iter_", "labels_", "outliers_", "dual_gap_", "lower_bounds_", 
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gaussian_mixture, "_LEAST_WORK", 0)
+    for module in (gaussian_mixture, kmeans):
+        monkeypatch.setattr(module, "_LEAST_WORK", 0)
 
 
 def numbers(model: Any) -> list[Any]:

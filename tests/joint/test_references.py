@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import is_classifier
+from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import PACPrivate, Subsets
+from pacsklearn.joint import kmeans
 from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
 from tests.joint.together import together
@@ -22,6 +24,9 @@ from tests.references import by_loops, by_reference
 
 M = 6
 ESTIMATORS = [
+    KMeans(3, random_state=0),
+    KMeans(8, random_state=1, n_init=3, tol=0.0),
+    KMeans(4, random_state=2, max_iter=2),
     Lasso(alpha=0.1),
     ElasticNet(alpha=0.05, positive=True),
     Ridge(),
@@ -33,6 +38,11 @@ ESTIMATORS = [
     FixedStructureForestRegressor(4, depth=3),
     FixedStructureForestRegressor(3, thresholds="random"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kmeans, "_LEAST_WORK", 0)
 
 
 def assert_same_fits(estimator: Any, X: Any, y: Any) -> None:
@@ -64,6 +74,36 @@ def test_fits_without_numba(estimator: Any, n: int, p: int, scale: float) -> Non
         else numbers
     )
     assert_same_fits(estimator, X, y)
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_any_clusters_without_numba(data: Any) -> None:
+    """Rows that are equal, or as far from two centres: the first of these has them."""
+    n, p = data.draw(st.integers(20, 60)), data.draw(st.integers(1, 3))
+    number = st.integers(-3, 3).map(float) | st.floats(-1e6, 1e6) | st.just(1 + 2.0**-50)
+    X = np.array(data.draw(st.lists(number, min_size=n * p, max_size=n * p))).reshape(n, p)
+    k = data.draw(st.integers(2, 5))
+
+    def fitted() -> list[Any]:
+        found = []
+        for start in range(0, n, 20):
+            model, rows = KMeans(k, random_state=start, n_init=2), X[start : start + 20].copy()
+            done = kmeans.fit_kmeans(model, rows)
+            found.append(
+                [
+                    done,
+                    *(
+                        vars(model).get(f"{name}_")
+                        for name in ("labels", "cluster_centers", "inertia", "n_iter")
+                    ),
+                ]
+            )
+        return found
+
+    for one, other in zip(by_loops(fitted), by_reference(fitted), strict=True):
+        for left, right in zip(one, other, strict=True):
+            np.testing.assert_array_equal(left, right)
 
 
 SMALL = [
