@@ -7,7 +7,7 @@ from typing import Any, Self, final
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn import config_context
-from sklearn.linear_model import ElasticNet, Lasso
+from sklearn.linear_model import ElasticNet, Lasso, lasso_path
 
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.moment_fitter import MomentFitter, well_conditioned
@@ -57,7 +57,7 @@ class ElasticNetFitter(MomentFitter):
             products, mean = products + n * np.outer(mean, mean), np.zeros_like(mean)
         lasso = n * model.alpha * model.l1_ratio
         ridge = n * model.alpha * (1 - model.l1_ratio)
-        matrix, towards = products[:p, :p] + ridge * np.eye(p), products[:p, p]
+        matrix, towards = products[:p, :p] + ridge * np.eye(p), products[:p, p].copy()
         factored = well_conditioned(matrix, moments.loss)
         if factored is None:
             return False
@@ -94,16 +94,21 @@ def _descend(
 
     Of as few rows as features, ``root``, the products are the matrix.
     """
-    descent = Lasso(
-        lasso / len(towards),
-        fit_intercept=False,
-        positive=positive,
-        tol=_TOLERANCE,
-        max_iter=_MOST_ITERATIONS,
-    )
+    # Lasso itself, asked for the same, checks for three times as long as it descends.
     with withheld(), config_context(assume_finite=True, skip_parameter_validation=True):
-        descent.fit(root, solve_triangular(root.T, towards, lower=True))
-    signs = np.sign(descent.coef_)
+        _, path, _, (steps,) = lasso_path(
+            np.asfortranarray(root),
+            solve_triangular(root.T, towards, lower=True),
+            alphas=[lasso / len(towards)],
+            precompute=matrix,
+            Xy=towards,
+            check_input=False,
+            positive=positive,
+            tol=_TOLERANCE,
+            max_iter=_MOST_ITERATIONS,
+            return_n_iter=True,
+        )
+    signs = np.sign(path[:, 0])
     inside = signs != 0
     coef = np.zeros(len(towards))
     if inside.any():
@@ -112,7 +117,7 @@ def _descend(
     slopes = towards - matrix @ coef
     outside = slopes[~inside] if positive else np.abs(slopes[~inside])
     kept = np.all(np.sign(coef) == signs) and np.all(outside <= lasso * (1 + _ROUNDING))
-    return (coef, descent.n_iter_) if kept and descent.n_iter_ < _MOST_ITERATIONS else None
+    return (coef, steps) if kept and steps < _MOST_ITERATIONS else None
 
 
 def _objective(model: Any, rows: Floats, targets: Floats) -> float:
