@@ -270,9 +270,16 @@ def test_a_thread_whose_join_was_interrupted_is_ended_with_the_block(
 ) -> None:
     """After Ctrl-C in a join(), Python 3.11 says of the thread that it has ended."""
 
+    ended = threading.Event()
+
     def work() -> None:
-        time.sleep(1)
-        os.write(1, ROW.encode())
+        try:
+            time.sleep(0.5)  # until it is waited for
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+            os.write(1, ROW.encode())
+        finally:
+            ended.set()
 
     def waited() -> None:
         with silence():
@@ -280,10 +287,14 @@ def test_a_thread_whose_join_was_interrupted_is_ended_with_the_block(
             thread.start()
             thread.join(10)
 
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        waited()
-    time.sleep(1.5)
+    # A process that a shell began in the background ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            waited()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.wait(30)
     assert capfd.readouterr() == ("", "")
 
 
