@@ -53,6 +53,19 @@ class Replay(NamedTuple):
             )
         return {"fit_params": self.fit_params, "n_jobs": self.n_jobs}
 
+    def check_used(self, source: Any, *used: str) -> None:
+        """Refuse what this kind of source was never given, and an audit would not look at.
+
+        Raises
+        ------
+        TypeError
+        """
+        for name in ("estimator", "groups", "secret", "fit_params", "queries"):
+            if name not in used and getattr(self, name) is not None:
+                raise TypeError(
+                    f"{name} does not apply to an audit of {type(source).__name__}; leave it out."
+                )
+
 
 @singledispatch
 def subject_of(source: Any, given: Replay) -> Subject:
@@ -77,12 +90,13 @@ def subject_of(source: Any, given: Replay) -> Subject:
 
 @subject_of.register
 def _(source: Game, given: Replay) -> Subject:
-    del given
+    given.check_used(source)
     return Subject(source, type(source).__name__)
 
 
 @subject_of.register
 def _(source: PACPrivate, given: Replay) -> Subject:
+    given.check_used(source, "groups", "fit_params", "queries")
     replay = partial(replay_fit, source, given.X, given.y, groups=given.groups, **given.fitting)
     game = replay(queries=given.queries)
     title = f"{title_of(source.estimator)} ({game.released}, {source.guarantee_.noise} noise)"
@@ -91,6 +105,7 @@ def _(source: PACPrivate, given: Replay) -> Subject:
 
 @subject_of.register
 def _(source: PrivacySession, given: Replay) -> Subject:
+    given.check_used(source, "estimator", "fit_params")
     fitting, listed = given.fitting, given.estimator
     if listed is None:
         raise ValueError(
@@ -105,6 +120,7 @@ def _(source: PrivacySession, given: Replay) -> Subject:
 
 @subject_of.register
 def _(source: SRPPPrivate, given: Replay) -> Subject:
+    given.check_used(source, "secret", "fit_params")
     replayed = replay_sliced(source, given.X, given.y, secret=given.secret, **given.fitting)
     guarantee = source.guarantee_
     # Held against what was stated of the release; what is replayed may differ from it.
@@ -115,7 +131,7 @@ def _(source: SRPPPrivate, given: Replay) -> Subject:
 
 @subject_of.register
 def _(source: LinearSGD, given: Replay) -> Subject:
-    del given
+    given.check_used(source)
     title = f"{type(source).__name__} (every step, the worst tables)"
     game = RememberedGame(DescentGame(source))
     return Subject(game, title, divergence=_divergence(source.guarantee_))

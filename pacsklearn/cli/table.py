@@ -124,7 +124,9 @@ def _frame(path: Path) -> Any:
         raise ValueError(f"There is no file {path}.")
     try:
         if suffix in {".parquet", ".pq"}:
-            return pd.read_parquet(path)
+            frame = pd.read_parquet(path)
+            # pandas puts columns that it wrote as an index back into one, where no row is read.
+            return frame.reset_index([name for name in frame.index.names if name is not None])
         data = gzip.decompress(path.read_bytes()) if is_packed else path.read_bytes()
         encoding = _encoding(data)
         with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="") as file:

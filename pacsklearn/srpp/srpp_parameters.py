@@ -16,7 +16,7 @@ from pacsklearn.srpp.parameters.slices import Slices
 from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows
 from pacsklearn.srpp.release.world_outputs import Query
-from pacsklearn.srpp.scenarios.checks import stated_column
+from pacsklearn.srpp.scenarios.checks import check_told, stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
 from pacsklearn.universe.row_rules import checked_rows
 
@@ -79,6 +79,7 @@ def sliced_query(
         chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
         X, y = checked_rows(model.estimator, X, y, fit_params)
         query = Query.of_model(model.estimator, chosen)
+    check_told(scenario, told=secret is not None, realized=realized)
     column = _secret_column(model, scenario, X, y, given, secret)
     return query, StatedRows(X, y, column, realized, model.secret_name)
 
@@ -88,11 +89,6 @@ def _secret_column(
 ) -> SecretColumn | None:
     """Return the column that the secret is about: the one given, or a classifier's labels."""
     if not scenario.redrawn:
-        if secret is not None:
-            raise ScenarioError(
-                f"{type(scenario).__name__} takes no secret here: it brings the rows that the "
-                "secret is about, and never looks at the table."
-            )
         return None
     if secret is None:
         if y is not None and not is_function(model.estimator) and is_classifier(model.estimator):

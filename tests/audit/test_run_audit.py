@@ -207,6 +207,9 @@ def test_groups_are_replayed():
     assert audit.n_units == 50
     with pytest.raises(ValueError, match="groups"):
         run_audit(model, X, y)
+    for unused in ({"secret": y}, {"estimator": Ridge()}):
+        with pytest.raises(TypeError, match=f"{next(iter(unused))} does not apply"):
+            run_audit(model, X, y, groups=groups, **unused)
 
 
 def test_a_result_round_trips(audited):

@@ -42,7 +42,8 @@ def test_recipe_and_guarantee_say_how_subsets_were_dealt(call, words, dealt):
 
 def test_parquet_groups_and_a_ledger(call, folder, table):
     pytest.importorskip("pyarrow")
-    table.assign(person=np.arange(150) // 2).to_parquet(folder / "rows.parquet")
+    people = table.assign(person=np.arange(150) // 2).set_index("person")
+    people.to_parquet(folder / "rows.parquet")
     call("ledger", "found", "l.db", "--ceiling", "1")
     call(
         "release", "rows.parquet", "--target", "kind", "--groups", "person", "--estimator",

@@ -159,6 +159,7 @@ def test_what_must_not_be_tuned(grid: Any, match: str, cancer: Any) -> None:
     ("listed", "match"),
     [
         ([], "none"),
+        ([Tuned(RidgeClassifier())], "lists options and cannot be one"),
         ([FunctionTransformer(np.sign), KMeans(2)], "predicts"),
         ([RidgeClassifier(), KMeans(2)], "classifiers"),
         ([RidgeClassifier(random_state=0), RidgeClassifier(random_state=1)], "random_state"),

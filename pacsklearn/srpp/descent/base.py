@@ -159,6 +159,7 @@ class LinearSGD(LinearParameters):
             sample_weight=sample_weight,
             record=record,
             goes_on=goes_on,
+            told=stated[0] is not None,
         )
         table, X, targets = X, rows.of(X), rows.of(targets)
         weights = None if weights is None else rows.of(weights)

@@ -150,6 +150,8 @@ class Descent:
     def step(self, gradient: Floats) -> None:
         """Take a step along the noised mean of the clipped gradients."""
         size = self.learning_rate.size(self.n_steps, self.n_planned)
+        # Counted first: an interrupt may not leave a step in the model and out of the statement.
+        self.n_steps += 1
         direction = gradient + self.penalty.gradient(self.parameters)
         if self.learning_rate.momentum > 0:
             kept = self.learning_rate.momentum
@@ -159,7 +161,6 @@ class Descent:
         if not self.fits_intercept:
             self.parameters[:, -1] = 0.0
         self.penalty.shrink(self.parameters, size)
-        self.n_steps += 1
         if self.average_from is not None and self.n_steps >= self.average_from:
             count = self.n_steps - self.average_from + 1
             if self.mean is None:

@@ -309,11 +309,6 @@ def _check_stated(scenario: Scenario, realized: Any, ledger: Any, params: Any) -
         raise ScenarioError(f"{name} needs to know the true secret; call fit(..., realized=...).")
     if scenario.redrawn:
         return
-    if realized is not None:
-        raise ScenarioError(
-            f"{name} takes no realized here: the release is made on the table, and nothing "
-            "depends on which secret is true."
-        )
     if ledger is not None:
         raise ScenarioError(
             f"Releases of one table under {name} do not add up: each is certified on average over "

@@ -84,6 +84,23 @@ def stated_column(secret: Any, X: Any, y: Any, given: Any, names: Any) -> Secret
     return SecretColumn(np.ravel(column.toarray() if issparse(column) else column), place)
 
 
+def check_told(scenario: Scenario, *, told: bool, realized: Any) -> None:
+    """Refuse a secret column, or a true secret, that the scenario would never look at.
+
+    Raises
+    ------
+    ScenarioError
+    """
+    if scenario.redrawn and scenario.most_differing(1) is None:
+        return
+    for name, given in (("secret", told), ("realized", realized is not None)):
+        if given:
+            raise ScenarioError(
+                f"{type(scenario).__name__} takes no {name} here: training and releases are on the "
+                "table, whichever secret is true."
+            )
+
+
 def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:
     """Return the class of each row where ``y`` names few classes, else the same for all."""
     labels = np.zeros(n_rows) if y is None or np.ndim(y) != 1 else np.asarray(y)

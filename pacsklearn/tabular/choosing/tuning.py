@@ -256,6 +256,11 @@ class Tuned(Alternatives):
         for one in listed:
             check_is_estimator(one)
             check_readable(one)
+            if isinstance(one, Alternatives):
+                raise TypeError(
+                    f"{type(one).__name__} lists options and cannot be one itself: list the models "
+                    "that it chooses from."
+                )
         return listed
 
 

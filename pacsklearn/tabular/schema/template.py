@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.values import (
@@ -124,10 +125,11 @@ def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:
     names = column_names(data)
     is_named = names is not None
     if names is None:
-        data = data if hasattr(data, "iloc") else np.asarray(data)
-        if data.ndim != 2:
+        data = data if hasattr(data, "shape") else np.asarray(data)
+        if data.ndim != 2 or issparse(data):
             raise ValueError(
-                f"data must have rows and columns, got an array of shape {data.shape}."
+                f"data must be a table or a dense array of two dimensions, got an object of type "
+                f"{type(data).__name__} of shape {data.shape}."
             )
         names = [f"x{position}" for position in range(data.shape[1])]
     for position, name in enumerate(names):

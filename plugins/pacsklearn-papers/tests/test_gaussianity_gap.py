@@ -66,6 +66,12 @@ def test_the_transport_distance_in_one_dimension(name):
     assert sliced_wasserstein(gap).value == pytest.approx(squared / (2 * variance), rel=5e-3)
 
 
+def test_wrong_arguments_are_named_in_one_dimension_too():
+    for wrong in ({"gamma": 2.0}, {"seed": "x"}, {"n_directions": 0}):
+        with pytest.raises((TypeError, ValueError)):
+            sliced_wasserstein(SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [0.1]), **wrong)
+
+
 def test_two_points_far_apart_in_closed_form():
     # Without noise the optimal map sends each half line to its point.
     gap = SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [1e-6])

@@ -70,6 +70,7 @@ def test_a_second_call_that_is_refused_keeps_the_model_that_was_paid_for():
         (lambda: model.fit(X[:, :3], np.full(len(Y), 7)), "not among the classes"),
         (lambda: model.fit(X, Y, np.ones(3)), "sample_weight"),
         (lambda: model.fit(X, Y, realized=1), "takes no realized"),
+        (lambda: model.fit(X, Y, secret=Y), "takes no secret"),
         (lambda: model.partial_fit(X[:, :3], Y), "X has 3 features"),
         (lambda: model.partial_fit(X, Y + 5), "not among the classes"),
         (lambda: model.partial_fit(X, Y), "budget"),
@@ -120,8 +121,13 @@ SIMULATED = {"sample": draw, "secrets": [0.0, 1.0], "n_draws": 200}
     ],
 )
 def test_scenarios_that_are_called_wrongly_say_so(scenario, message):
+    def called():
+        made = scenario()
+        column = {"secret": Y[:40]} if made.redrawn else {}
+        SRPPSGDRegressor(scenario=made).fit(X[:40, :2], Y[:40], **column)
+
     with pytest.raises((ScenarioError, ValueError), match=message):
-        SRPPSGDRegressor(scenario=scenario()).fit(X[:40, :2], Y[:40], secret=Y[:40])
+        called()
 
 
 @pytest.mark.parametrize(

@@ -228,12 +228,11 @@ class OneTable(TwoCoins):
 
 
 def test_on_a_table_nothing_is_taken_that_only_training_sets_take() -> None:
-    for options, words in (
-        ({"realized": "agree"}, "takes no realized"),
-        ({}, "do not add up"),  # a ledger is given
-    ):
-        with pytest.raises(ScenarioError, match=words):
-            released(both, OneTable(), **options)
+    with pytest.raises(ScenarioError, match="do not add up"):  # a ledger is given
+        released(both, OneTable())
+    for stated in ({"realized": "agree"}, {"secret": COINS[:, 0]}):
+        with pytest.raises(ScenarioError, match=f"takes no {next(iter(stated))} here"):
+            SRPPPrivate(both, scenario=OneTable()).fit(COINS, **stated)
     with pytest.raises(ScenarioError, match="leave"):
         sliced_release(
             Query.of_function(both), OneTable(), StatedRows(COINS), OPTIONS,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
-from pacsklearn._validation import as_count
+from pacsklearn._validation import as_count, as_inner_share
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.trials.mean_bound import upper_mean_bound
 from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
@@ -63,6 +63,7 @@ def sliced_wasserstein(
     0.095
     """
     n_directions = as_count("n_directions", n_directions, minimum=2)
+    gamma, generator = as_inner_share("gamma", gamma), np.random.default_rng(seed)
     if not gap.is_resolved:
         return _correction(0.0, 0.0, 1.0)
     k = gap.noise.size
@@ -72,7 +73,7 @@ def sliced_wasserstein(
     if k == 1:
         directions = np.ones((1, 1))
     else:
-        directions = np.random.default_rng(seed).normal(size=(n_directions, k))
+        directions = generator.normal(size=(n_directions, k))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     distances = np.array([_squared_distance(gap, white @ direction) for direction in directions])
     estimate = float(np.mean(distances)) / (2.0 * largest)

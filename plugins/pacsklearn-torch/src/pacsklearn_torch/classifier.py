@@ -181,7 +181,16 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
         column = SecretColumn(*((y, "y") if secret is None else (np.asarray(secret),)))
         record = getattr(self, "_record", None)
-        rows = training_rows(choices, X, y, column, realized, record=record, goes_on=goes_on)
+        rows = training_rows(
+            choices,
+            X,
+            y,
+            column,
+            realized,
+            record=record,
+            goes_on=goes_on,
+            told=secret is not None,
+        )
         X, codes = rows.of(X), rows.of(codes)
         steps = -(-rows.n_rows // rows.batch_size)
         rate = stated(LearningRate, self.learning_rate, "learning_rate")
@@ -205,7 +214,6 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
                     labels = torch.from_numpy(codes[batch]).to(module_device(module))
                     mean = run.noised_mean(gradients.total(images, labels))
                     self._step(torch, mean, rate, n_planned)
-                    self.n_steps_ += 1
                 self.n_iter_ += 1
         finally:
             run.close()
@@ -225,6 +233,8 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     def _step(self, torch: Any, mean: Floats, rate: LearningRate, n_planned: int) -> None:
         """Take one step, a function of what was noised alone."""
         size = rate.size(self.n_steps_, n_planned)
+        # Counted first: an interrupt may not leave a step in the module and out of the statement.
+        self.n_steps_ += 1
         parameters = list(self.module_.parameters())
         with torch.no_grad():
             vector = torch.cat([p.detach().flatten().to("cpu", torch.float64) for p in parameters])
