@@ -16,7 +16,7 @@ from pacsklearn.srpp.parameters.slices import Slices
 from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows
 from pacsklearn.srpp.release.world_outputs import Query
-from pacsklearn.srpp.scenarios.checks import check_told, stated_column
+from pacsklearn.srpp.scenarios.checks import check_unused, stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
 from pacsklearn.universe.row_rules import checked_rows
 
@@ -79,8 +79,8 @@ def sliced_query(
         chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
         X, y = checked_rows(model.estimator, X, y, fit_params)
         query = Query.of_model(model.estimator, chosen)
-    check_told(scenario, told=secret is not None, realized=realized)
     column = _secret_column(model, scenario, X, y, given, secret)
+    check_unused(scenario, column, realized)
     return query, StatedRows(X, y, column, realized, model.secret_name)
 
 
@@ -88,11 +88,11 @@ def _secret_column(
     model: Any, scenario: Scenario, X: Any, y: Any, given: Any, secret: Any
 ) -> SecretColumn | None:
     """Return the column that the secret is about: the one given, or a classifier's labels."""
-    if not scenario.redrawn:
-        return None
     if secret is None:
+        if not scenario.redrawn:
+            return None
         if y is not None and not is_function(model.estimator) and is_classifier(model.estimator):
-            return SecretColumn(np.asarray(y), "y")
+            return SecretColumn(np.asarray(y), "y", by_default=True)
         if model.scenario is None:
             raise ScenarioError(
                 "What is secret? Call fit(X, y, secret=column), or give a scenario; only "

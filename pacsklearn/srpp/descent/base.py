@@ -159,7 +159,6 @@ class LinearSGD(LinearParameters):
             sample_weight=sample_weight,
             record=record,
             goes_on=goes_on,
-            told=stated[0] is not None,
         )
         table, X, targets = X, rows.of(X), rows.of(targets)
         weights = None if weights is None else rows.of(weights)
@@ -336,7 +335,8 @@ def secret_column(
 ) -> SecretColumn | None:
     """Return the column that the scenario is about, with its place in validated data."""
     if secret is None:
-        return SecretColumn(np.asarray(y), "y") if is_classifier(model) else None
+        labels = SecretColumn(np.asarray(y), "y", by_default=True)
+        return labels if is_classifier(model) else None
     return stated_column(secret, X, y, given, names)
 
 

@@ -22,7 +22,7 @@ from pacsklearn.srpp.release.world_differences import (
     world_differences,
 )
 from pacsklearn.srpp.release.world_outputs import drawn_world, true_secret
-from pacsklearn.srpp.scenarios.checks import check_told, confidence_of
+from pacsklearn.srpp.scenarios.checks import check_unused, confidence_of
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.universe.samplers import sampler_for
@@ -75,7 +75,6 @@ def training_rows(
     sample_weight: Any = None,
     record: RunRecord | None = None,
     goes_on: bool = False,
-    told: bool = False,
 ) -> TrainingRows:
     """Draw the training set, where the scenario draws one, and bound how many of its rows differ.
 
@@ -96,8 +95,6 @@ def training_rows(
         Of a run to go on with.
     goes_on : bool, default=False
         Whether the run may be gone on with.
-    told : bool, default=False
-        Whether the secret column was given, and is not the default one.
 
     Raises
     ------
@@ -116,7 +113,7 @@ def training_rows(
             "what the secret is."
         )
     unlisted = scenario.most_differing(n_rows)
-    check_told(scenario, told=told, realized=realized)
+    check_unused(scenario, secret, realized)
     if unlisted is not None:
         differences = WorldDifferences(unlisted)
     elif scenario.redrawn:

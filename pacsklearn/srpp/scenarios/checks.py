@@ -84,7 +84,7 @@ def stated_column(secret: Any, X: Any, y: Any, given: Any, names: Any) -> Secret
     return SecretColumn(np.ravel(column.toarray() if issparse(column) else column), place)
 
 
-def check_told(scenario: Scenario, *, told: bool, realized: Any) -> None:
+def check_unused(scenario: Scenario, secret: SecretColumn | None, realized: Any) -> None:
     """Refuse a secret column, or a true secret, that the scenario would never look at.
 
     Raises
@@ -93,7 +93,8 @@ def check_told(scenario: Scenario, *, told: bool, realized: Any) -> None:
     """
     if scenario.redrawn and scenario.most_differing(1) is None:
         return
-    for name, given in (("secret", told), ("realized", realized is not None)):
+    is_named = secret is not None and not secret.by_default
+    for name, given in (("secret", is_named), ("realized", realized is not None)):
         if given:
             raise ScenarioError(
                 f"{type(scenario).__name__} takes no {name} here: training and releases are on the "

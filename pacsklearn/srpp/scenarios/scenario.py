@@ -32,10 +32,13 @@ class SecretColumn:
         Its value in each row.
     place : "y", str, int or None
         Where it stands in the data: the target, a column of ``X``, or beside both.
+    by_default : bool, default=False
+        Whether nobody named it, and it is a classifier's labels.
     """
 
     values: NDArray[Any] = field(repr=False)
     place: Any = None
+    by_default: bool = False
 
 
 class World(ABC):

@@ -54,7 +54,7 @@ def test_a_cap_may_hide_more_than_the_scenario_promises_and_not_less() -> None:
         training_rows(asked(DifferingRows(3), cap(n_differing=2)), X, Y, COLUMN, None)
 
 
-COLUMN = SecretColumn(np.arange(40) % 2, "y")
+COLUMN = SecretColumn(np.arange(40) % 2, "y", by_default=True)
 X, Y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
 
 

@@ -179,18 +179,10 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         sizes = tuple(p.numel() for p in module.parameters())
         norms = layer_norms(sizes, self.clipping) if self.per_layer else (float(self.clipping),)
         clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
-        column = SecretColumn(*((y, "y") if secret is None else (np.asarray(secret),)))
+        labels = SecretColumn(y, "y", by_default=True)
+        column = labels if secret is None else SecretColumn(np.asarray(secret))
         record = getattr(self, "_record", None)
-        rows = training_rows(
-            choices,
-            X,
-            y,
-            column,
-            realized,
-            record=record,
-            goes_on=goes_on,
-            told=secret is not None,
-        )
+        rows = training_rows(choices, X, y, column, realized, record=record, goes_on=goes_on)
         X, codes = rows.of(X), rows.of(codes)
         steps = -(-rows.n_rows // rows.batch_size)
         rate = stated(LearningRate, self.learning_rate, "learning_rate")
