@@ -22,7 +22,7 @@ from pacsklearn.estimators.private_estimator import (
     PrivateEstimator,
     check_nested,
     unfitted,
-    warn_of_steps_before,
+    warn_of_parts_beside,
 )
 from pacsklearn.estimators.release_kind import ReleaseKind, stated_release
 from pacsklearn.estimators.released_answers import automatic_release, warn_of_answers
@@ -226,7 +226,7 @@ SubsetFitError, NonDeterministicError
         PACPrivate
             Fitted.
         """
-        warn_of_steps_before(self)
+        warn_of_parts_beside(self)
         with recorded() as report, one_blas_thread():
             kind, why, rows = self._prepared(X, y, groups, fit_params)
             if why is not None:

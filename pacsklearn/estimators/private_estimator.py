@@ -6,10 +6,10 @@ import copy
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from types import FrameType
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -278,35 +278,76 @@ def unfitted(value: Any) -> Any:
     return clone(value) if hasattr(value, "get_params") else value
 
 
-def warn_of_steps_before(estimator: Any, inside: str = "PACPrivate(make_pipeline(...))") -> None:
-    """Warn when a pipeline that is being fitted ends with ``estimator`` and learned before it.
+# What some wrappers of scikit-learn learn from rows beside the parts that they name.
+_LEARNED_BY_WRAPPERS = {
+    "CalibratedClassifierCV": "calibration",
+    "RFECV": "choice of columns",
+    "SequentialFeatureSelector": "choice of columns",
+    "StackingClassifier": "final_estimator",
+    "StackingRegressor": "final_estimator",
+    "TunedThresholdClassifierCV": "threshold",
+}
 
-    ``inside`` shows how the steps are put inside. A step is told nothing of the pipeline it stands
-    in: who calls is looked up.
+
+def warn_of_parts_beside(estimator: Any, inside: str = "PACPrivate(make_pipeline(...))") -> None:
+    """Warn when ``estimator`` is fitted inside a plain one of which other parts learn from rows.
+
+    ``inside`` shows how the whole is made private. A part is told nothing of what it stands in, and
+    is often a clone there: who calls is looked up.
     """
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
+    outermost = None
     while frame is not None:
         caller = frame.f_locals.get("self")
-        if isinstance(caller, Pipeline) and caller.steps[-1][1] is estimator:
-            learned = [name for name, step in caller.steps[:-1] if _learns(step)]
-            if learned:
-                warn_user(
-                    f"Pipeline steps before {type(estimator).__name__} were fitted on all rows and "
-                    f"are covered by no guarantee: {', '.join(learned)}. Do not release them; put "
-                    f"the whole pipeline inside: {inside}.",
-                    PrivacyLeakWarning,
-                )
-            return
-        if frame.f_back is None:
-            return
+        if isinstance(caller, BaseEstimator) and caller is not estimator:
+            if isinstance(caller, JudgedByBudget):
+                break  # private itself, and has warned of what stands around it
+            parts = _parts(caller)
+            if any(type(part) is type(estimator) for part in parts.values()):
+                outermost = caller
         frame = frame.f_back
+    learned = [] if outermost is None else _learned_in(outermost)
+    if learned:
+        name = type(outermost).__name__
+        whole = inside if name == "Pipeline" else inside.replace("make_pipeline", name)
+        warn_user(
+            f"Parts of {name} around {type(estimator).__name__} learn from all rows and are "
+            f"covered by no guarantee: {', '.join(learned)}. Do not release them; put the whole "
+            f"inside: {whole}.",
+            PrivacyLeakWarning,
+        )
 
 
-def _learns(step: Any) -> bool:
-    """Return whether a step takes anything from rows that is not noised."""
-    if step is None or isinstance(step, str) or hasattr(step, "guarantee_"):
+def _parts(whole: Any) -> dict[str, Any]:
+    params = whole.get_params(deep=True)
+    return {
+        name: params[name]
+        for name in sorted(params, key=lambda name: name.count("__"))
+        if hasattr(params[name], "fit") and not isinstance(params[name], type)
+    }
+
+
+def _learned_in(whole: Any) -> list[str]:
+    """Return what learns from rows in an estimator that has private parts, and is not noised."""
+    parts = {"": whole, **_parts(whole)}
+    private = [name for name, part in parts.items() if isinstance(part, JudgedByBudget)]
+    learned: list[str] = []
+    for name, part in parts.items():
+        own = _LEARNED_BY_WRAPPERS.get(type(part).__name__)
+        if any(f"{one}__".startswith(f"{name}__" if name else "") for one in private):
+            # It holds a private part, or is one.
+            if own is not None:
+                learned.append(f"{name}__{own}" if name else own)
+        elif not name.startswith(tuple(f"{one}__" for one in [*private, *learned])):
+            learned += [name] if _learns(part) else []
+    return list(dict.fromkeys(learned))
+
+
+def _learns(part: Any) -> bool:
+    """Return whether a part takes anything from rows that is not noised."""
+    if hasattr(part, "guarantee_"):
         return False
     try:
-        return bool(registry().canonicalizer_for(step).noised)
+        return bool(registry().canonicalizer_for(part).noised)
     except NoCanonicalizerError:
         return True

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
 from pacsklearn._validation import warn_user
-from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
+from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_parts_beside
 from pacsklearn.exceptions import BudgetError, BudgetWarning, LedgerError
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation
 from pacsklearn.universe.open_ledger import open_ledger
@@ -153,7 +153,7 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
         PrivateGridSearchCV
             Fitted.
         """
-        warn_of_steps_before(self, "PrivateGridSearchCV(PACPrivate(make_pipeline(...)), ...)")
+        warn_of_parts_beside(self, "PrivateGridSearchCV(PACPrivate(make_pipeline(...)), ...)")
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         total = self._cost(cv, X, y, params.get("groups"))
         if self.ledger is None and self.budget is None:

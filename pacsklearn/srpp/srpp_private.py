@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from pacsklearn._sklearn_compat import features_of
-from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
+from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_parts_beside
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
@@ -150,7 +150,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         SRPPPrivate
             Fitted.
         """
-        warn_of_steps_before(self)
+        warn_of_parts_beside(self, "SRPPPrivate(make_pipeline(...))")
         options = sliced_options(self)
         check_readable(self.estimator)
         refuse_published(self.estimator, "the table itself is the secret")

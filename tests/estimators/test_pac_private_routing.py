@@ -92,7 +92,7 @@ def test_requested_weights_are_routed(iris: Any, sizes: Any, weights: Any, routi
     assert is_one_of(released.released_estimator_.intercept_, candidate_sums(weights))
 
 
-@pytest.mark.filterwarnings("ignore:Pipeline steps before")
+@pytest.mark.filterwarnings("ignore:Parts of Pipeline around")
 def test_weights_are_routed_through_an_outer_pipeline(
     iris: Any, sizes: Any, weights: Any, routing: None
 ) -> None:
@@ -113,7 +113,7 @@ def test_groups_are_the_unit_of_privacy(iris: Any, sizes: Any) -> None:
     assert round(rows) % 5 == 0
 
 
-@pytest.mark.filterwarnings("ignore:Pipeline steps before")
+@pytest.mark.filterwarnings("ignore:Parts of Pipeline around")
 def test_groups_are_routed_to_a_step(iris: Any, sizes: Any, routing: None) -> None:
     groups = np.arange(sizes.size) // 5
     asking = private(WeightRecorder()).set_fit_request(groups=True)

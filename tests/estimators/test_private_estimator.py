@@ -1,18 +1,23 @@
-"""A private step behind one that saw all rows warns; one behind public steps does not."""
+"""A private part beside one that saw all rows warns; one beside public parts does not."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler
-from sklearn.svm import SVC
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import get_tags
 
 from pacsklearn import (
@@ -73,19 +78,62 @@ def test_a_step_that_saw_all_rows_is_named(before: Any, wrap: str) -> None:
 def test_estimators_that_fit_private_ones_inside_warn_once(last: Any, inside: str) -> None:
     (message,) = told(make_pipeline(StandardScaler(), last))
     assert "covered by no guarantee: standardscaler." in message
-    assert f"put the whole pipeline inside: {inside}." in message
+    assert f"put the whole inside: {inside}." in message
     assert told(last) == []
+
+
+@pytest.mark.parametrize(
+    ("around", "learned"),
+    [
+        (make_pipeline(private(StandardScaler()), RidgeClassifier()), "ridgeclassifier"),
+        (VotingClassifier([("a", private(RidgeClassifier())), ("b", RidgeClassifier())]), "b"),
+        (
+            make_pipeline(StandardScaler(), VotingClassifier([("a", private(RidgeClassifier()))])),
+            "standardscaler",
+        ),
+        (StackingClassifier([("a", private(RidgeClassifier()))], cv=2), "final_estimator"),
+        (CalibratedClassifierCV(private(RidgeClassifier()), cv=2), "calibration"),
+        (
+            make_pipeline(CalibratedClassifierCV(private(RidgeClassifier()), cv=2)),
+            "calibratedclassifiercv__calibration",
+        ),
+        (
+            TransformedTargetRegressor(private(Ridge()), transformer=make_pipeline(MinMaxScaler())),
+            "transformer",
+        ),
+        (FeatureUnion([("a", private(PCA(1))), ("b", StandardScaler())]), "b"),
+        (
+            ColumnTransformer([("a", private(StandardScaler()), [0]), ("b", PCA(1), [0, 1])]),
+            "b",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.RepeatedReleaseWarning")
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.UtilityWarning")
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.FewCandidatesWarning")
+def test_what_learns_around_a_private_part_is_named(around: Any, learned: str) -> None:
+    messages = told(around)
+    name = type(around).__name__
+    assert messages
+    for message in messages:
+        assert f"covered by no guarantee: {learned}." in message
+        whole = "make_pipeline" if name == "Pipeline" else name
+        assert f"put the whole inside: PACPrivate({whole}(...))." in message
 
 
 @pytest.mark.parametrize(
     "estimator",
     [
+        OneVsRestClassifier(private(RidgeClassifier())),
+        TransformedTargetRegressor(private(Ridge()), func=np.cbrt, inverse_func=np.square),
+        VotingClassifier([("a", private(RidgeClassifier())), ("b", private(LinearSVC()))]),
         make_pipeline(Normalizer(), private(RidgeClassifier())),
         make_pipeline(private(StandardScaler()), private(RidgeClassifier())),
         private(make_pipeline(StandardScaler(), RidgeClassifier())),
         private(RidgeClassifier()),
     ],
-    ids=["stateless", "private", "inside", "alone"],
+    ids=["parts", "function", "voters", "stateless", "private", "inside", "alone"],
 )
 def test_public_and_private_steps_are_not(estimator: Any) -> None:
     assert told(estimator) == []

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from pacsklearn._progress import bar
 from pacsklearn.estimators.model_digest import mark_released
-from pacsklearn.estimators.private_estimator import warn_of_steps_before
+from pacsklearn.estimators.private_estimator import warn_of_parts_beside
 from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
@@ -97,7 +97,7 @@ class LinearSGD(LinearParameters):
         estimator
             Fitted.
         """
-        warn_of_steps_before(self)
+        warn_of_parts_beside(self)
         choices, stated = LinearChoices.of(self), (secret, realized)
         with kept_if_refused(self, forgetting=_PRIVATE):
             return self._train(choices, X, y, sample_weight, stated, validation=public_validation)

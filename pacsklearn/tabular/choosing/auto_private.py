@@ -21,7 +21,7 @@ from pacsklearn.estimators.private_estimator import (
     JudgedByBudget,
     ShowsItsGuarantee,
     unfitted,
-    warn_of_steps_before,
+    warn_of_parts_beside,
 )
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import Subsets
@@ -92,7 +92,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         -------
         self
         """
-        warn_of_steps_before(self, f"{type(self).__name__}(families=[make_pipeline(...)])")
+        warn_of_parts_beside(self, f"{type(self).__name__}(families=[make_pipeline(...)])")
         model, left_out = self._model(X, y, groups)
         try:
             model.fit(X, y, groups=groups)
