@@ -36,7 +36,7 @@ from pacsklearn.tabular.choosing.families import (
 )
 from pacsklearn.tabular.choosing.fit_plan import FitPlan
 from pacsklearn.tabular.choosing.model_or_constant import ModelOrConstant, NothingBeatsTheConstant
-from pacsklearn.tabular.choosing.tuning import value_name
+from pacsklearn.tabular.choosing.option import value_name
 from pacsklearn.tabular.choosing.verdict import Utility
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema

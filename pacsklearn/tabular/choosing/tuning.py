@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar, Self, final
 
-import joblib
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
@@ -27,56 +25,17 @@ from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.tabular.choosing.judge import FIRST_RELEASES, Judge
 from pacsklearn.tabular.choosing.log_score import is_tempered, temperatures_of, tempered
+from pacsklearn.tabular.choosing.option import Option, check_differences, check_entry
 from pacsklearn.tabular.choosing.simulated_releases import SEED
 from pacsklearn.tabular.choosing.verdict import Utility, Verdict
-from pacsklearn.universe.row_rules import check_is_estimator, check_readable, steps_of
+from pacsklearn.universe.row_rules import check_is_estimator, check_readable
 
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""
 
 _RELEASES = 32
 _HOPELESS = 3.0
-_NEVER = frozenset(
-    {
-        "budget",
-        "class_prior",
-        "class_weight",
-        "constant",
-        "criterion",
-        "fill_value",
-        "init",
-        "prior",
-        "priors",
-        "random_state",
-        "rate",
-        "release",
-        "schema",
-        "stratify",
-        "subset_seed",
-        "threshold",
-        "thresholds",
-    }
-)
-_LONGEST_TUPLE = 8
 _AGREED = "all candidates agree on it, so it is a function of the whole table, without noise"
-
-
-@final
-@dataclass(frozen=True)
-class Option:
-    """One of the models to choose among.
-
-    Parameters
-    ----------
-    name : str
-    estimator : estimator
-    params : mapping
-        As the grid lists them.
-    """
-
-    name: str
-    estimator: Any
-    params: Mapping[str, Any]
 
 
 @final
@@ -231,10 +190,11 @@ class Tuned(Alternatives):
             )
         for params in grid:
             for name, value in params.items():
-                _check_entry(name, value)
-        options = [_option(one, params, named=len(listed) > 1) for one in listed for params in grid]
+                check_entry(name, value)
+        named = len(listed) > 1
+        options = [Option.of(one, params, named=named) for one in listed for params in grid]
         options = [replace(option, estimator=self._reading(option.estimator)) for option in options]
-        _check_differences(options)
+        check_differences(options)
         for option in options:
             if is_classifier(option.estimator) != is_classifier(self.template):
                 raise ValueError(
@@ -338,69 +298,3 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
         # Fixed by the arguments: counted after the choice, it would tell which way that went.
         outcomes=constants + sum(counts),
     )
-
-
-def _check_entry(name: Any, value: Any) -> None:
-    if _is_forbidden(str(name).rpartition("__")[2]):
-        raise ValueError(
-            f"grid must not list {name!r}: seeds, starting points, priors, constants and "
-            "thresholds are not noised, so choosing among them could tell about the rows. Give one "
-            "value to the estimator itself."
-        )
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        return
-    is_list = isinstance(value, tuple) and len(value) <= _LONGEST_TUPLE
-    for one in value if is_list else (value,):
-        if not (one is None or isinstance(one, (bool, Real, str))):
-            raise ValueError(
-                f"grid: values of {name!r} must be numbers, words, None or estimators, got an "
-                f"object of type {type(one).__name__}, which could hold anything of the rows."
-            )
-
-
-def _is_forbidden(name: str) -> bool:
-    return name in _NEVER or (name.endswith("_init") and name != "n_init")
-
-
-def _option(estimator: Any, params: Mapping[str, Any], *, named: bool) -> Option:
-    # Outer names first: set later, an estimator would undo what was set inside it.
-    ordered = sorted(params, key=lambda name: name.count("__"))
-    made = clone(estimator)
-    for name in ordered:
-        made.set_params(**{name: clone(params[name], safe=False)})
-    shown = [f"{name}={value_name(params[name])}" for name in ordered]
-    if named:
-        shown.insert(0, value_name(estimator))
-    return Option(", ".join(shown) or "as it is", made, dict(params))
-
-
-def value_name(value: Any) -> str:
-    """Return an option's value as a leaderboard names it: of a pipeline, its steps."""
-    steps = steps_of(value)
-    return " + ".join(" ".join(repr(step).split()) for step in steps)
-
-
-def _check_differences(options: list[Option]) -> None:
-    """Refuse options that differ in what must not be tuned, wherever it is inside them."""
-    seen: dict[tuple[str, str], tuple[str, str]] = {}
-    for option in options:
-        for kind, name, value in _fixed_facts(option.estimator):
-            digest = joblib.hash(value)
-            known, first = seen.setdefault((kind, name), (digest, option.name))
-            if known != digest:
-                raise ValueError(
-                    f"grid: the options {first} and {option.name} differ in {name} of {kind}; "
-                    "seeds, starting points, priors, constants and thresholds must be the same in "
-                    "all options."
-                )
-
-
-def _fixed_facts(estimator: Any) -> Iterator[tuple[str, str, Any]]:
-    params = estimator.get_params(deep=True)
-    for path, value in params.items():
-        owner, _, name = path.rpartition("__")
-        if not _is_forbidden(name) or name == "schema":
-            continue
-        # None becomes the public seed 0 in every candidate.
-        stated = 0 if name == "random_state" and value is None else value
-        yield type(params.get(owner, estimator)).__name__, name, stated
