@@ -82,7 +82,7 @@ def test_names_of_units() -> None:
     assert texts[0] == texts[2] != texts[1]
     with pytest.raises(DesignError, match="missing"):
         unit_names(np.array(["ann", None], dtype=object))
-    with pytest.raises(DesignError, match="fractions"):
+    with pytest.raises(DesignError, match="floating-point"):
         unit_names(np.array([1.5, 2.0]))
 
 

@@ -98,7 +98,7 @@ def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
         return column.astype(np.int64 if column.dtype.kind == "i" else np.uint64).view(np.uint64)
     if column.dtype.kind == "f":
         raise DesignError(
-            "unit must be a column of whole numbers or of texts, got numbers with fractions; "
+            "unit must be a column of whole numbers or of texts, got floating-point numbers; "
             "rounding would join units."
         )
     words = []
