@@ -113,16 +113,16 @@ def test_a_secret_drawn_anew_is_caught():
     audit = run_audit(Redrawing([law] * 8, space), attacks=["optimal_membership"], n_trials=300)
     assert not audit.passed
     games = example_games()
-    assert run_audit(games.sound, n_trials=300).passed
+    assert run_audit(games.sound, n_trials=200).passed
     for name, leak in games.leaks.items():
-        assert not run_audit(leak, n_trials=400).passed, name
+        assert not run_audit(leak, n_trials=200).passed, name
 
 
 def test_answers_are_audited_by_their_transcript():
     model = PACPrivate(
         KNeighborsClassifier(3), budget=1 / 16, release=Answers(50), secret=Subsets(M)
     )
-    audit = run_audit(model.fit(X, y), X, y, queries=X[::5], n_trials=100, strict=True)
+    audit = run_audit(model.fit(X, y), X, y, queries=X[::10], n_trials=60, strict=True)
     assert {"optimal_membership", "identification"} <= {each.attack for each in audit.results}
     with pytest.raises(ValueError, match="game"):
         run_audit(model, X, y, attacks="lira", queries=X[::5], n_trials=20)

@@ -18,6 +18,11 @@ def table():
     return frame
 
 
+@pytest.fixture(autouse=True)
+def _few_draws(few_draws):
+    """No test here is about how good the best attack on a sliced release is."""
+
+
 @pytest.fixture
 def folder(tmp_path, table):
     table.to_csv(tmp_path / "rows.csv", index=False)

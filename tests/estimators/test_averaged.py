@@ -32,7 +32,7 @@ from pacsklearn.tabular import AdditiveClassifier, Column, Schema, SchemaEncoder
 from pacsklearn.tabular.choosing.log_score import log_and_right, tempered
 from pacsklearn.universe.design import Design
 
-DRAWS = 3000
+DRAWS = 2000
 COVARIANCE = "covariance of the noise"
 SCHEMA = Schema([Column(name, low=0, high=40) for name in ("c0", "c1")])
 
@@ -106,7 +106,8 @@ def test_averages_are_those_of_draws_of_the_law(
     # What says how sure a linear or additive model is comes last, and stays as released.
     kept = slice(0) if case == "voting" else slice(-1, None)
     votes = []
-    for _ in range(DRAWS):
+    # Beside the error of 64 copies, that of 400 draws is small.
+    for _ in range(DRAWS if averaged.in_closed_form_ else 400):
         moved = law.decode(observed + noise.noise(law.dimension))
         moved[kept] = vector[kept]
         votes.append(plan.outputs.decode(moved).predict_proba(rows))
@@ -181,16 +182,16 @@ def test_at_no_budget_averages_rank_at_chance(copies: int, model: Any, cancer: A
     def ranks(law: NoiseLaw, index: int) -> float:
         return roc_auc_score(y, plan.value(law, law.draw(index, draws)).predict_proba(X)[:, 1])
 
-    values = np.array([ranks(law, i % 32) for i in range(100)])
+    values = np.array([ranks(law, i % 32) for i in range(64)])
     if isinstance(model, LinearDiscriminantAnalysis):
-        assert abs(values.mean() - 0.5) <= 3.5 * values.std() / 10
-        assert values.std() / 10 < 0.05
+        assert abs(values.mean() - 0.5) <= 3.5 * values.std() / 8
+        assert values.std() / 8 < 0.05
         return
     # The shape of the noise may score off chance by itself: beside the same noise around zero.
     empty = np.zeros_like(law.centres)
     object.__setattr__(law, "centres", empty)
-    alone = np.array([ranks(law, 0) for _ in range(100)])
-    error = np.sqrt(values.var() + alone.var()) / 10
+    alone = np.array([ranks(law, 0) for _ in range(64)])
+    error = np.sqrt(values.var() + alone.var()) / 8
     assert abs(values.mean() - alone.mean()) <= 3.5 * error
 
 
@@ -216,7 +217,7 @@ def test_a_choice_is_made_of_averaged_models(cancer: Any) -> None:
         private = PACPrivate(
             Tuned(model, {"logisticregression__C": [0.01, 1.0]}),
             release=Parameters(average=average),
-            secret=Subsets(32, seed=0),
+            secret=Subsets(16, seed=0),
             random_state=0,
         )
         found[average] = private.fit(X, y)

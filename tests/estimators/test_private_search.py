@@ -92,67 +92,34 @@ def search_for(ledger: Any, *, grid: Any = None, **options: Any) -> PrivateGridS
     return PrivateGridSearchCV(stub, grid or GRID, ledger=ledger, **{"cv": 3} | options)
 
 
-class TestWhatIsReserved:
-    def test_every_fold_and_the_refit(self, ledger: SharedLedger) -> None:
-        search = search_for(ledger).fit(X, Y)
-        assert search.reserved_ == 10 * 0.125
-        assert ledger.spent == 10 * 0.125
-        assert ledger.events[0].kind == "reservation"
-        assert search.reservation_.is_closed
-        assert len([e for e in search.reservation_.events if e.kind == "parameters"]) == 10
-
-    def test_budgets_of_the_grid(self, ledger: SharedLedger) -> None:
-        grid = [{"budget": [0.0625, 0.25]}, {"estimator__alpha": [1.0, 2.0]}]
-        search = search_for(ledger, grid=grid)
-        expected = 3 * (0.0625 + 0.25 + 2 * 0.125) + 0.25
-        assert search.total_budget(X, Y) == expected
-        assert ledger.spent == 0
-        search.fit(X, Y)
-        assert search.reserved_ == expected
-        assert ledger.spent == 3 * (0.0625 + 0.25 + 2 * 0.125) + search.best_estimator_.budget
-
-    def test_without_a_refit(self, ledger: SharedLedger) -> None:
-        search = search_for(ledger, refit=False)
-        assert search.total_budget(X, Y) == 9 * 0.125
-        search.fit(X, Y)
-        assert ledger.spent == 9 * 0.125
-        assert not hasattr(search, "best_estimator_")
-
-    def test_sums_are_exact(self) -> None:
-        search = search_for(None, budget=1.0, stub={"budget": 0.1})
-        assert search.total_budget(X, Y) == 1.0
-        search.fit(X, Y)
-        assert search.reservation_.spent == 1.0
-
-    def test_splitters_that_need_the_data(self, ledger: SharedLedger) -> None:
-        groups = np.arange(60) % 4
-        search = search_for(ledger, cv=LeaveOneGroupOut())
-        assert search.total_budget(X, Y, groups) == 13 * 0.125
-        search.fit(X, Y, groups=groups)
-        assert ledger.spent == 13 * 0.125
-
-    def test_splits_that_can_be_read_once(self, ledger: SharedLedger) -> None:
-        splits = StratifiedKFold(4).split(X, Y)
-        search = search_for(ledger, cv=splits).fit(X, Y)
-        assert search.n_splits_ == 4
-        assert ledger.spent == 13 * 0.125
-
-    def test_what_was_not_used_comes_back(self, ledger: SharedLedger) -> None:
-        search = search_for(ledger, stub={"share": 0.5}).fit(X, Y)
-        assert search.reserved_ == 1.25
-        assert ledger.spent == search.reservation_.spent == 0.625
-        with pytest.raises(LedgerError, match="reservation"):
-            search.best_estimator_.fit(X, Y)
-
-    def test_answers_may_still_be_charged(self, ledger: SharedLedger) -> None:
-        search = search_for(ledger, stub={"share": 0.5, "answers": True}).fit(X, Y)
-        assert not search.reservation_.is_closed
+# What needs worker processes comes first, and an error ends them: all share one pool.
+class TestWorkers:
+    def test_all_charge_one_reservation(self, ledger: SharedLedger) -> None:
+        search = search_for(ledger, n_jobs=2).fit(X, Y)
+        events = search.reservation_.events
+        assert len([event for event in events if event.kind == "parameters"]) == 10
+        assert len({event.key for event in events}) == len(events)
         assert ledger.spent == 1.25
-        search.best_estimator_.ledger.charge(
-            LatticeNoise("responses", 0.0625, "nats", "stub", 0.0625, 8, 5, 4)
-        )
-        search.reservation_.release_unspent()
-        assert ledger.spent == 0.625 + 0.0625
+        assert verify_ledger(ledger).sequence == 13
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.skipif(
+    "ledger" not in inspect.signature(PACPrivate).parameters, reason="PACPrivate takes no ledger"
+)
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_search_over_a_private_estimator(ledger: SharedLedger, n_jobs: int | None) -> None:
+    private = PACPrivate(RidgeClassifier(), release=Parameters(certify=False), secret=Subsets(8))
+    grid = {"budget": [0.25, 0.5], "estimator__alpha": [0.1, 1.0]}
+    search = PrivateGridSearchCV(private, grid, ledger=ledger, cv=2, n_jobs=n_jobs).fit(X, Y)
+    assert search.reserved_ == 2 * 2 * 0.75 + 0.5
+    charges = [event for event in search.reservation_.events if event.kind == "parameters"]
+    assert len(charges) == 9
+    assert ledger.spent == pytest.approx(sum(event.charge for event in charges))
+    assert ledger.spent <= search.reserved_
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.guarantee_.spent <= search.best_params_["budget"]
+    verify_ledger(ledger)
 
 
 class TestExhaustion:
@@ -219,22 +186,74 @@ class TestExhaustion:
         assert "error_score" not in inspect.signature(PrivateGridSearchCV).parameters
         assert search_for(None).error_score == "raise"
 
-
-class TestWorkers:
-    def test_all_charge_one_reservation(self, ledger: SharedLedger) -> None:
-        search = search_for(ledger, n_jobs=2).fit(X, Y)
-        events = search.reservation_.events
-        assert len([event for event in events if event.kind == "parameters"]) == 10
-        assert len({event.key for event in events}) == len(events)
-        assert ledger.spent == 1.25
-        assert verify_ledger(ledger).sequence == 13
-        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
     def test_a_ledger_in_memory_cannot_be_sent_to_them(self) -> None:
         ledger = MemoryLedger(4.0)
         with pytest.raises((TypeError, pickle.PicklingError)):
             search_for(ledger, n_jobs=2).fit(X, Y)
         assert ledger.spent == 0
+
+
+class TestWhatIsReserved:
+    def test_every_fold_and_the_refit(self, ledger: SharedLedger) -> None:
+        search = search_for(ledger).fit(X, Y)
+        assert search.reserved_ == 10 * 0.125
+        assert ledger.spent == 10 * 0.125
+        assert ledger.events[0].kind == "reservation"
+        assert search.reservation_.is_closed
+        assert len([e for e in search.reservation_.events if e.kind == "parameters"]) == 10
+
+    def test_budgets_of_the_grid(self, ledger: SharedLedger) -> None:
+        grid = [{"budget": [0.0625, 0.25]}, {"estimator__alpha": [1.0, 2.0]}]
+        search = search_for(ledger, grid=grid)
+        expected = 3 * (0.0625 + 0.25 + 2 * 0.125) + 0.25
+        assert search.total_budget(X, Y) == expected
+        assert ledger.spent == 0
+        search.fit(X, Y)
+        assert search.reserved_ == expected
+        assert ledger.spent == 3 * (0.0625 + 0.25 + 2 * 0.125) + search.best_estimator_.budget
+
+    def test_without_a_refit(self, ledger: SharedLedger) -> None:
+        search = search_for(ledger, refit=False)
+        assert search.total_budget(X, Y) == 9 * 0.125
+        search.fit(X, Y)
+        assert ledger.spent == 9 * 0.125
+        assert not hasattr(search, "best_estimator_")
+
+    def test_sums_are_exact(self) -> None:
+        search = search_for(None, budget=1.0, stub={"budget": 0.1})
+        assert search.total_budget(X, Y) == 1.0
+        search.fit(X, Y)
+        assert search.reservation_.spent == 1.0
+
+    def test_splitters_that_need_the_data(self, ledger: SharedLedger) -> None:
+        groups = np.arange(60) % 4
+        search = search_for(ledger, cv=LeaveOneGroupOut())
+        assert search.total_budget(X, Y, groups) == 13 * 0.125
+        search.fit(X, Y, groups=groups)
+        assert ledger.spent == 13 * 0.125
+
+    def test_splits_that_can_be_read_once(self, ledger: SharedLedger) -> None:
+        splits = StratifiedKFold(4).split(X, Y)
+        search = search_for(ledger, cv=splits).fit(X, Y)
+        assert search.n_splits_ == 4
+        assert ledger.spent == 13 * 0.125
+
+    def test_what_was_not_used_comes_back(self, ledger: SharedLedger) -> None:
+        search = search_for(ledger, stub={"share": 0.5}).fit(X, Y)
+        assert search.reserved_ == 1.25
+        assert ledger.spent == search.reservation_.spent == 0.625
+        with pytest.raises(LedgerError, match="reservation"):
+            search.best_estimator_.fit(X, Y)
+
+    def test_answers_may_still_be_charged(self, ledger: SharedLedger) -> None:
+        search = search_for(ledger, stub={"share": 0.5, "answers": True}).fit(X, Y)
+        assert not search.reservation_.is_closed
+        assert ledger.spent == 1.25
+        search.best_estimator_.ledger.charge(
+            LatticeNoise("responses", 0.0625, "nats", "stub", 0.0625, 8, 5, 4)
+        )
+        search.reservation_.release_unspent()
+        assert ledger.spent == 0.625 + 0.0625
 
 
 class TestIsAGridSearch:
@@ -321,21 +340,3 @@ class TestWhatCouldGoUncharged:
     def test_an_account_without_a_ceiling(self) -> None:
         with pytest.raises(BudgetError, match="budget"):
             search_for(None).fit(X, Y)
-
-
-@pytest.mark.skipif(
-    "ledger" not in inspect.signature(PACPrivate).parameters, reason="PACPrivate takes no ledger"
-)
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_search_over_a_private_estimator(ledger: SharedLedger, n_jobs: int | None) -> None:
-    private = PACPrivate(RidgeClassifier(), release=Parameters(certify=False), secret=Subsets(8))
-    grid = {"budget": [0.25, 0.5], "estimator__alpha": [0.1, 1.0]}
-    search = PrivateGridSearchCV(private, grid, ledger=ledger, cv=2, n_jobs=n_jobs).fit(X, Y)
-    assert search.reserved_ == 2 * 2 * 0.75 + 0.5
-    charges = [event for event in search.reservation_.events if event.kind == "parameters"]
-    assert len(charges) == 9
-    assert ledger.spent == pytest.approx(sum(event.charge for event in charges))
-    assert ledger.spent <= search.reserved_
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_.guarantee_.spent <= search.best_params_["budget"]
-    verify_ledger(ledger)

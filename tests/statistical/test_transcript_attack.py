@@ -30,7 +30,7 @@ from tests.kernel.answers import label_oracle
 pytestmark = pytest.mark.statistical
 
 M, ROWS, QUERIES = 16, 60, 10
-ATTACKS: list[Attack] = [OptimalMembershipAttack(), IdentificationAttack()]
+ATTACKS: list[Attack] = [OptimalMembershipAttack(n_pilot=100), IdentificationAttack()]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_no_adaptive_attack_beats_the_bound(
 ) -> None:
     game, rounds = game_on(tables[kind], space, step), []
     for attack in ATTACKS:
-        result = attack.run(Watched(game, rounds), 300, seed=1)
+        result = attack.run(Watched(game, rounds), 200, seed=3)
         assert not result.violates()
         # Not even by the estimate itself.
         assert result.success <= result.bound
@@ -107,7 +107,7 @@ def test_no_adaptive_attack_beats_the_bound(
 def test_more_queries_tell_more(tables: Any, space: SecretSpace) -> None:
     attack = IdentificationAttack()
     few, many = (
-        attack.run(game_on(tables["labels"], space, 1 / 32, queries), 200, seed=2)
+        attack.run(game_on(tables["labels"], space, 1 / 32, queries), 150, seed=2)
         for queries in (2, 20)
     )
     assert many.confidence_interval().low > few.confidence_interval().high
@@ -127,7 +127,7 @@ def test_the_adversary_adapts(space: SecretSpace) -> None:
     assert all(queries[0] >= 40 for queries in asked)
     assert np.mean(np.array(asked) >= 40) > 0.8
     assert len({tuple(queries) for queries in asked}) > 5  # they depend on the answers
-    in_order, adaptive = (attack.run(game, 300, seed=3) for game in (ordered, chosen))
+    in_order, adaptive = (attack.run(game, 100, seed=3) for game in (ordered, chosen))
     assert not in_order.violates()
     assert not adaptive.violates()
     assert adaptive.confidence_interval().low > adaptive.prior
@@ -177,7 +177,7 @@ class Broken(Game):
 def test_planted_leaks_are_found(how: str, tables: Any, space: SecretSpace) -> None:
     game, rounds = Broken(game_on(tables["labels"], space, 1 / 64), 1 / 64, how), []
     for attack in ATTACKS:
-        found = attack.run(Watched(game, rounds), 250, seed=4).violates()
+        found = attack.run(Watched(game, rounds), 150, seed=4).violates()
         assert found is (how != "sound"), attack.name
 
 
@@ -190,4 +190,4 @@ def test_a_leak_in_the_engines_own_noise_is_found(
         SeededSampler, "noise", lambda self, n: np.rint(0.05 * draw(self, n)).astype(np.int64)
     )
     game = game_on(tables["labels"], space, 1 / 16)
-    assert IdentificationAttack().run(game, 400, seed=5).violates()
+    assert IdentificationAttack().run(game, 150, seed=5).violates()
