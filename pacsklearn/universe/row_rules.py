@@ -218,6 +218,7 @@ class RowRules:
         else:
             X = as_pandas(X)
             check_names(X)
+        X = _of_half_precision(X)
         if not self._is_numeric(X):
             return X if hasattr(X, "shape") else np.asarray(X)
         checked = quoting_nothing(
@@ -273,6 +274,17 @@ def check_names(X: Any) -> None:
         f"X has several columns of one name ({', '.join(twice)}), so nothing tells which is meant; "
         "give each a name of its own, or pass an array."
     )
+
+
+def _of_half_precision(X: Any) -> Any:
+    """Return numbers of 16 bits as doubles.
+
+    Some estimators compute in the precision of the rows: a model comes back rounded from 16 bits.
+    """
+    if hasattr(X, "iloc"):
+        half = [name for name, dtype in X.dtypes.items() if dtype == np.float16]
+        return X.astype(dict.fromkeys(half, np.float64)) if half else X
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float16 else X
 
 
 def _short_indices(X: Any) -> Any:

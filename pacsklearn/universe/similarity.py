@@ -112,7 +112,8 @@ def _on_grid(numbers: NDArray[np.float64]) -> Codes:
     varies, size = most > least, np.maximum(np.maximum(most, -least), 1e-300)
     core /= size
     centre, spread = core.mean(axis=0) * size, core.std(axis=0) * size
-    varies &= spread > 0
+    # Of a smaller spread the factor below would be infinite.
+    varies &= spread > STEPS * np.finfo(np.float64).tiny
     if not varies.all():
         numbers = numbers[:, varies]
     centre, factor = centre[varies], STEPS / spread[varies]

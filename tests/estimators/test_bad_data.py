@@ -10,16 +10,21 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from pacsklearn import Answers, Nats, PACPrivate, Subsets
-from pacsklearn.exceptions import AnswersWarning, DesignError, SubsetFitError
+from pacsklearn.exceptions import AnswersWarning, DesignError, NonDeterministicError, SubsetFitError
 
 N = 60
 GENERATOR = np.random.default_rng(11)
@@ -99,6 +104,59 @@ def test_a_column_without_a_value_is_named_as_what_may_be_wrong() -> None:
     table[:, 1] = np.nan
     model = make_pipeline(SimpleImputer(), StandardScaler(), LinearSVC())
     refused(SubsetFitError, ["nan or infinite", "columns without any value"], model, table, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "words"),
+    [
+        (
+            make_pipeline(StandardScaler(), LogisticRegression()),
+            X * 1e200,
+            ["squares too large for a double", "subset 0"],
+        ),
+        (
+            LinearDiscriminantAnalysis(solver="eigen"),
+            np.c_[X, X[:, 0]],
+            ["cannot be inverted", "shrinkage="],
+        ),
+        (
+            QuadraticDiscriminantAnalysis(),
+            np.c_[X, X[:, 0]],
+            ["cannot be inverted", "reg_param="],
+        ),
+        (CategoricalNB(min_categories=2), np.arange(N * 2).reshape(N, 2) % 5, ["min_categories"]),
+    ],
+    ids=["overflow", "lda", "qda", "categories"],
+)
+def test_numbers_that_a_model_cannot_use_say_what_helps(
+    model: Any, data: Any, words: list[str]
+) -> None:
+    refused(SubsetFitError, words, model, data, Y)
+
+
+def test_one_target_for_several_outputs_is_said_to_be_one() -> None:
+    refused(SubsetFitError, ["one column for each"], MultiOutputRegressor(Ridge()), X, SIZES)
+
+
+def test_columns_of_different_size_say_to_scale_them() -> None:
+    """A date in seconds beside small numbers: the ordinary solver stops short of the minimum."""
+    table = np.c_[X[np.arange(300) % N], 1.6e9 + np.random.default_rng(0).integers(0, 1e8, 300)]
+    words = ["StandardScaler", "fast_fit=False"]
+    refused(NonDeterministicError, words, LogisticRegression(), table, Y[np.arange(300) % N])
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, pd.DataFrame])
+@pytest.mark.parametrize("model", [GaussianNB(), make_pipeline(StandardScaler(), LinearSVC())])
+def test_numbers_of_16_bits_are_read_as_doubles(model: Any, wrap: Any) -> None:
+    table = wrap(X.astype(np.float16))
+    released = private(model, budget=Nats(50.0, allow_exact=True)).fit(table, Y)
+    assert released.predict(table).shape == (N,)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.UtilityWarning")
+def test_columns_next_to_nothing_are_constant() -> None:
+    released = private(make_pipeline(StandardScaler(), LogisticRegression()), budget=1 / 4)
+    assert released.fit(X * 5e-324, Y).predict(X).shape == (N,)
 
 
 def test_targets_of_a_wrong_shape_are_said_to_be_so() -> None:

@@ -31,6 +31,20 @@ _WRONG_PARAMETER = re.compile(
 _WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
 _WRONG_Y = re.compile(r"y should be a 1d array, got an array of shape \(\d+, \d+\) instead\.")
 
+# How messages begin that hold no value of a row, and the cause in our words.
+_KNOWN_CAUSES = {
+    "a class has fewer rows than features": (
+        "a class has fewer rows than features; use reg_param or fewer features"
+    ),
+    "a row has a category beyond min_categories": (
+        "a row has a category beyond min_categories; give a larger one"
+    ),
+    "y must have at least two dimensions for multi-output": (
+        "y must have two dimensions, one column for each output; give y[:, None], or the "
+        "estimator without its wrapper"
+    ),
+}
+
 _NO_NUMBERS = ("could not convert string to float", "float() argument must be", "The DType <class")
 
 
@@ -163,7 +177,8 @@ class Run(ABC):
                 f"The canonicalizer of {name} does not give back the model it was given: decoded, "
                 f"it behaves differently on the rows of {place}. Only differences that change no "
                 "prediction may be removed; check its encode, align and decode with "
-                "pacsklearn.testing.check_canonicalizer."
+                "pacsklearn.testing.check_canonicalizer. A model whose huge numbers cancel, as "
+                "without a penalty where columns follow from others, needs one."
             )
         if failure.stage == "finite":
             return self.failed(
@@ -232,7 +247,19 @@ class SubsetRun(Run):
                 "public Schema (Schema.template drafts one) and begin with SchemaEncoder(schema)"
             )
         if failure.message.startswith(("Input X contains NaN", "Input X contains infinity")):
-            return f"missing or infinite values reached a step that takes none; {ABOUT_GAPS}"
+            return (
+                "missing or infinite values, or squares too large for a double, reached a step "
+                f"that takes none; {ABOUT_GAPS}"
+            )
+        for begins, cause in _KNOWN_CAUSES.items():
+            if failure.message.startswith(begins):
+                return cause
+        if failure.error == "LinAlgError":
+            return (
+                "a matrix of the subset cannot be inverted or decomposed: a column may be "
+                "constant, or follow from others. Regularise (reg_param=, shrinkage=, alpha=), or "
+                "leave such columns out"
+            )
         return (
             "its message is withheld because it may quote rows; config_context(debug=True) shows "
             "it in your terminal, as does fitting the estimator yourself on "

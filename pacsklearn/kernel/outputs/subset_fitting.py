@@ -259,6 +259,8 @@ def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
     """Return what is wrong when candidate 0, fitted both ways, is not one model."""
     return NonDeterministicError(
         f"The joint fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, "
-        "by more than its tolerance. Use config_context(fast_fit=False), and report it to whoever "
-        "wrote its subset fitter."
+        "by more than its tolerance. An ordinary solver often stops short of the minimum where "
+        "columns differ in size: put a StandardScaler before it inside the pipeline, or use "
+        "config_context(fast_fit=False). If neither is the reason, report it to whoever wrote its "
+        "subset fitter."
     )
