@@ -26,7 +26,7 @@ EXCUSED = {
 }
 
 
-def every_check(models: list[Any], random_state: int | None) -> Checks:
+def every_check(random_state: int | None) -> Checks:
     return checks_of(
         {
             type(model).__name__: PACPrivate(
@@ -35,17 +35,20 @@ def every_check(models: list[Any], random_state: int | None) -> Checks:
                 release=Answers(40, prior=Range(*RANGE) if is_regressor(model) else None),
                 **ENOUGH,
             )
-            for model in models
+            for model in (KNeighborsClassifier(3), SVC(), KNeighborsRegressor(3))
         }
     )
 
 
-@run(every_check([KNeighborsClassifier(3), SVC(), KNeighborsRegressor(3)], 0), EXCUSED)
+# Checks that fit twice and compare are skipped by the tag non_deterministic: those need a seed.
+SECURE = every_check(None)
+
+
+@run(every_check(0), EXCUSED, again=SECURE)
 def test_seeded_answers_pass_every_check(estimator: PACPrivate, check: Any) -> None:
     check(estimator)
 
 
-# Checks that fit twice and compare are skipped by the tag non_deterministic.
-@run(every_check([KNeighborsClassifier(3)], None))
+@run(SECURE, EXCUSED)
 def test_secure_answers_pass_every_check(estimator: PACPrivate, check: Any) -> None:
     check(estimator)

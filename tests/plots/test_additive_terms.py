@@ -75,7 +75,7 @@ def test_the_band_is_the_noise_of_the_released_effects(private):
         )
         return one.fit(X[:, 2:], y == 2)
 
-    many = [released() for _ in range(40)]
+    many = [released() for _ in range(30)]
     first = many[0]
     assert all(np.array_equal(one.noise_variances_, first.noise_variances_) for one in many)
     display = AdditiveTermsDisplay.from_estimator(first, confidence=0.5)
@@ -86,7 +86,7 @@ def test_the_band_is_the_noise_of_the_released_effects(private):
     assert band.y1 == pytest.approx((effects[:3] + half).max())
     assert band.y0 == pytest.approx((effects[:3] - half).min())
     # The spread of the outputs is added, as each fit draws its own secret: from below only. The
-    # variance of 40 draws is below an eighth of the true one less than once in 1e10 times.
+    # variance of 30 draws is below an eighth of the true one less than once in 1e8 times.
     shapes = np.array(
         [one.released_estimator_.coef_[0] / one.released_estimator_.scale_ for one in many]
     )

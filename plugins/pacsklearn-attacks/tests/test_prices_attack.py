@@ -73,7 +73,7 @@ def test_the_engines_prices_tell_nothing(game):
 
 @pytest.mark.parametrize("leak", ["free where the candidate says 0", "refused earlier by some"])
 def test_a_price_that_knows_the_secret_is_caught(game, leak):
-    assert PricesAttack(n_shadow=300).run(Leaking(game, leak), 200, 0).violates()
+    assert PricesAttack().run(Leaking(game, leak), 100, 0).violates()
 
 
 def test_a_model_that_answers_is_audited_by_its_prices_and_by_poison():
