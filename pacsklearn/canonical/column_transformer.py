@@ -17,12 +17,7 @@ from pacsklearn._sklearn_compat import (
     set_remainder,
 )
 from pacsklearn.canonical.features import feature_facts
-from pacsklearn.canonical.parts import (
-    Part,
-    PartsCanonicalizer,
-    decode_parts,
-    encode_parts,
-)
+from pacsklearn.canonical.parts import Part, PartsCanonicalizer, decode_parts, encode_parts
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout

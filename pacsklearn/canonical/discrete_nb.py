@@ -115,7 +115,7 @@ class CategoricalNBCanonicalizer(Canonicalizer):
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         if np.any(estimator.n_categories_ != estimator.min_categories):
-            raise ValueError("a row has a category beyond min_categories")
+            raise ValueError("a row has a category beyond min_categories; give a larger one")
         arrays = {f"feature {i}": table for i, table in enumerate(estimator.feature_log_prob_)}
         if estimator.fit_prior and estimator.class_prior is None:
             arrays["log_prior"] = estimator.class_log_prior_

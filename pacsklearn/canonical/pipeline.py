@@ -11,13 +11,7 @@ from sklearn.pipeline import Pipeline
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.heads import FoldPlan, fold_plan, fold_steps, head_of, is_nothing
-from pacsklearn.canonical.parts import (
-    Part,
-    decode_parts,
-    encode_parts,
-    joined,
-    metric_of_parts,
-)
+from pacsklearn.canonical.parts import Part, decode_parts, encode_parts, joined, metric_of_parts
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout

@@ -19,10 +19,7 @@ from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.outputs.candidates import FitOptions, Fittable
-from pacsklearn.kernel.release.parameters import (
-    ParameterPlan,
-    ReleaseChoices,
-)
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.secret.space import Space

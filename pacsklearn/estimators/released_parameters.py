@@ -15,12 +15,7 @@ from pacsklearn.estimators.release_kind import ReleaseKind, classes_of
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.kernel.release.parameters import (
-    AS_RELEASED,
-    ParameterPlan,
-    Reading,
-    ReleaseChoices,
-)
+from pacsklearn.kernel.release.parameters import AS_RELEASED, ParameterPlan, Reading, ReleaseChoices
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.priors import Prior
 from pacsklearn.universe.metrics import metric_or_auto

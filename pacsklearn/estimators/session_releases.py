@@ -11,10 +11,7 @@ from pacsklearn.estimators.curator_figure import CuratorFigure, curator_figure
 from pacsklearn.estimators.open_session import OpenSession
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.release.function import FunctionPlan
-from pacsklearn.kernel.release.parameters import (
-    ParameterPlan,
-    ReleaseChoices,
-)
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.kernel.release.plan import Plan, PlannedSet
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release

@@ -16,13 +16,7 @@ from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.joint.joint_minimiser import minimise
-from pacsklearn.joint.joint_problem import (
-    Penalty,
-    Problem,
-    TableProblem,
-    Weighing,
-    class_weights,
-)
+from pacsklearn.joint.joint_problem import Penalty, Problem, TableProblem, Weighing, class_weights
 from pacsklearn.joint.loss import Loss
 from pacsklearn.joint.member_sums import Memberships, double_rows, member_sums
 from pacsklearn.joint.row_frame import RowFrame

@@ -21,12 +21,7 @@ from pacsklearn.exceptions import DesignWarning
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.kernel.outputs.outputs import (
-    CHECKED_ROWS,
-    CandidateOutputs,
-    Known,
-    SubsetEncoder,
-)
+from pacsklearn.kernel.outputs.outputs import CHECKED_ROWS, CandidateOutputs, Known, SubsetEncoder
 from pacsklearn.kernel.outputs.run import Outcome, attempt
 from pacsklearn.kernel.outputs.subset_fitting import joint_models, over_subsets
 from pacsklearn.kernel.secret.secret_space import SecretSpace

@@ -8,12 +8,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.universe.balanced_design import (
-    Bytes,
-    Dealt,
-    dealt_alike,
-    seeded_generator,
-)
+from pacsklearn.universe.balanced_design import Bytes, Dealt, dealt_alike, seeded_generator
 from pacsklearn.universe.similarity import Similarity
 
 # One unit in so many is in no block, whatever the table is.

@@ -13,10 +13,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from pacsklearn.kernel.outputs.candidates import (
-    check_fit_params,
-    check_wrapped,
-)
+from pacsklearn.kernel.outputs.candidates import check_fit_params, check_wrapped
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
 from pacsklearn.universe.codebook_reader import CodebookReader
 from pacsklearn.universe.frame import as_pandas, is_missing

@@ -18,11 +18,7 @@ from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.budget.criterion import Criterion
-from pacsklearn.kernel.noise.certified import (
-    Certificate,
-    CertifiedBackend,
-    certified_law,
-)
+from pacsklearn.kernel.noise.certified import Certificate, CertifiedBackend, certified_law
 from pacsklearn.kernel.noise.lattice import distinct_outputs, exact_law, lattice_slack
 from pacsklearn.kernel.noise.noise_law import Integers, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric

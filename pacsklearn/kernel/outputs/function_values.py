@@ -9,11 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pacsklearn._validation import warn_user
-from pacsklearn.exceptions import (
-    FunctionError,
-    NonDeterministicError,
-    PrivacyLeakWarning,
-)
+from pacsklearn.exceptions import FunctionError, NonDeterministicError, PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import Support
 from pacsklearn.kernel.outputs.outputs import equal_but_for_rounding

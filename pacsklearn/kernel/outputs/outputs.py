@@ -13,18 +13,10 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import StructureMismatchError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import Support
-from pacsklearn.kernel.outputs.canonicalizer import (
-    Canonicalizer,
-    Encoding,
-    Layout,
-)
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.run import Outcome, Stage, StageFailure, SubsetRun, attempt
-from pacsklearn.kernel.outputs.subset_fitting import (
-    fit_subset,
-    same_behaviour,
-    unfitted_copy,
-)
+from pacsklearn.kernel.outputs.subset_fitting import fit_subset, same_behaviour, unfitted_copy
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 CHECKED_ROWS = 32

@@ -28,23 +28,14 @@ _WRONG_PARAMETER = re.compile(
     r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
     re.DOTALL,
 )
-_WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
-_WRONG_Y = re.compile(r"y should be a 1d array, got an array of shape \(\d+, \d+\) instead\.")
-
-# How messages begin that hold no value of a row, and the cause in our words.
-_KNOWN_CAUSES = {
-    "a class has fewer rows than features": (
-        "a class has fewer rows than features; use reg_param or fewer features"
-    ),
-    "a row has a category beyond min_categories": (
-        "a row has a category beyond min_categories; give a larger one"
-    ),
-    "y must have at least two dimensions for multi-output": (
-        "y must have two dimensions, one column for each output; give y[:, None], or the "
-        "estimator without its wrapper"
-    ),
-}
-
+# Messages that hold no value of a row: of scikit-learn, and of canonicalizers.
+_TELLS_NO_VALUE = re.compile(
+    r"X has \d+ features, but \w+ is expecting \d+ features as input\.?"
+    r"|y should be a 1d array, got an array of shape \(\d+, \d+\) instead\."
+    r"|y must have at least two dimensions for multi-output regression but has only one\."
+    r"|a class has fewer rows than features; use reg_param or fewer features"
+    r"|a row has a category beyond min_categories; give a larger one"
+)
 _NO_NUMBERS = ("could not convert string to float", "float() argument must be", "The DType <class")
 
 
@@ -175,10 +166,9 @@ class Run(ABC):
         if failure.stage == "gauge":
             return GaugeError(
                 f"The canonicalizer of {name} does not give back the model it was given: decoded, "
-                f"it behaves differently on the rows of {place}. Only differences that change no "
-                "prediction may be removed; check its encode, align and decode with "
-                "pacsklearn.testing.check_canonicalizer. A model whose huge numbers cancel, as "
-                "without a penalty where columns follow from others, needs one."
+                f"it behaves differently on the rows of {place}. A model whose huge numbers cancel "
+                "needs a penalty; a canonicalizer may remove only what changes no prediction: see "
+                "pacsklearn.testing.check_canonicalizer."
             )
         if failure.stage == "finite":
             return self.failed(
@@ -230,8 +220,8 @@ class SubsetRun(Run):
         return f"in {count} of {total} subset fits"
 
     def hint(self, failure: Failure, index: int) -> str:
-        wrong_shape = _WRONG_WIDTH.fullmatch(failure.message) or _WRONG_Y.fullmatch(failure.message)
-        if wrong_shape or _quotes_parameters_only(failure, self._estimator):
+        is_safe = _TELLS_NO_VALUE.fullmatch(failure.message)
+        if is_safe or _quotes_parameters_only(failure, self._estimator):
             return failure.message
         if failure.message.endswith("are not in class_weight"):
             # The message lists a subset's classes; keys are the caller's own.
@@ -247,18 +237,11 @@ class SubsetRun(Run):
                 "public Schema (Schema.template drafts one) and begin with SchemaEncoder(schema)"
             )
         if failure.message.startswith(("Input X contains NaN", "Input X contains infinity")):
-            return (
-                "missing or infinite values, or squares too large for a double, reached a step "
-                f"that takes none; {ABOUT_GAPS}"
-            )
-        for begins, cause in _KNOWN_CAUSES.items():
-            if failure.message.startswith(begins):
-                return cause
+            return f"missing, infinite or huge values reached a step that takes none; {ABOUT_GAPS}"
         if failure.error == "LinAlgError":
             return (
-                "a matrix of the subset cannot be inverted or decomposed: a column may be "
-                "constant, or follow from others. Regularise (reg_param=, shrinkage=, alpha=), or "
-                "leave such columns out"
+                "a matrix cannot be inverted: a column may be constant, or follow from others. "
+                "Regularise (reg_param=, shrinkage=, alpha=), or leave such columns out"
             )
         return (
             "its message is withheld because it may quote rows; config_context(debug=True) shows "

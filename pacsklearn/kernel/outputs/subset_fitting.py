@@ -17,10 +17,7 @@ from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import one_blas_thread, safe_indexing
 from pacsklearn._validation import warn_user
-from pacsklearn.exceptions import (
-    NonDeterministicError,
-    PrivacyLeakWarning,
-)
+from pacsklearn.exceptions import NonDeterministicError, PrivacyLeakWarning
 from pacsklearn.kernel.host import host
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
 from pacsklearn.kernel.plugins.registry import registry
@@ -259,8 +256,7 @@ def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
     """Return what is wrong when candidate 0, fitted both ways, is not one model."""
     return NonDeterministicError(
         f"The joint fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, "
-        "by more than its tolerance. An ordinary solver often stops short of the minimum where "
-        "columns differ in size: put a StandardScaler before it inside the pipeline, or use "
-        "config_context(fast_fit=False). If neither is the reason, report it to whoever wrote its "
-        "subset fitter."
+        "by more than its tolerance. Put a StandardScaler before it, inside the pipeline (an "
+        "ordinary solver may stop short where columns differ in size), or use "
+        "config_context(fast_fit=False); else report it to whoever wrote its subset fitter."
     )

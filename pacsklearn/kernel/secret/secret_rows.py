@@ -8,12 +8,7 @@ from typing import Final, final
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.kernel.guarantee.figure import Figure
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
-from pacsklearn.kernel.secret.stated_secret import (
-    PREPARATION,
-    Bounds,
-    PACSecret,
-    StatedAttack,
-)
+from pacsklearn.kernel.secret.stated_secret import PREPARATION, Bounds, PACSecret, StatedAttack
 
 SINGLE_ROWS: Final = (
     "Single outcomes: success is averaged over the secret and the noise; one particular "

@@ -13,12 +13,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import power_by, scaled_by
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 from pacsklearn.kernel.noise.lattice import lattice_centres
-from pacsklearn.kernel.noise.noise_law import (
-    LATTICE_SCALE,
-    Integers,
-    Support,
-    origin_in_unit_of,
-)
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, Support, origin_in_unit_of
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 from pacsklearn.srpp.divergence import renyi_calibration as renyi
 from pacsklearn.srpp.divergence.anisotropic_covariance import anisotropic_covariance

@@ -19,11 +19,7 @@ from pacsklearn.srpp.parameters.slices import Slices
 from pacsklearn.srpp.release.bayes_success import BayesSuccess
 from pacsklearn.srpp.release.best_attack import bayes_success
 from pacsklearn.srpp.release.renyi_unit import renyi_unit
-from pacsklearn.srpp.release.world_outputs import (
-    Query,
-    WorldOutputs,
-    world_outputs,
-)
+from pacsklearn.srpp.release.world_outputs import Query, WorldOutputs, world_outputs
 from pacsklearn.srpp.scenarios.checks import confidence_of
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 

@@ -10,11 +10,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.exceptions import (
-    ForeignProcessError,
-    LedgerMismatchError,
-    SessionRolledBackError,
-)
+from pacsklearn.exceptions import ForeignProcessError, LedgerMismatchError, SessionRolledBackError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.ledger.event import Bookkeeping, Event, Provenance
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger

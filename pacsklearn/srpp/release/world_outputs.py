@@ -14,26 +14,15 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.exceptions import (
-    NonDeterministicError,
-    StructureMismatchError,
-    SubsetFitError,
-)
+from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError, SubsetFitError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import Sampler
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.function_values import function_name, warn_of_cache
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.outputs import (
-    CHECKED_ROWS,
-    CanonicalForm,
-    equal_but_for_rounding,
-)
+from pacsklearn.kernel.outputs.outputs import CHECKED_ROWS, CanonicalForm, equal_but_for_rounding
 from pacsklearn.kernel.outputs.run import Failure, Outcome, Run, Stage, StageFailure, attempt
-from pacsklearn.kernel.outputs.subset_fitting import (
-    cut_params,
-    seeded_clone,
-)
+from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
 from pacsklearn.kernel.outputs.withheld import silence
 from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.srpp.scenarios.scenario import World, Worlds

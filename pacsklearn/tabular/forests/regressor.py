@@ -10,10 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.tabular.forests.fixed_structure_forest import (
-    FixedStructureForest,
-    shrunken_leaves,
-)
+from pacsklearn.tabular.forests.fixed_structure_forest import FixedStructureForest, shrunken_leaves
 from pacsklearn.tabular.forests.growth import Statistics, squared_error
 
 

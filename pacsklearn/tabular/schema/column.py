@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.tabular.schema.values import (
-    OUTSIDE,
-    as_codes,
-    as_days,
-    as_numbers,
-    day_of,
-    key_of,
-)
+from pacsklearn.tabular.schema.values import OUTSIDE, as_codes, as_days, as_numbers, day_of, key_of
 
 KINDS = ("number", "category", "boolean", "date", "text", "ignored")
 _SCALES = ("linear", "log")

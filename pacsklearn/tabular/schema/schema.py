@@ -11,11 +11,7 @@ from typing import Any, final
 from pacsklearn._optional import optional
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.table_schema import from_table_schema, to_table_schema
-from pacsklearn.tabular.schema.template import (
-    columns_of_dtypes,
-    drafted_columns,
-    published_columns,
-)
+from pacsklearn.tabular.schema.template import columns_of_dtypes, drafted_columns, published_columns
 
 _SHOWN = 6
 

@@ -15,13 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pacsklearn.tabular.schema.column import Column
-from pacsklearn.tabular.schema.values import (
-    as_codes,
-    as_days,
-    as_numbers,
-    column_values,
-    key_of,
-)
+from pacsklearn.tabular.schema.values import as_codes, as_days, as_numbers, column_values, key_of
 from pacsklearn.universe.balanced_space import units_of
 from pacsklearn.universe.frame import categories_of_type, column_names, is_missing
 

@@ -27,11 +27,7 @@ from pacsklearn.tabular.choosing.answers_plan import advice_on_answers
 from pacsklearn.tabular.choosing.fit_plan import FitPlan
 from pacsklearn.tabular.choosing.judge import LOG_SCORE
 from pacsklearn.tabular.choosing.log_score import log_scores, temperatures_of
-from pacsklearn.tabular.choosing.planning import (
-    NULL_BUDGET,
-    promise_of,
-    promise_of_nats,
-)
+from pacsklearn.tabular.choosing.planning import NULL_BUDGET, promise_of, promise_of_nats
 from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
     SimulatedAnswers,
@@ -42,12 +38,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     scoring_name,
     some_of,
 )
-from pacsklearn.tabular.choosing.verdict import (
-    Utility,
-    Verdict,
-    public_constant,
-    reference_of,
-)
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict, public_constant, reference_of
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.tabular.students.student_queries import StudentQueries

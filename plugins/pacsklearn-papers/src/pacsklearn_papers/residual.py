@@ -11,12 +11,7 @@ from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
-from pacsklearn.kernel.noise.certified import (
-    GAMMA,
-    Certificate,
-    CertifiedBackend,
-    certified_law,
-)
+from pacsklearn.kernel.noise.certified import GAMMA, Certificate, CertifiedBackend, certified_law
 from pacsklearn.kernel.noise.lattice import LogdetBackend, generator_for, lattice_slack, opened
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric

@@ -21,11 +21,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from pacsklearn._sklearn_compat import (
-    histogram_booster,
-    histogram_values,
-    initial_raw_prediction,
-)
+from pacsklearn._sklearn_compat import histogram_booster, histogram_values, initial_raw_prediction
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
