@@ -83,7 +83,11 @@ def test_without_pandas_the_extra_is_named(folder):
     assert 'pip install ".[cli]"' in done.stderr
 
 
-SIGNAL = "import os, signal, sys\ndef interrupt(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+# A process that a shell began in the background ignores Ctrl-C.
+SIGNAL = (
+    "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "def interrupt(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+)
 
 
 def test_ctrl_c_in_a_command_is_one_line(tmp_path, monkeypatch):

@@ -298,6 +298,9 @@ class LinearSGD(LinearParameters):
         # Scored before the first step is charged, by a model of zeros, not first after an epoch.
         self._publish(np.zeros((n_outputs, self.n_features_in_ + 1)))
         try:
+            # Not every scikit-learn compares words with numbers.
+            if is_classifier(self) and not {*np.ravel(y).tolist()} <= {*self.classes_.tolist()}:
+                raise ValueError("it has labels that are not among the classes")
             score = self.score(X, y)
         except (TypeError, ValueError) as error:
             raise ValueError(f"public_validation cannot be scored: {error}") from error

@@ -127,7 +127,7 @@ def test_releases_about_a_column_and_runs_count() -> None:
         sliced.fit(X, Y, secret=column, realized="a")
 
     def descend() -> None:
-        SRPPSGDClassifier(budget=1.0, epochs=1).fit(X, Y, secret=column)
+        SRPPSGDClassifier(budget=1.0, epochs=1).fit(X, Y)
 
     assert warned(release) == []
     (said,) = warned(release)

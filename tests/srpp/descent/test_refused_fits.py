@@ -21,6 +21,7 @@ from pacsklearn.srpp import (
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
+from pacsklearn.srpp.parameters.penalty import Penalty
 from pacsklearn.universe.open_ledger import open_ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.RepeatedReleaseWarning")
@@ -80,6 +81,26 @@ def test_a_second_call_that_is_refused_keeps_the_model_that_was_paid_for():
         assert np.array_equal(model.predict(X), labels)
         assert (str(model.guarantee_), model.n_steps_) == (statement, steps)
         assert np.array_equal(model.released_estimator_.predict(X), labels)
+
+
+@pytest.mark.parametrize("interrupted", [1, 3])
+def test_an_interrupted_step_is_stated(interrupted, monkeypatch):
+    """The model may have moved by then: a step that is not counted would be in it for nothing."""
+    shrink, calls = Penalty.shrink, []
+
+    def stop(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == interrupted:
+            raise KeyboardInterrupt
+        shrink(self, *arguments)
+
+    monkeypatch.setattr(Penalty, "shrink", stop)
+    model = SRPPSGDClassifier(budget=4.0, batches=128, epochs=2, classes=[0, 1])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.n_steps_ == interrupted
+    assert f"{interrupted} step" in str(model.guarantee_)
+    assert np.any(model.coef_ != 0)
 
 
 def test_a_first_call_that_is_refused_leaves_nothing():
