@@ -319,7 +319,10 @@ def warn_of_parts_beside(estimator: Any, inside: str = "PACPrivate(make_pipeline
 
 
 def _parts(whole: Any) -> dict[str, Any]:
-    params = whole.get_params(deep=True)
+    try:
+        params = whole.get_params(deep=True)
+    except AttributeError:  # it keeps its parameters under other names: nobody can ask for them
+        return {}
     return {
         name: params[name]
         for name in sorted(params, key=lambda name: name.count("__"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_iris
@@ -137,6 +138,21 @@ def test_what_learns_around_a_private_part_is_named(around: Any, learned: str) -
 )
 def test_public_and_private_steps_are_not(estimator: Any) -> None:
     assert told(estimator) == []
+
+
+class Around(BaseEstimator):
+    """What keeps its parameter under another name has none to ask for."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self._model.fit(X, y)
+        return self
+
+
+def test_an_estimator_that_cannot_say_what_it_holds_may_fit_one() -> None:
+    assert told(Around(private(RidgeClassifier()))) == []
 
 
 @pytest.mark.parametrize(
