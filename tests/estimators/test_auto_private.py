@@ -352,6 +352,8 @@ def test_a_table_that_the_list_cannot_read_is_refused_with_its_columns() -> None
     table["ward"] = np.nan
     with pytest.raises(ValueError, match="gaps in ward"):
         AutoPrivateClassifier(secret=Subsets(8)).plan(table, y)
+    with pytest.raises(ValueError, match="gaps in x1"):
+        AutoPrivateClassifier(secret=Subsets(8)).fit(table.to_numpy(), y)
 
 
 @pytest.mark.parametrize(

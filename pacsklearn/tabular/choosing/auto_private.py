@@ -10,7 +10,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -40,13 +39,10 @@ from pacsklearn.tabular.choosing.option import value_name
 from pacsklearn.tabular.choosing.verdict import Utility
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.tabular.schema.stated_schema import stated_schema
+from pacsklearn.tabular.schema.stated_schema import check_needs_none, stated_schema
 from pacsklearn.tabular.students.student import Student
-from pacsklearn.universe.frame import as_pandas, column_names
-from pacsklearn.universe.row_rules import RowRules, check_is_estimator, check_names
+from pacsklearn.universe.row_rules import check_is_estimator
 from pacsklearn.universe.stated_budget import as_budget
-
-_SHOWN = 5
 
 
 @dataclass(eq=False, repr=False)
@@ -170,7 +166,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
             one = teacher(schema, n_classes=n_classes or None)
             return PACPrivate(one, budget, release=student, **shared), []
         if schema is None and self.families is None:
-            _check_numbers(rows)
+            check_needs_none(rows)
         n_rows, n_features = np.shape(rows)
         listed = self._listed(schema, n_features) if self.families is None else self.families
         if not isinstance(listed, (list, tuple)) or not listed:
@@ -223,36 +219,6 @@ def _refused(family: Any, X: Any) -> str:
     except ValueError:
         return f"left out by the table's kind: a {type(X).__name__} cannot be fitted with it"
     return ""
-
-
-def _check_numbers(X: Any) -> None:
-    """Refuse a table that only a codebook can read, saying what would be looked up for one.
-
-    Raises
-    ------
-    ValueError
-    """
-    check_names(X)
-    names = column_names(X)
-    if names is None:
-        RowRules.of(StandardScaler()).check(X)
-        return
-    table = as_pandas(X)
-    others = [name for name in names if getattr(table[name].dtype, "kind", "O") not in "biuf"]
-    gaps = [name for name in names if name not in others and table[name].isna().any()]
-    if not (others or gaps):
-        return
-    what = [
-        f"{words} {', '.join(listed[:_SHOWN])}{' and others' * (len(listed) > _SHOWN)}"
-        for words, listed in (("no numbers in", others), ("gaps in", gaps))
-        if listed
-    ]
-    raise ValueError(
-        f"X has {' and '.join(what)}: schema='from table' looks up the kinds, the categories of at "
-        "least ten units and the rounded ranges of its columns, publishes them exactly, and leaves "
-        "presence in the table unprotected; schema='codebook.yaml', a public codebook, costs "
-        "nothing ('pacsklearn schema', or Schema.template, drafts one)."
-    )
 
 
 def _offers(method: str) -> Callable[[Any], bool]:

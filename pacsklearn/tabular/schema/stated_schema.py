@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.preprocessing import StandardScaler
+
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import FROM_TABLE, Codebook
 from pacsklearn.tabular.schema.apply_schema import read_by
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.universe.frame import column_names
-from pacsklearn.universe.row_rules import check_names
+from pacsklearn.universe.frame import as_pandas, column_names
+from pacsklearn.universe.row_rules import RowRules, check_names
+
+_SHOWN = 5
 
 
 @final
@@ -50,3 +56,35 @@ def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:
             f"got {shown}."
         )
     return Schema.read(given)
+
+
+def check_needs_none(X: Any) -> None:
+    """Refuse a table that only a codebook can read, saying what would be looked up for one.
+
+    Raises
+    ------
+    ValueError
+    """
+    check_names(X)
+    names, others = column_names(X), []
+    if names is None:
+        values = RowRules.of(StandardScaler()).check(X)
+        missing = np.zeros(0) if issparse(values) else np.isnan(values).any(axis=0)
+        gaps = [f"x{position}" for position in np.flatnonzero(missing)]
+    else:
+        table = as_pandas(X)
+        others = [name for name in names if getattr(table[name].dtype, "kind", "O") not in "biuf"]
+        gaps = [name for name in names if name not in others and table[name].isna().any()]
+    if not (others or gaps):
+        return
+    what = [
+        f"{words} {', '.join(listed[:_SHOWN])}{' and others' * (len(listed) > _SHOWN)}"
+        for words, listed in (("no numbers in", others), ("gaps in", gaps))
+        if listed
+    ]
+    raise ValueError(
+        f"X has {' and '.join(what)}: schema='from table' looks up the kinds, the categories of at "
+        "least ten units and the rounded ranges of its columns, publishes them exactly, and leaves "
+        "presence in the table unprotected; schema='codebook.yaml', a public codebook, costs "
+        "nothing ('pacsklearn schema', or Schema.template, drafts one)."
+    )
