@@ -92,7 +92,7 @@ def _secret_column(
         if not scenario.redrawn:
             return None
         if y is not None and not is_function(model.estimator) and is_classifier(model.estimator):
-            return SecretColumn(np.asarray(y), "y", by_default=True)
+            return stated_column(None, X, y, given, None)
         if model.scenario is None:
             raise ScenarioError(
                 "What is secret? Call fit(X, y, secret=column), or give a scenario; only "

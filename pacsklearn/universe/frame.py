@@ -1,8 +1,10 @@
-"""Tables of other libraries: names, gaps and categories, and the same as a table of pandas."""
+"""Tables of other libraries: names, gaps, categories and precision; the same as of pandas."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -67,3 +69,14 @@ def as_pandas(X: Any) -> Any:
         else:
             columns[name] = pd.Series(column.to_list(), dtype=None if column.len() else object)
     return pd.DataFrame(columns)
+
+
+def half_as_double(X: Any) -> Any:
+    """Return numbers of 16 bits as doubles.
+
+    Some estimators compute in the precision of the rows: a model comes back rounded from 16 bits.
+    """
+    if hasattr(X, "iloc"):
+        half = [name for name, dtype in X.dtypes.items() if dtype == np.float16]
+        return X.astype(dict.fromkeys(half, np.float64)) if half else X
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float16 else X

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from pacsklearn.kernel.outputs.candidates import check_fit_params, check_wrapped
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
 from pacsklearn.universe.codebook_reader import CodebookReader
-from pacsklearn.universe.frame import as_pandas, is_missing
+from pacsklearn.universe.frame import as_pandas, half_as_double, is_missing
 from pacsklearn.universe.row_parameters import check_holds_no_rows
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
@@ -215,7 +215,7 @@ class RowRules:
         else:
             X = as_pandas(X)
             check_names(X)
-        X = _of_half_precision(X)
+        X = half_as_double(X)
         if not self._is_numeric(X):
             return X if hasattr(X, "shape") else np.asarray(X)
         checked = quoting_nothing(
@@ -271,17 +271,6 @@ def check_names(X: Any) -> None:
         f"X has several columns of one name ({', '.join(twice)}), so nothing tells which is meant; "
         "give each a name of its own, or pass an array."
     )
-
-
-def _of_half_precision(X: Any) -> Any:
-    """Return numbers of 16 bits as doubles.
-
-    Some estimators compute in the precision of the rows: a model comes back rounded from 16 bits.
-    """
-    if hasattr(X, "iloc"):
-        half = [name for name, dtype in X.dtypes.items() if dtype == np.float16]
-        return X.astype(dict.fromkeys(half, np.float64)) if half else X
-    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float16 else X
 
 
 def _short_indices(X: Any) -> Any:

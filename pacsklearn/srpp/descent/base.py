@@ -33,7 +33,6 @@ from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.checks import stated_column
-from pacsklearn.srpp.scenarios.scenario import SecretColumn
 from pacsklearn.universe.row_rules import about_columns, quoting_nothing
 
 
@@ -148,7 +147,8 @@ class LinearSGD(LinearParameters):
             weights = sample_weight if weights is None else sample_weight * weights
         k, width = targets.shape[1], X.shape[1] + 1
         held_out = self._checked_validation(choices.epochs, validation, k)
-        column = secret_column(self, X, y, given, stated[0], names)
+        is_named = stated[0] is not None or is_classifier(self)
+        column = stated_column(stated[0], X, y, given, names) if is_named else None
         record = getattr(self, "_record", None)
         rows = training_rows(
             choices.run,
@@ -331,16 +331,6 @@ class LinearSGD(LinearParameters):
 
 
 _PRIVATE = ("_descent", "_read_off", "_record", "_scales")
-
-
-def secret_column(
-    model: Any, X: Any, y: Any, given: Any, secret: Any, names: Any
-) -> SecretColumn | None:
-    """Return the column that the scenario is about, with its place in validated data."""
-    if secret is None:
-        labels = SecretColumn(np.asarray(y), "y", by_default=True)
-        return labels if is_classifier(model) else None
-    return stated_column(secret, X, y, given, names)
 
 
 def released_linear_model(model: Any, choices: LinearChoices, guarantee: Any) -> Any:

@@ -272,7 +272,7 @@ def sliced_release(
     LedgerMismatchError
         When the ledger counts something else; nothing is charged.
     ScenarioError
-        When the curator states a secret that is not asked for, or none that is.
+        When the curator states no secret where one is asked for.
     """
     epsilon = options.budget.amount
     _check_stated(scenario, rows.realized, ledger, fitting.fit_params)

@@ -66,7 +66,9 @@ def secret_codes(
 
 
 def stated_column(secret: Any, X: Any, y: Any, given: Any, names: Any) -> SecretColumn:
-    """Return the column that a user gave, or named, where it is among the ``names`` of X."""
+    """Return the column that a user gave, or named among the ``names`` of X; else the labels."""
+    if secret is None:
+        return SecretColumn(np.asarray(y), "y", by_default=True)
     # The very object, though checks have made another one of y.
     if secret is given:
         return SecretColumn(np.asarray(y), "y")

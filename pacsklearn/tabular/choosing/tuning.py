@@ -173,6 +173,8 @@ class Tuned(Alternatives):
         ------
         ValueError
             When there are more than 64, or one differs in what must not be tuned.
+        TypeError
+            When one is no estimator, or lists options itself.
         """
         listed = self._listed()
         try:

@@ -24,7 +24,7 @@ from pacsklearn.srpp.release.open_run import opened_run, planned_unit
 from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
-from pacsklearn.srpp.scenarios.scenario import SecretColumn
+from pacsklearn.srpp.scenarios.checks import stated_column
 from pacsklearn.universe.row_rules import quoting_nothing
 
 __all__ = ["SRPPTorchClassifier"]
@@ -179,8 +179,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         sizes = tuple(p.numel() for p in module.parameters())
         norms = layer_norms(sizes, self.clipping) if self.per_layer else (float(self.clipping),)
         clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
-        labels = SecretColumn(y, "y", by_default=True)
-        column = labels if secret is None else SecretColumn(np.asarray(secret))
+        column = stated_column(secret, X, y, None, None)
         record = getattr(self, "_record", None)
         rows = training_rows(choices, X, y, column, realized, record=record, goes_on=goes_on)
         X, codes = rows.of(X), rows.of(codes)
