@@ -105,7 +105,6 @@ class PreparedRows(NamedTuple):
         options = FitOptions(model._routed(fit_params), model.n_jobs, model.verbose)
         template, spaces = options_of(model.estimator).template, space_for(X)
         if spaces is None:
-            features_of(X)  # names that are not all texts are refused before anything is fitted
             design = design_of(model.secret, groups, model.random_state)
             candidates = design.candidates(template, X, y, options)
         else:

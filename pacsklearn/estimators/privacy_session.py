@@ -27,6 +27,7 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space
 from pacsklearn.priors import Prior
 from pacsklearn.universe.design import StatedDesign
+from pacsklearn.universe.frame import with_gaps
 from pacsklearn.universe.stated_budget import as_budget
 
 
@@ -117,12 +118,12 @@ class PrivacySession(SessionReleases, StoredSession):
         fitting = FitOptions({}, n_jobs, verbose)
         kind = space_for(X)
         X = X if kind is not None or hasattr(X, "shape") else np.asarray(X)
-        if kind is None and len(X.shape) == 0:
+        if kind is None and X.shape[:1] in ((), (0,)):
             raise TypeError(
                 "X must be the rows that the session is about, a table or an array, got "
                 f"{X.dtype.name} without rows; for a list of inputs see PrivacySession.over."
             )
-        y = y if y is None or hasattr(y, "shape") else np.asarray(y)
+        y = y if y is None or hasattr(y, "shape") else with_gaps(y)
         if kind is not None:
             known: Space = kind.over(
                 X, y, listed_design(secret, groups, random_state, f"a {type(X).__name__}")

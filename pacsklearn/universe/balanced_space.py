@@ -13,6 +13,7 @@ from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.balanced_design import Dealt, dealt_alike
+from pacsklearn.universe.frame import with_gaps
 
 Deal = Callable[..., Dealt]
 
@@ -150,7 +151,7 @@ def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] |
     """Return each row's unit of privacy (None: every row is its own), and their number."""
     if groups is None:
         return None, n_rows
-    labels = np.asarray(groups)
+    labels = with_gaps(groups)
     if labels.shape != (n_rows,):
         raise DesignError(
             f"groups must have one entry for each of the {n_rows} rows, got shape {labels.shape}."

@@ -23,8 +23,8 @@ from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.universe.balanced_design import Dealt, dealt_alike
 from pacsklearn.universe.balanced_space import Deal, balanced_space, units_of
 from pacsklearn.universe.blocked_design import blocked_design
-from pacsklearn.universe.frame import as_pandas
-from pacsklearn.universe.row_rules import RowRules, checked_rows, quoting_nothing
+from pacsklearn.universe.frame import as_pandas, with_gaps
+from pacsklearn.universe.row_rules import RowRules, check_known, checked_rows, quoting_nothing
 from pacsklearn.universe.samplers import seed_from
 from pacsklearn.universe.similarity import Similarity
 
@@ -282,7 +282,7 @@ class Design:
             raise ValueError("stratify=True needs y; pass y or use stratify=False.")
         if y is None or not self.stratify:
             return None
-        labels = np.asarray(y)
+        labels = with_gaps(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         # Rows with several labels have no class of their own, only a combination that may be rare.
@@ -297,6 +297,7 @@ class Design:
 
     def _names_classes(self, labels: NDArray[Any]) -> bool:
         """Return whether every subset can see every class; counts of something are rarely so."""
+        check_known(labels)
         with np.errstate(invalid="ignore"):  # it casts numbers beyond an integer's range
             kind = quoting_nothing("y", partial(type_of_target, labels))
         if kind not in ("binary", "multiclass"):

@@ -48,10 +48,10 @@ def as_pandas(X: Any) -> Any:
 
     The rest as it is.
 
-    A table stays what it is where pandas is not installed.
+    A table stays what it is where pandas is not installed, and one that is not computed yet.
     """
-    if hasattr(X, "iloc") or column_names(X) is None:
-        return X
+    if hasattr(X, "iloc") or not hasattr(X, "shape") or column_names(X) is None:
+        return with_gaps(X) if np.ma.is_masked(X) else X
     try:
         import pandas as pd
     except ModuleNotFoundError:
@@ -69,6 +69,28 @@ def as_pandas(X: Any) -> Any:
         else:
             columns[name] = pd.Series(column.to_list(), dtype=None if column.len() else object)
     return pd.DataFrame(columns)
+
+
+def as_doubles(X: Any) -> Any:
+    """Return a frame's columns of objects, categories and words as the numbers that they hold."""
+    others = [
+        name for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biufc"
+    ]
+    return X.astype(dict.fromkeys(others, np.float64)) if others else X
+
+
+def with_gaps(values: Any) -> Any:
+    """Return values as an array that shows every gap.
+
+    NumPy reads one in a list of words as the word "nan", and what is behind a mask as known.
+    """
+    if np.ma.is_masked(values):
+        return np.where(np.ma.getmaskarray(values), None, values.data)
+    array = np.asarray(values)
+    if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
+        objects = np.asarray(values, dtype=object)
+        return objects if any(map(is_missing, objects.flat)) else array
+    return array
 
 
 def half_as_double(X: Any) -> Any:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
+from pacsklearn._sklearn_compat import features_of
 from pacsklearn.kernel.outputs.candidates import check_fit_params, check_wrapped
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
 from pacsklearn.universe.codebook_reader import CodebookReader
-from pacsklearn.universe.frame import as_pandas, half_as_double, is_missing
+from pacsklearn.universe.frame import (
+    as_doubles,
+    as_pandas,
+    column_names,
+    half_as_double,
+    is_missing,
+    with_gaps,
+)
 from pacsklearn.universe.row_parameters import check_holds_no_rows
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
@@ -50,6 +60,7 @@ def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) 
     """
     check_is_estimator(estimator)
     X, y = check_universe(estimator, X, y)
+    features_of(X)  # names that are not all texts are refused before anything is fitted
     check_fit_params(estimator, fit_params, X.shape[0])
     for name, value in fit_params.items():
         if name.endswith("sample_weight") and value is not None:
@@ -105,18 +116,21 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
                 f"{name} requires y to be passed, but the target y is None; call fit(X, y)."
             )
         return X, None
+    if not (hasattr(y, "iloc") or sparse.issparse(y)):
+        y = quoting_nothing("y", partial(with_gaps, y))
+    if y.shape[:1] != X.shape[:1]:
+        raise ValueError(
+            f"y must have one entry for each of the {X.shape[0]} rows of X, got an array of shape "
+            f"{y.shape}."
+        )
     if is_classifier(estimator):
-        y = np.asarray(y) if not hasattr(y, "iloc") else y
         y = column_or_1d(y, warn=True) if np.ndim(y) == 2 and np.shape(y)[1] == 1 else y
         _check_classes(y, name, tags)
     elif is_regressor(estimator):
+        rules = {"ensure_2d": False, "dtype": "numeric", "input_name": "y", "estimator": name}
         target = y
-        y = quoting_nothing(
-            "y",
-            lambda: check_array(
-                target, ensure_2d=False, dtype="numeric", input_name="y", estimator=name
-            ),
-        )
+        # Twice: of categories the first makes objects, which it takes as they are.
+        y = quoting_nothing("y", lambda: check_array(check_array(target, **rules), **rules))
         if y.dtype.kind in "mM":
             raise ValueError(
                 f"y must hold numbers, got {y.dtype.name}; convert it, for instance to days: "
@@ -124,13 +138,6 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             )
         if y.ndim == 2 and y.shape[1] == 1 and tags.target_tags.single_output:
             y = column_or_1d(y, warn=True)
-    else:  # most transformers and clusterers ignore it, the others know what they take
-        y = y if hasattr(y, "shape") else np.asarray(y)
-    if y.shape[:1] != X.shape[:1]:
-        raise ValueError(
-            f"y must have one entry for each of the {X.shape[0]} rows of X, got an array of shape "
-            f"{y.shape}."
-        )
     return X, y
 
 
@@ -213,11 +220,13 @@ class RowRules:
             if enough and X.dtype == np.float64 and np.isfinite(X).all():
                 return X
         else:
-            X = as_pandas(X)
             check_names(X)
+            X = as_pandas(X)
         X = half_as_double(X)
         if not self._is_numeric(X):
             return X if hasattr(X, "shape") else np.asarray(X)
+        if hasattr(X, "iloc"):
+            X = quoting_nothing("X", partial(as_doubles, X), partial(about_columns, X))
         checked = quoting_nothing(
             "X",
             lambda: check_array(
@@ -228,9 +237,9 @@ class RowRules:
                 estimator=self.name,
                 input_name="X",
             ),
-            lambda: about_columns(X),
         )
-        return X if hasattr(X, "iloc") else _short_indices(checked)
+        # Columns that are all sparse come as a sparse matrix, whose rows are taken faster.
+        return X if hasattr(X, "iloc") and not sparse.issparse(checked) else _short_indices(checked)
 
     def _is_numeric(self, X: Any) -> bool:
         """Return whether all of ``X`` must be numbers.
@@ -262,11 +271,14 @@ def check_names(X: Any) -> None:
         )
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise TypeError(f"X must be a table, got a {type(X).__name__}; give pandas.DataFrame(X).")
-    # Tables of other libraries have no two columns of one name.
-    names = X.columns if hasattr(X, "iloc") else None
-    if names is None or names.is_unique:
+    if hasattr(X, "to_struct_array") and not hasattr(X, "to_batches"):
+        raise TypeError(
+            f"X must be a table, got a {type(X).__name__}; give pyarrow.Table.from_batches([X])."
+        )
+    counts = Counter(X.columns if hasattr(X, "iloc") else column_names(X) or [])
+    twice = sorted(str(name) for name, times in counts.items() if times > 1)[:5]
+    if not twice:
         return
-    twice = sorted({str(name) for name in names[names.duplicated()]})[:5]
     raise ValueError(
         f"X has several columns of one name ({', '.join(twice)}), so nothing tells which is meant; "
         "give each a name of its own, or pass an array."
@@ -281,18 +293,26 @@ def _short_indices(X: Any) -> Any:
     return type(X)(parts, shape=X.shape)
 
 
-def _check_classes(y: Any, name: str, tags: Tags) -> None:
-    labels = np.asarray(y)
-    is_float, gaps = labels.dtype.kind == "f", False
-    if is_float:
+def check_known(labels: NDArray[Any]) -> None:
+    """Refuse targets of which one is missing, whether they are words or numbers.
+
+    Raises
+    ------
+    ValueError
+    """
+    gaps = False
+    if labels.dtype.kind == "f":
         gaps = bool(np.isnan(labels).any())
     elif labels.dtype == object:
         gaps = any(map(is_missing, labels.flat))
     if gaps:
-        raise ValueError(
-            "y must name a class for every row, got a missing value; leave the row out."
-        )
-    if is_float:
+        raise ValueError("y must have a value in every row, got a missing one; leave the row out.")
+
+
+def _check_classes(y: Any, name: str, tags: Tags) -> None:
+    labels = np.asarray(y)
+    check_known(labels)
+    if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y", estimator_name=name)
     if labels.dtype == object and not all(isinstance(label, str) for label in labels.flat):
         kinds = {type(label).__name__ for label in labels.flat}
@@ -355,7 +375,7 @@ def quoting_nothing(what: str, check: Callable[[], Any], advice: Callable[[], st
         text = f"Input {what} holds a whole number that is too large for a double."
     if text.startswith("Expected 2D array"):
         text += " Reshape your data: one row for each sample, one column for each feature."
-    if not text.startswith(_QUOTES_NOTHING):
+    if not text.startswith(_QUOTES_NOTHING) or "got scalar `" in text:
         why = text if text.startswith("float() argument must be") else "encode everything else."
         text = f"{what} must hold numbers: {why}{advice()}"
     # Raised here, not above, so that it does not carry the first error along.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacsklearn.universe.frame import is_missing
 from pacsklearn.universe.some_rows import some_rows
 
 Codes = NDArray[np.int8]
@@ -86,6 +89,10 @@ def _numbers(X: Any, n_rows: int) -> Iterator[NDArray[np.float64]]:
 
 def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the numbers of one column; of words, which common category each is."""
+    if column.dtype == object:
+        cells = column.tolist()
+        if all(isinstance(cell, Real) or is_missing(cell) for cell in cells):
+            column = np.asarray([math.nan if is_missing(cell) else cell for cell in cells])
     if getattr(column.dtype, "kind", "O") in "biuf":
         if hasattr(column, "iloc"):  # pandas has gaps of its own
             column = column.to_numpy(np.float64, na_value=np.nan)

@@ -23,8 +23,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn import Answers, Nats, PACPrivate, Subsets
-from pacsklearn.exceptions import AnswersWarning, DesignError, NonDeterministicError, SubsetFitError
+from pacsklearn import Answers, Nats, PACPrivate, Parameters, PrivacySession, Subsets
+from pacsklearn.exceptions import (
+    AnswersWarning,
+    DesignError,
+    NonDeterministicError,
+    SubsetFitError,
+)
 
 N = 60
 GENERATOR = np.random.default_rng(11)
@@ -208,12 +213,14 @@ def test_missing_values_pass_where_the_estimator_takes_them() -> None:
         (None, ["requires y", "None", "fit(X, y)"]),
         (Y[:-1], ["y must have one entry for each of the 60 rows", "(59,)"]),
         (np.zeros(N), ["at least 2 classes in y", "got 1 class"]),
-        ([None, *NAMED[1:]], ["y must name a class for every row", "missing"]),
-        ([pd.NA, *NAMED[1:]], ["y must name a class for every row", "missing"]),
+        ([None, *NAMED[1:]], ["y must have a value in every row", "missing"]),
+        ([pd.NA, *NAMED[1:]], ["y must have a value in every row", "missing"]),
+        ([np.nan, *NAMED[1:]], ["y must have a value in every row", "missing"]),
+        (np.ma.array(NAMED, mask=Y == 1), ["y must have a value in every row", "missing"]),
         (np.array([0, *NAMED[1:]], dtype=object), ["y must hold words", "types int, str"]),
         (np.array([*NAMED[:-1], 0], dtype=object), ["y must hold words", "types int, str"]),
         (Y.astype(object), ["y must hold words", "y.astype(int)"]),
-        (np.where(Y == 1, np.nan, 0.0), ["y must name a class for every row", "missing"]),
+        (np.where(Y == 1, np.nan, 0.0), ["y must have a value in every row", "missing"]),
         (np.where(Y == 1, np.inf, 0.0), ["Input y contains infinity"]),
         (SIZES, ["Unknown label type: continuous", "classifier"]),
     ],
@@ -223,6 +230,8 @@ def test_missing_values_pass_where_the_estimator_takes_them() -> None:
         "one class",
         "None",
         "NA",
+        "nan among words",
+        "masked",
         "mixed",
         "last",
         "objects",
@@ -272,11 +281,88 @@ def test_one_column_by_itself_is_no_table() -> None:
         (np.where(Y == 1, np.nan, SIZES), ["Input y contains NaN"]),
         (np.where(Y == 1, np.inf, SIZES), ["Input y contains infinity"]),
         (pd.date_range("2020", periods=N), ["y must hold numbers, got datetime64", "to days"]),
+        (pd.Categorical(NAMED), ["y must hold numbers", "encode"]),
+        (np.ma.array(SIZES, mask=Y == 1), ["Input y contains NaN"]),
+        (dict(enumerate(SIZES)), ["y must have one entry for each of the 60 rows", "shape ()"]),
+        (set(SIZES), ["y must have one entry for each of the 60 rows", "shape ()"]),
     ],
-    ids=["none", "short", "text", "nan", "inf", "dates"],
+    ids=["none", "short", "text", "nan", "inf", "dates", "categories", "masked", "dict", "set"],
 )
 def test_targets_of_a_regressor(y: Any, words: list[str]) -> None:
     refused(ValueError, words, Ridge(), X, y)
+
+
+def test_weights_that_are_no_list_are_not_quoted() -> None:
+    """scikit-learn's message about a scalar shows it, and a dictionary is one to NumPy."""
+    weights = dict(enumerate(SIZES))
+    words = ["sample_weight must hold numbers"]
+    refused(TypeError, words, LogisticRegression(), X, Y, sample_weight=weights)
+
+
+def test_groups_with_a_gap_among_words_are_refused() -> None:
+    for groups in ([np.nan, *NAMED[1:]], np.ma.array(Y, mask=Y == 1)):
+        refused(DesignError, ["groups must name a group for every row"], None, X, Y, groups=groups)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize("release", [Parameters(), Answers()], ids=str)
+@pytest.mark.parametrize("kind", [object, "category", str, "Float64"])
+def test_numbers_are_the_same_however_a_frame_holds_them(kind: Any, release: Any) -> None:
+    table = pd.DataFrame(X, columns=list("abc"))
+    answers = []
+    for given in (table, table.astype(kind)):
+        design = Subsets(8, seed=0)
+        model = private(release=release, budget=1 / 4, secret=design, random_state=1)
+        answers.append(model.fit(given, Y).predict(given[:9]).tolist())
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+def test_sparse_frames_are_read_as_sparse_matrices() -> None:
+    table = sparse.csr_matrix(np.where(X > 7, X, 0.0))
+    models = [
+        private(LogisticRegression(), secret=Subsets(8, seed=0), random_state=1).fit(given, Y)
+        for given in (table, pd.DataFrame.sparse.from_spmatrix(table))
+    ]
+    first, second = (model.released_estimator_.coef_.tolist() for model in models)
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    "dates", [pd.date_range("2020", periods=N, tz="UTC"), pd.period_range("2020", periods=N)]
+)
+def test_columns_of_dates_are_named_before_anything_is_fitted(dates: str) -> None:
+    table = pd.DataFrame(X, columns=list("abc")).assign(b=dates)
+    words = ["X must hold numbers", "columns hold no numbers: b"]
+    refused(TypeError, words, None, table, Y)
+
+
+def test_a_masked_array_has_gaps() -> None:
+    table = np.ma.array(X, mask=X[5, 1] == X)
+    refused(ValueError, ["Input X contains NaN"], None, table, Y)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "words"),
+    [
+        (X, np.where(Y == 1, np.nan, SIZES), ValueError, "y must have a value in every row"),
+        (X, pd.Series(NAMED).mask(Y == 1), ValueError, "y must have a value in every row"),
+        (X[:0], None, TypeError, "without rows"),
+        (pd.DataFrame(X, columns=["a", 1, 2]), Y, TypeError, "Feature names"),
+    ],
+    ids=["nan", "words", "no rows", "names"],
+)
+def test_a_session_says_what_is_wrong(X: Any, y: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words), PrivacySession(X, y, budget=1 / 4) as session:
+        session.release(LinearSVC())
+
+
+def test_a_session_deals_objects_that_are_numbers_as_numbers() -> None:
+    objects = X.astype(object)
+    objects[3, 1] = None
+    with_gap = np.where(objects == None, np.nan, X)  # noqa: E711
+    drawn = [Subsets(8, seed=0).design().space(table) for table in (objects, with_gap)]
+    assert (drawn[0].packed == drawn[1].packed).all()
 
 
 @pytest.mark.parametrize("model", [LinearSVC(), Ridge(), KMeans(2), StandardScaler()])

@@ -46,3 +46,16 @@ def test_transformers_name_what_comes_out(rows):
 def test_a_table_that_is_not_computed_yet_is_refused(rows):
     with pytest.raises(TypeError, match="LazyFrame"):
         PACPrivate(LogisticRegression(), secret=Subsets(8)).fit(rows[0].lazy(), rows[1])
+    model = PACPrivate(LogisticRegression(), release=Answers(), secret=Subsets(8)).fit(*rows)
+    with pytest.raises(TypeError, match="LazyFrame"):
+        model.predict(rows[0].lazy())
+
+
+def test_what_arrow_has_beside_tables_of_distinct_columns_is_refused(rows):
+    pa = pytest.importorskip("pyarrow")
+    (batch,) = rows[0].to_arrow().to_batches()
+    with pytest.raises(TypeError, match="from_batches"):
+        PACPrivate(LogisticRegression(), secret=Subsets(8)).fit(batch, rows[1])
+    twice = pa.table([batch.column(0), batch.column(1)], names=["age", "age"])
+    with pytest.raises(ValueError, match="several columns of one name"):
+        PACPrivate(LogisticRegression(), secret=Subsets(8)).fit(twice, rows[1])
