@@ -10,6 +10,7 @@ import typer
 
 from pacsklearn.cli import options
 from pacsklearn.cli.console import VIOLATED, Output, guarded, note
+from pacsklearn.kernel.ledger.replacement_file import replace_text
 
 if TYPE_CHECKING:
     from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
@@ -77,7 +78,7 @@ def audit(
         n_jobs=jobs,
     )
     if output is not None:
-        output.write_text(report.to_json(indent=1), encoding="utf-8")
+        replace_text(output, report.to_json(indent=1))
     if plot is not None:
         from pacsklearn.plots.audit import AuditDisplay
 

@@ -10,6 +10,7 @@ import typer
 
 from pacsklearn.cli import options
 from pacsklearn.cli.console import Output, guarded
+from pacsklearn.kernel.ledger.replacement_file import replace_text
 
 
 @guarded
@@ -60,7 +61,7 @@ def curve(
         n_jobs=jobs,
     )
     if output is not None:
-        output.write_text(result.to_json(indent=1), encoding="utf-8")
+        replace_text(output, result.to_json(indent=1))
     if plot is not None:
         from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
 

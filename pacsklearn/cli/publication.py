@@ -70,10 +70,15 @@ class Publication:
                 # Here a disk that fails costs the name alone; at the end it would cost the model.
                 os.fsync(file.fileno())
         except (OSError, BundleError) as error:
-            descriptor, place = tempfile.mkstemp(prefix="pacsklearn-", suffix=".joblib")
-            with os.fdopen(descriptor, "wb") as file:
-                joblib.dump(model, file)
-            Path(f"{place}.statement.json").write_bytes(text)
+            try:
+                descriptor, place = tempfile.mkstemp(prefix="pacsklearn-", suffix=".joblib")
+                with os.fdopen(descriptor, "wb") as file:
+                    joblib.dump(model, file)
+                Path(f"{place}.statement.json").write_bytes(text)
+            except OSError as again:
+                raise OSError(
+                    again.errno, f"{again.strerror}. The release is charged, and its model is lost"
+                ) from error
             if isinstance(error, BundleError):
                 raise BundleError(f"{error} The release is charged; {_KEPT}: {place}") from error
             raise OSError(

@@ -10,6 +10,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from pacsklearn.kernel.ledger.replacement_file import replace_text
+
 
 def page_kind(path: Path) -> str:
     """Return how the name of a page ends.
@@ -59,7 +61,7 @@ class Page(ABC):
         """
         target = Path(path)
         text = self.to_json(indent=1) if page_kind(target) == ".json" else self.to_html()
-        target.write_text(text, encoding="utf-8")
+        replace_text(target, text)
         return target
 
 

@@ -60,6 +60,21 @@ def test_a_disk_that_fails_after_the_charge_keeps_the_model_elsewhere(tmp_path, 
     assert not list(tmp_path.glob("m*"))
 
 
+def test_where_no_disk_has_room_it_says_that_the_model_is_lost(tmp_path, monkeypatch):
+    """It named the module that failed, and not that the budget was spent."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(joblib, "dump", full)
+    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    with (
+        pytest.raises(OSError, match="The release is charged, and its model is lost"),
+        publication(Files(tmp_path / "m.joblib")) as place,
+    ):
+        place.write([1, 2], {"said": True})
+
+
 def test_two_processes_never_replace_the_model_of_one_another(tmp_path, monkeypatch):
     """Both had found the name free; the second took the place of a model that was charged."""
     monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path / "spare"))

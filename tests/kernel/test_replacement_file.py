@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from pacsklearn.cli.disk_room import disk_room
-from pacsklearn.kernel.ledger.replacement_file import replacement_file
+from pacsklearn.kernel.ledger.replacement_file import replace_text, replacement_file
+from pacsklearn.plots.page import Page
+from pacsklearn.tabular.schema.schema import write_document
 
 
 def test_the_file_appears_at_the_end_for_its_owner_only(tmp_path):
@@ -80,3 +82,34 @@ def test_what_dead_processes_of_this_host_left_is_removed(tmp_path):
     with replacement_file(tmp_path / "model"), replacement_file(tmp_path / "model"):
         assert len(list(tmp_path.iterdir())) == 3  # nothing of a process that is alive is removed
     assert {path.name for path in tmp_path.iterdir()} == {"model", elsewhere.name}
+
+
+class _Told(Page):
+    def to_dict(self):
+        return {"new": True}
+
+    def to_html(self):
+        return "new"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda place: replace_text(place, "new"),
+        lambda place: _Told().save(place),
+        lambda place: write_document(place, {"new": True}),
+    ],
+    ids=["text", "page", "codebook"],
+)
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, write):
+    """Half a page stood in its place, with --force too."""
+    place = tmp_path / "page.json"
+    place.write_text("old")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("full")))
+        with pytest.raises(OSError, match="full"):
+            write(place)
+    assert place.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [place]
+    write(place)
+    assert "new" in place.read_text()

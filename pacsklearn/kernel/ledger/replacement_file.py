@@ -53,6 +53,17 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     synchronise(target.parent)
 
 
+def replace_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as :func:`replacement_file` writes: what is there stays where the disk is full.
+
+    Raises
+    ------
+    OSError
+    """
+    with replacement_file(path) as file:
+        file.write(text.encode())
+
+
 def _remove_abandoned(target: Path) -> None:
     """Remove what processes of this host that are no more have left beside ``target``."""
     for left in target.parent.glob(f".{target.name}.{_HOST}.*.*"):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, final
 
 from pacsklearn._optional import optional
+from pacsklearn.kernel.ledger.replacement_file import replace_text
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.table_schema import from_table_schema, to_table_schema
 from pacsklearn.tabular.schema.template import columns_of_dtypes, drafted_columns, published_columns
@@ -256,7 +257,7 @@ def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
         text = _yaml().safe_dump(document, sort_keys=False, allow_unicode=True)
     else:
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    place.write_text(text, encoding="utf-8")
+    replace_text(place, text)
 
 
 def _yaml() -> Any:
