@@ -29,11 +29,11 @@ DIST_PYTHONS ?= $(PYTHON)
 
 help:
 	@echo "make demo        private models on real data, beside the non-private ones"
-	@echo "make test        lint and all tests"
+	@echo "make test        lint, and of each claim the tests that show it"
 	@echo "make test-bare   the wheel with what it requires and nothing else: its size, what it does"
 	@echo "make test-alone  each distribution of plugins/ in an environment of its own"
 	@echo "make test-pages  every page, where nothing is installed but what it names"
-	@echo "make soak        kills, interrupts, load and fuzz at full length"
+	@echo "make soak        the other tests; kills, interrupts, load and fuzz at full length"
 	@echo "make mutants     the share of small faults that the tests notice"
 	@echo "make golden      what BASE=<commit> and this tree release, compared bit for bit"
 	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
@@ -66,7 +66,7 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Kills, interrupts, load and fuzz at full length; SOAK=sample, as CI does, runs a part of each.
+# The tests that make test leaves out; SOAK=sample, as CI does, runs a part of what takes hours.
 soak: $(VENV)/.test
 	$(ONE_THREAD) PACSKLEARN_SOAK=$(SOAK) $(PY) -m pytest -n $(WORKERS) -m soak --timeout 3600 tests $(PLUGINS:%=%/tests)
 

@@ -17,7 +17,9 @@ def leave_the_rest_for_soak(items: Sequence[pytest.Item]) -> None:
 
     ``@pytest.mark.product`` keeps as many cases as it takes for each value of each parameter to
     occur; with ``by=facets`` for each of the facets of a case, which that function gives for its
-    parameters. ``make soak`` runs the rest, with ``SOAK=sample`` a second such sample of it.
+    parameters. Of these ``only=n`` keeps at most n, evenly chosen: what they show is one claim,
+    about many. ``make soak`` runs the rest, with ``SOAK=sample`` a second such sample of it, after
+    what ``only`` left of the first.
     """
     products = defaultdict(list)
     for item in items:
@@ -27,12 +29,16 @@ def leave_the_rest_for_soak(items: Sequence[pytest.Item]) -> None:
         held = facets(cases)
         # Two tests of one product look at different cases.
         of = {item: held[item] for item in Random(name).sample(cases, len(cases))}
-        sample = set(spread(of))
-        rest = [item for item in cases if item not in sample]
+        chosen = set(spread(of))
+        sample = [item for item in cases if item in chosen]
+        only = cases[0].get_closest_marker("product").kwargs.get("only", len(sample))
+        kept = set(sample[:: -(-len(sample) // only)])
+        others = [item for item in cases if item not in chosen]
         if os.environ.get("PACSKLEARN_SOAK") == "sample":
-            rest = spread({item: of[item] for item in rest})
-        for item in rest:
-            item.add_marker(pytest.mark.soak)
+            others = spread({item: of[item] for item in others})
+        for item in [*sample, *others]:
+            if item not in kept:
+                item.add_marker(pytest.mark.soak)
 
 
 def facets(cases: Sequence[pytest.Item]) -> dict[pytest.Item, Facets]:

@@ -35,6 +35,7 @@ def fitted(kind=SRPPSGDClassifier, **params):
     return kind(**{"batches": 20, "epochs": 1} | declared | params).fit(X, Y)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("count", [1, 4])
 def test_the_attack_is_the_optimal_one(count):
     """Of all rows in every batch: two Gaussians, ``2 k`` norms apart in each of 3 steps."""
@@ -51,6 +52,7 @@ def test_the_attack_is_the_optimal_one(count):
     assert expected < game.bound(0.5) < expected + 0.03
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("kind", "params"),
     [

@@ -49,7 +49,7 @@ SCENARIOS = [
 
 
 @pytest.mark.statistical
-@pytest.mark.product
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=["shift", "shares", "groups", "resampled"])
 @pytest.mark.parametrize("noise", ["isotropic", "anisotropic"])
@@ -106,6 +106,7 @@ def test_one_data_set_a_secret_makes_them_equal(data):
     assert exact.n_successes == MapAttack().run(game, 300, seed=3).n_successes
 
 
+@pytest.mark.soak
 def test_the_contract(data):
     check_attack(MapAttack(), n_trials=200)
     scenario = GroupScenario(n_draws=1)

@@ -53,6 +53,7 @@ MEMBERS = np.array([[1, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1], [0, 0, 1, 1]], dty
 CHANCES = np.array([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("prior", [None, (0.4, 0.3, 0.2, 0.1)])
 @pytest.mark.parametrize("unit", [0, 1, 2])
 def test_no_decision_is_better(prior, unit):
@@ -84,6 +85,7 @@ def test_the_unit_and_the_rule_are_chosen_before_the_trials():
     assert len(choices) == 1
 
 
+@pytest.mark.soak
 def test_choosing_on_the_same_trials_would_be_seen():
     """With nothing released, the best of many units after the fact looks like a leak; ours not."""
     silent = example_games().silent
@@ -100,6 +102,7 @@ def test_choosing_on_the_same_trials_would_be_seen():
     assert after.confidence_interval().low > 0.5
 
 
+@pytest.mark.soak
 def test_a_redrawn_secret_needs_another_rule():
     leak = example_games().leaks["a secret drawn anew for each query"]
     result = OptimalMembershipAttack().run(leak, 200, seed=0)

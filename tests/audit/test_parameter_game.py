@@ -32,6 +32,7 @@ def outputs():
     return np.random.default_rng(3).normal(size=(M, 4))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("budget", [1 / 16, 1 / 4])
 def test_two_candidates_are_told_apart_as_often_as_two_gaussians(budget):
     """Compared at four standard errors of 1500 rounds; fails under one seed of 15,000."""
@@ -78,6 +79,7 @@ def test_laws_may_follow_the_belief(outputs, uneven):
     assert np.allclose(seen[0], alone.posterior)
 
 
+@pytest.mark.soak
 def test_several_looks_at_one_secret_add_up(outputs, space):
     law = law_of(outputs, 1 / 16)
     named = [

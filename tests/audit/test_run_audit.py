@@ -72,18 +72,21 @@ def test_a_sound_release_passes_every_attack(sound):
     assert {each.name for each in audit.provenance} == set(ALL)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("estimator", [GaussianNB(), Ridge()])
 def test_other_models_can_be_attacked_by_their_confidence(estimator):
     model = fitted(estimator=estimator)
     assert run_audit(model, X, y, n_trials=100).passed
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("estimator", [KMeans(3, n_init=1), PCA(2)])
 def test_models_without_targets_can_too(estimator):
     model = PACPrivate(estimator, secret=Subsets(M)).fit(X)
     assert len(run_audit(model, X, attacks=ALL, n_trials=100, strict=True).curves) == 2
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("noise", "found_by"),
     [
@@ -177,6 +180,7 @@ def test_nothing_is_charged_and_the_secret_is_not_read(audited, tmp_path):
     assert "secret" not in audited.to_json().replace("naming the secret", "")
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("scenario", [None, GroupScenario(n_draws=4)])
 def test_a_sliced_release_is_replayed(scenario):
     model = SRPPPrivate(Ridge(), budget=1.0, scenario=scenario)
@@ -191,7 +195,9 @@ def test_a_sliced_release_is_replayed(scenario):
 
 
 def test_a_release_of_one_table_is_replayed_on_the_draws():
-    scenario = PrevalenceScenario(reference=(X[:, :3], X[:, 3], y), n_draws=100, size=len(X[::2]))
+    scenario = PrevalenceScenario(
+        shares=(0.2, 0.5), reference=(X[:, :3], X[:, 3], y), n_draws=100, size=len(X[::2])
+    )
     model = SRPPPrivate(Ridge(), scenario=scenario).fit(X[::2, :3], X[::2, 3])
     audit = run_audit(model, X[::2, :3], X[::2, 3], n_trials=60)
     assert {"identification", "map"} <= {result.attack for result in audit.results}

@@ -63,6 +63,7 @@ def best_attack(found, asked, prior, n, seed, directions=None):
     return right
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("scenario", [
     GroupScenario(n_draws=1), GroupScenario(n_draws=5), PrevalenceScenario(n_draws=4),
 ], ids=["one world a secret", "groups", "shares"])  # fmt: skip
@@ -101,6 +102,7 @@ def test_a_leak_between_the_attack_and_the_information_is_caught(data):
     assert attack.run(leaking, 3000, seed=0).violates(1 - 2e-4)
 
 
+@pytest.mark.soak
 def test_an_audit_holds_the_attack_against_what_the_release_states(data):
     X, group = data
     model = SRPPPrivate(mean, budget=4.0, scenario=GroupScenario(n_draws=3))

@@ -58,6 +58,7 @@ def test_values_as_the_plain_engine_answers_them(space):
     assert np.allclose(played.posterior, np.exp(told.log_belief), rtol=1e-9)
 
 
+@pytest.mark.soak
 def test_asking_in_order_is_no_adversary_at_all(halves, space):
     silent = TranscriptGame(halves, space, step_budget=1 / 32)
     spoken = TranscriptGame(halves, space, step_budget=1 / 32, adversary=in_order)
@@ -96,6 +97,7 @@ def test_a_round_is_charged_and_stopped_as_a_session_is(halves, space, monkeypat
     assert len(told.released[0]) == 20
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("kind", ["labels", "values"])
 def test_the_posterior_is_the_truth(kind, uneven):
     """Calibration: of all rounds, a candidate is the secret as often as the posteriors say.

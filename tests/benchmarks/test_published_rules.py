@@ -35,6 +35,7 @@ def test_it_runs_out_of_trials():
         variance_converged(rng.normal(size=(50, 1)), 0.25)
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_the_stopping_rule_understates_what_leaks():
     # An event of probability 2 %: 20 trials miss it with probability 2/3, and then the rule adds

@@ -15,6 +15,7 @@ def samples():
     return generator.normal(size=(25, 2)), generator.normal(size=(25, 2)) + 1.0
 
 
+@pytest.mark.soak
 def test_with_all_distances_and_a_small_penalty_it_is_near_the_distance(samples):
     pytest.importorskip("ot")
     exact = bottleneck_distance(*samples)

@@ -133,6 +133,7 @@ def test_noise_for_matrix_caps_costs_what_it_may():
         caps_of.matrix_update_cap(1.0, 1.0, 1.0, np.zeros((2, 3)))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("bounds", "weights"),
     [([3.0, 1.0], [1.0, 1.0]), ([0.2, 5.0, 1.0], [1.0] * 3), ([0.2, 5.0, 1.0], [9.0, 1.0, 0.1])],

@@ -135,6 +135,7 @@ def test_other_models_keep_their_parts_own_metrics(estimator: Any) -> None:
     assert not isinstance(encoded(estimator, X, y)[2], MatrixMetric)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "estimator",
     [

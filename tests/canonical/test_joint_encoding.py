@@ -27,6 +27,7 @@ M = 4
 PUBLIC = Schema([Column(name, low=0.0, high=8.0) for name in "abcd"])
 
 
+@pytest.mark.product(only=10)
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(
     "estimator",

@@ -30,6 +30,7 @@ def labels_and_noise() -> np.ndarray:
     return np.column_stack([label, generator.standard_normal((32, 3))])
 
 
+@pytest.mark.soak
 def test_a_budget_that_covers_the_label_keeps_it() -> None:
     """residual-pac, Proposition 7: noise stays out of the label as long as the budget allows."""
     support = Support(labels_and_noise())

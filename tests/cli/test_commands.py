@@ -57,6 +57,7 @@ def test_an_audit_of_a_sound_release_passes(call, released, folder):
     ]
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("part", "value"),
     [
@@ -127,6 +128,7 @@ def test_an_audit_of_other_rows_is_refused(call, released, folder, table):
     assert "no privacy statement" in call("audit", "rows.csv", "fewer.csv", code=2).stderr
 
 
+@pytest.mark.soak
 def test_a_report_is_one_page(call, released, folder):
     call(
         "audit", "rows.csv", "model.statement.json", "--attacks", "identification", "--trials", 20,
@@ -289,6 +291,7 @@ def test_a_demonstration_names_its_port(call, monkeypatch):
     assert "give port" in call("service", "run", "--demo", code=2).stderr
 
 
+@pytest.mark.soak
 def test_a_leaking_plugin_is_found_out(call):
     """A noise backend that scales its noise by 0.05; the exit code says so."""
 

@@ -31,6 +31,7 @@ def people():
     return frame
 
 
+@pytest.mark.soak
 def test_a_mixed_table_is_released_and_audited_without_a_codebook(call, folder, people):
     people.loc[3, "age"] = np.nan
     text = people.to_csv(index=False, sep=";", na_rep="?")

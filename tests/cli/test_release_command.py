@@ -56,6 +56,7 @@ def test_parquet_groups_and_a_ledger(call, folder, table):
     assert statement["guarantee"]["secret"]["n_units"] == 75
 
 
+@pytest.mark.soak
 def test_releases_of_a_file_are_counted_beside_the_output(call, folder):
     words = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
     assert "Warning" not in call(*words, "--output", "a.joblib").stderr
@@ -204,6 +205,7 @@ def test_a_budget_that_is_spent_is_refused(call, folder):
     assert not (folder / "two.joblib").exists()
 
 
+@pytest.mark.soak
 def test_a_release_is_charged_to_who_asked_for_it(call, folder):
     call(
         "ledger", "found", "l.db", "--ceiling", "1", "--per-user", "1/8", "--dataset", "ward",
@@ -223,6 +225,7 @@ def test_a_release_is_charged_to_who_asked_for_it(call, folder):
     assert "name the ledger" in call(*base, "three.joblib", "--user", "ann", code=2).stderr
 
 
+@pytest.mark.soak
 def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
     call(
         "release", "rows.csv", "--target", "kind", "--subsets", 8, "--nats", 1,
@@ -239,6 +242,7 @@ def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
     )  # fmt: skip
 
 
+@pytest.mark.soak
 def test_a_chosen_constant_and_a_number(call, folder, table):
     call(
         "release", "rows.csv", "--target", "d", "--drop", "kind", "--regression",
@@ -268,6 +272,7 @@ def test_a_model_is_named_or_chosen(call, folder, words, message):
     assert message in " ".join(result.output.split())
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "words",
     [("--k-of-n", "60:60%"), ("--budget", '{"name": "k_of_n", "k": 60, "cap": 0.6}')],
@@ -310,6 +315,7 @@ def test_a_budget_that_cannot_be_read_is_refused(call, words, expected):
     assert expected in done.stderr
 
 
+@pytest.mark.soak
 def test_one_command_from_a_table_and_its_codebook(call, folder):
     rng = np.random.default_rng(0)
     ill = np.arange(160) % 2
@@ -354,6 +360,7 @@ def test_columns_of_one_name_are_refused_as_in_python(call, folder):
     assert "Smith" not in call("release", "none.csv", *words, code=2).stderr
 
 
+@pytest.mark.soak
 def test_a_property_of_the_table_is_hidden_and_the_release_audited(call, folder):
     call(
         "release", "rows.csv", "--target", "a", "--estimator", "Ridge", "--renyi", "2@8",

@@ -55,6 +55,7 @@ def test_without_typer_the_extra_is_named(folder):
 HEAVY = {"sklearn", "pandas", "joblib", "matplotlib", "numba", "opendp", "psycopg", "pluggy"}
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     ("words", "heavy"),
     [

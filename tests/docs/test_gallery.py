@@ -109,8 +109,8 @@ def test_an_example_has_a_title_and_runs_on_bundled_data(example):
     assert "pacsklearn.datasets" not in text
 
 
-# Half of the time of all examples is theirs.
-LONG = ("plot_02", "plot_05", "plot_07", "plot_08", "plot_13", "plot_14")
+# All of them take half a minute; three stand for them in the ordinary run.
+ORDINARY_EXAMPLES = ("plot_01", "plot_03", "plot_04")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ LONG = ("plot_02", "plot_05", "plot_07", "plot_08", "plot_13", "plot_14")
     [
         pytest.param(
             example,
-            marks=pytest.mark.soak if example.stem.startswith(LONG) else (),
+            marks=() if example.stem.startswith(ORDINARY_EXAMPLES) else pytest.mark.soak,
             id=example.stem,
         )
         for example in EXAMPLES
@@ -132,8 +132,8 @@ def test_an_example_runs(example, pyplot):
 
 
 STUDIES = sorted((FOLDER.parent / "studies").glob("plot_*.py"))
-# All of them take a minute and a half; two stand for them in the ordinary run.
-ORDINARY = ("plot_1_credit", "plot_5_text")
+# All of them take a minute and a half; one stands for them in the ordinary run.
+ORDINARY = ("plot_5_text",)
 
 
 def test_there_are_eight_studies_that_say_what_goes_wrong_without_care():

@@ -68,6 +68,7 @@ def test_answers_of_noise_warn_and_steady_ones_do_not(
     assert warned(steady, *cancer) == []
 
 
+@pytest.mark.soak
 def test_numbers_that_are_noise_are_what_the_public_constant_is() -> None:
     X = np.linspace(0, 1, 300)[:, None]
     y = np.sin(6 * X[:, 0]) + np.random.default_rng(0).normal(0, 0.3, 300)
@@ -81,6 +82,7 @@ def test_numbers_that_are_noise_are_what_the_public_constant_is() -> None:
     assert warned(few, X, y) == []
 
 
+@pytest.mark.soak
 def test_rows_that_get_no_answer_fail_no_fit() -> None:
     """Some models say nan, or nothing at all, of rows that their subset has nothing like."""
     X = np.arange(60.0)[:, None]
@@ -176,6 +178,7 @@ def test_a_student_of_coin_flips_warns(uneven: Any) -> None:
     assert any("not sure to beat the public constant" in text for text in planned.advice)
 
 
+@pytest.mark.soak
 def test_a_good_student_does_not_warn(cancer: Any) -> None:
     teacher = DecisionTreeClassifier(min_samples_leaf=20)
     good = PACPrivate(teacher, release=Student(queries=cancer[0]), secret=Subsets(16))

@@ -178,6 +178,7 @@ def test_a_target_of_names_is_not_quoted(cancer: Any) -> None:
     assert "person" not in str(error.value)
 
 
+@pytest.mark.soak
 def test_public_probabilities_must_be_beaten(rare: Any) -> None:
     """Of 5 % positives nearly every model is better than even odds, and few beat their share."""
     X, y = rare
@@ -193,6 +194,7 @@ def test_public_probabilities_must_be_beaten(rare: Any) -> None:
         stated.fit(X, y)
 
 
+@pytest.mark.soak
 def test_with_few_positives_the_noisier_option_does_not_win(rare: Any) -> None:
     """At one half no model says yes, and only noise does: a proper score does not fall for it."""
     X, y = rare
@@ -242,6 +244,7 @@ def test_mixed_tables_need_no_preprocessing() -> None:
     assert auto.feature_names_in_.tolist() == ["age", "ward"]
 
 
+@pytest.mark.soak
 def test_students_are_released_on_request() -> None:
     X, y, schema = mixed()
     auto = AutoPrivateClassifier(
@@ -253,6 +256,7 @@ def test_students_are_released_on_request() -> None:
     assert auto.verdict_ is None
 
 
+@pytest.mark.soak
 def test_students_of_three_classes_learn_of_an_svm() -> None:
     X, y, schema = mixed()
     y = np.where(X["age"] > 70, "old", y)
@@ -299,6 +303,7 @@ def test_regressors_are_drawn_toward_what_is_publicly_expected(prior: Any) -> No
     assert left.expected.mean < -0.5 < 0 < drawn.expected.mean
 
 
+@pytest.mark.soak
 def test_the_list_has_a_regressor_for_a_small_budget_and_a_small_table() -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     schema = Schema.template(X).confirm()
@@ -309,6 +314,7 @@ def test_the_list_has_a_regressor_for_a_small_budget_and_a_small_table() -> None
     assert plan.expected.mean > 0.27  # .20 without lines of few columns, without the constant
 
 
+@pytest.mark.soak
 def test_every_built_in_family_can_be_released(cancer: Any) -> None:
     schema = Schema(Column(f"x{i}", low=-3, high=3) for i in range(6))
     X, y = cancer[0][:100, :6], cancer[1][:100]
@@ -322,6 +328,7 @@ def test_every_built_in_family_can_be_released(cancer: Any) -> None:
     assert any(isinstance(one, AdditiveClassifier) for one in classifier_families(schema, 6))
 
 
+@pytest.mark.soak
 def test_plans_of_the_whole_list(cancer: Any) -> None:
     auto = AutoPrivateClassifier(families=FAMILIES, secret=Subsets(16))
     plan = auto.plan(*cancer, n_releases=2)
@@ -402,6 +409,7 @@ def test_of_few_rows_stepwise_models_solve_an_equation_for_each_row() -> None:
     assert dear == {"LinearDiscriminantAnalysis"}
 
 
+@pytest.mark.soak
 def test_a_cap_is_certified_for_the_winner_alone(
     cancer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -435,6 +443,7 @@ def test_a_public_encoding_counts_by_what_it_gives() -> None:
     )
 
 
+@pytest.mark.soak
 def test_what_was_left_out_stands_in_the_leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(60, 6))
     y = (X[:, 0] > 0).astype(int)
@@ -455,6 +464,7 @@ def test_what_was_left_out_stands_in_the_leaderboard(monkeypatch: pytest.MonkeyP
     assert outcomes(auto) == outcomes(kept)
 
 
+@pytest.mark.soak
 def test_every_branch_states_the_same_number_of_outcomes(cancer: Any) -> None:
     two = [LogisticRegression(C=0.01, max_iter=1000), RidgeClassifier()]
     families = [make_pipeline(StandardScaler(), one) for one in two]
@@ -471,6 +481,7 @@ def test_every_branch_states_the_same_number_of_outcomes(cancer: Any) -> None:
     assert outcomes(won) == outcomes(lost) == 9 + 1 + 1
 
 
+@pytest.mark.soak
 def test_a_constant_takes_a_place_among_the_64_outcomes(cancer: Any) -> None:
     with pytest.raises(ValueError, match="families"):
         AutoPrivateClassifier(families=[LogisticRegression()] * 64).fit(*cancer)

@@ -79,7 +79,7 @@ CASES = {
 }
 
 
-@pytest.mark.product
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     ("case", "n_classes"),
     # Monotone curves are of two classes.
@@ -166,7 +166,7 @@ def test_what_is_a_function_of_the_whole_table_is_listed(
 
 
 @pytest.mark.statistical
-@pytest.mark.product
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("copies", [1, pytest.param(2, marks=pytest.mark.soak), 8])
 @pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(), GaussianNB()], ids=str)
 def test_at_no_budget_averages_rank_at_chance(copies: int, model: Any, cancer: Any) -> None:
@@ -209,6 +209,7 @@ def test_a_temperature_is_scored_as_it_is_released(n_classes: int, cancer: Any, 
     assert scores[-1] == model.score(X, y)
 
 
+@pytest.mark.soak
 def test_a_choice_is_made_of_averaged_models(cancer: Any) -> None:
     X, y = cancer[0][:, :12], cancer[1]
     model = make_pipeline(StandardScaler(), LogisticRegression())

@@ -280,6 +280,7 @@ FAILING: dict[str, tuple[dict[str, Any], Any, Any]] = {
 }
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("case", FAILING)
 def test_a_failing_fit_leaves_the_last_release_whole(case: str) -> None:
     params, bad_X, bad_y = FAILING[case]

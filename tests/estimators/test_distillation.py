@@ -30,7 +30,7 @@ def rows() -> tuple[Any, Any]:
     return make_classification(300, 4, n_redundant=0, flip_y=0.2, random_state=6)
 
 
-@pytest.mark.product
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("alpha", [0.3, 0.1, 0.01])
 @pytest.mark.parametrize(
     "labels",

@@ -62,6 +62,7 @@ def test_the_alternative_is_better_or_is_not_there(plan: Any, cancer: Any) -> No
     assert best.alternative is None or best.alternative.mean > best.expected.mean
 
 
+@pytest.mark.soak
 def test_a_plan_shows_what_blocks_save_and_tell(cancer: Any) -> None:
     stated = PACPrivate(LOGISTIC, secret=Subsets(64, seed=0))
     plan = stated.plan(*cancer, n_releases=4)
@@ -83,6 +84,7 @@ def test_a_plan_shows_what_blocks_save_and_tell(cancer: Any) -> None:
     assert stated.plan(*cancer, n_releases=2, alternatives=False).lists == ()
 
 
+@pytest.mark.soak
 def test_sparse_rows_have_a_plan(cancer: Any) -> None:
     """Steadier models that centre rows, or take none that are sparse, are left out of it."""
     X, y = cancer

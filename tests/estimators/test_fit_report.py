@@ -56,6 +56,7 @@ def test_why_candidates_were_fitted_one_by_one(model: object, options: dict, rea
     assert reason in private.fit_report_.reason
 
 
+@pytest.mark.soak
 def test_one_by_one_as_configured() -> None:
     with config_context(fast_fit=False):
         private = PACPrivate(LogisticRegression(max_iter=5000), secret=Subsets(4))

@@ -151,6 +151,7 @@ for content, digest in pickle.loads(Path(sys.argv[1]).read_bytes()):
 
 
 # One process reads many: a twentieth of the cases in the ordinary run, the others in the long one.
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "part", [pytest.param(k, marks=[pytest.mark.soak] if k else []) for k in range(20)]
 )

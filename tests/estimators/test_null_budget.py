@@ -100,6 +100,7 @@ def is_zero(values: Any) -> bool:
     return bool(abs(values.mean()) <= 3.5 * values.std() / np.sqrt(values.size))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("noise", ["isotropic", "diagonal", "eigen", "logdet"])
 def test_every_backend_leaves_chance(noise: str, cancer: Any, fit_once: None) -> None:
     model = LinearSVC(C=0.01)
@@ -109,6 +110,7 @@ def test_every_backend_leaves_chance(noise: str, cancer: Any, fit_once: None) ->
     assert not is_zero(measured(model, *cancer, accuracy_over_chance, 1.0, noise, 20))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "model",
     [
@@ -136,6 +138,7 @@ def test_clusters_mean_nothing(iris: Any, fit_once: None) -> None:
     assert measured(model, *iris, agreement, 50.0, "logdet", 2).mean() > 0.5
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("copies", [1, pytest.param(2, marks=pytest.mark.soak), 8])
 def test_candidates_in_blocks_leave_chance(copies: int, cancer: Any, fit_once: None) -> None:
     """Also where every row stands twice or eight times: equal rows share no block."""

@@ -65,6 +65,7 @@ def named(numbers: tuple[float, float], n: int) -> int:
     return hits
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "numbers", [(1e-197, 3e-203), (1e155, -3e155), (2.0**-1000, 2.0**-999), (2.0**1000, 2.0**-1000)]
 )
@@ -76,6 +77,7 @@ def test_the_secret_behind_a_tiny_or_huge_number_is_not_named(numbers: Any) -> N
     assert named(numbers, 40) < 38
 
 
+@pytest.mark.soak
 def test_a_product_of_400_densities_hides_its_group() -> None:
     group = np.repeat(["a", "b", "c"], 400)
     rows = DRAW.normal(size=(1200, 1)) + 0.1 * (group == "b")[:, None]
@@ -107,6 +109,7 @@ def test_pairs_that_agree_inside_are_not_said_to_agree_among_each_other() -> Non
         assert "whatever the secret" not in str(models[0].guarantee_)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("exponent", [-600, 1000])
 def test_tables_that_may_have_been_drawn_otherwise(exponent: int) -> None:
     def sample(secret: float, prior: str, generator: np.random.Generator) -> Any:
@@ -148,6 +151,7 @@ def test_a_function_of_a_sampled_secret(exponent: int) -> None:
     assert 1e-9 < abs(np.ldexp(release.value, -exponent)) < 10
 
 
+@pytest.mark.product(only=4)
 @BY_ITS_OWN
 @pytest.mark.parametrize("exponent", EXPONENTS)
 @pytest.mark.parametrize(

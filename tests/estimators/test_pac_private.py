@@ -79,6 +79,7 @@ def works(model: Any, method: str, X: Any, y: Any) -> bool:
     return True
 
 
+@pytest.mark.product(only=6)
 @pytest.mark.parametrize(("model", "expected"), CASES, ids=name)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_methods_are_those_of_the_released_model(model: Any, expected: set[str], iris: Any) -> None:
@@ -215,6 +216,7 @@ def test_it_is_a_step_like_any_other(iris: Any) -> None:
     assert scores.min() > 0.7  # 0.885 +- 0.02 over fits
 
 
+@pytest.mark.soak
 @pytest.mark.filterwarnings("ignore:Parts of:pacsklearn.exceptions.PrivacyLeakWarning")
 def test_budget_and_the_wrapped_parameters_are_searched(iris: Any) -> None:
     X, y = iris

@@ -34,6 +34,7 @@ def frame(iris: Any) -> pd.DataFrame:
     return pd.DataFrame(iris[0], columns=NAMES)
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize(
     "model",
     [
@@ -76,6 +77,7 @@ def test_names_that_are_not_strings_are_refused(frame: pd.DataFrame, iris: Any) 
         private(LinearSVC()).fit(frame.rename(columns={"petal_width": 3}), iris[1])
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("when", ["before fit", "after fit", "before clone"])
 @pytest.mark.parametrize(
     ("model", "columns"),

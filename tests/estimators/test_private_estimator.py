@@ -51,6 +51,7 @@ def told(estimator: Any) -> list[str]:
     return [str(w.message) for w in caught if issubclass(w.category, PrivacyLeakWarning)]
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("before", [StandardScaler(), SelectKBest(k=2)])
 @pytest.mark.parametrize("wrap", ["PACPrivate", "SRPPPrivate"])
 def test_a_step_that_saw_all_rows_is_named(before: Any, wrap: str) -> None:

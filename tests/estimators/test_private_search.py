@@ -148,6 +148,7 @@ class TestExhaustion:
         assert not log.exists()
         assert ledger.spent == 3.0
 
+    @pytest.mark.product(only=1)
     @pytest.mark.parametrize("n_jobs", [None, 2])
     def test_it_never_becomes_nan(self, ledger: SharedLedger, n_jobs: int | None) -> None:
         # A stub that charges more than it says runs into the reservation's ceiling.

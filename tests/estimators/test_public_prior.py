@@ -135,6 +135,7 @@ def test_models_without_a_constant_refuse_a_prior() -> None:
         fitted(network, 1.0, release=Parameters(prior=Expected(3.0)), secret=Subsets(4))
 
 
+@pytest.mark.soak
 def test_answers_are_drawn_toward_the_prior() -> None:
     tree = DecisionTreeRegressor(max_depth=6, random_state=0)
     model, X, y = fitted(tree, 4.0, release=Answers(60, prior=Expected(MEAN, Range(0, 350))))

@@ -48,6 +48,7 @@ def test_nested_names_say_where_there_is_nothing_to_reach_into(name: str) -> Non
         PACPrivate(LogisticRegression()).set_params(**{name: 1})
 
 
+@pytest.mark.soak
 def test_a_search_goes_over_budgets_of_several_units_and_over_nested_names() -> None:
     grid = {
         "budget": [1 / 64, 1 / 16, Membership(0.55)],

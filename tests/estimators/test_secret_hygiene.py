@@ -101,6 +101,7 @@ def own_numbers(model: Any, X: Any, y: Any, space: SecretSpace) -> Iterator[Any]
                 yield np.atleast_2d(item)
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("model", MODELS, ids=name)
 def test_nothing_secret_is_in_what_leaves(model: Any, universe: Any) -> None:
     X, y = universe
@@ -124,6 +125,7 @@ def test_nothing_secret_is_in_what_leaves(model: Any, universe: Any) -> None:
             assert not found(haystack, numbers, f"{place} holds a candidate's numbers"), place
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("model", MODELS, ids=name)
 def test_nothing_secret_is_reachable_from_the_estimator(model: Any, universe: Any) -> None:
     X, y = universe
@@ -182,6 +184,7 @@ def test_what_knows_the_secret_is_gone_after_a_fit(
     assert hasattr(estimator, "guarantee_")
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("model", MODELS, ids=name)
 def test_what_is_published_works_elsewhere(model: Any, universe: Any) -> None:
     X, y = universe

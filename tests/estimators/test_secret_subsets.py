@@ -164,6 +164,7 @@ def test_the_guarantee_says_what_known_memberships_tell() -> None:
         secret.knowing(8)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     ("rare", "blocks", "k"), [(2, 8, 1), (4, None, 3), (None, 4, 3), (None, 8, 7)]
 )

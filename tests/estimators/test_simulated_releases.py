@@ -79,6 +79,7 @@ def test_a_simulated_release_is_the_noised_candidate_by_hand(cancer: Any) -> Non
         assert found == accuracy(plan.outputs.decode(vector), *held_out.rows_of(index))
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_simulated_scores_are_those_of_releases(cancer: Any) -> None:
     """Two means of independent releases, on rows they never saw, within four standard errors."""
@@ -179,6 +180,7 @@ def test_scoring_of_classifiers(iris: Any, scoring: Any, name: str) -> None:
     assert made.all_rows_score == pytest.approx(0.84, abs=0.1)
 
 
+@pytest.mark.soak
 def test_a_search_is_scored_as_the_model_it_releases(iris: Any) -> None:
     search = GridSearchCV(RidgeClassifier(), {"alpha": [0.1, 1]}, cv=2, scoring="f1_macro")
     made = privacy_utility_curve(search, *iris, budgets=[100], **SMALL)

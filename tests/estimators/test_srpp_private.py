@@ -66,6 +66,7 @@ def moments(X: Any, y: Any) -> Any:
 
 
 class TestReleases:
+    @pytest.mark.product(only=2)
     @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
     @pytest.mark.parametrize("scenario", ["prevalence", "group"])
     def test_within_the_budget(self, data, aggregation, scenario):
@@ -110,6 +111,7 @@ class TestReleases:
                 found, moments(X[group == name], y[group == name]), rtol=0.02
             )
 
+    @pytest.mark.soak
     def test_at_a_tiny_budget_it_is_noise(self, data):
         X, y, group = data
         scores = [
@@ -138,6 +140,7 @@ class TestReleases:
         assert list(model.feature_names_in_) == ["x", "y", "z", "sex"]
         assert model.predict(frame).shape == (120,)
 
+    @pytest.mark.product(only=3)
     @pytest.mark.parametrize(
         "estimator",
         [
@@ -156,6 +159,7 @@ class TestReleases:
         method = "predict" if hasattr(model, "predict") else "transform"
         assert np.isfinite(getattr(model, method)(X)).all()
 
+    @pytest.mark.soak
     def test_a_simulator(self, data):
         X, y, _ = data
 
@@ -172,6 +176,7 @@ class TestReleases:
         assert "for tables drawn from the stated laws" in str(guarantee.status)
         assert 0.8 < guarantee.spent <= guarantee.budget
 
+    @pytest.mark.soak
     def test_a_reference(self, data):
         X, y, group = data
         scenario = PrevalenceScenario(
@@ -183,6 +188,7 @@ class TestReleases:
         assert model.predict(X).shape == (120,)
         assert "training set" not in model.guarantee_.secret.protects
 
+    @pytest.mark.soak
     def test_a_table_without_a_model_is_released_as_the_centre_and_shows_nothing(self, data):
         """Its computation fails, or warns: what leaves and what is charged look the same."""
         X, y, group = data
@@ -222,6 +228,7 @@ class TestReleases:
         assert "the table's own share is not hidden" in guarantee.promise
         assert any("universe" in text for text in guarantee.not_covered)
 
+    @pytest.mark.soak
     def test_the_share_is_drawn_or_stated(self, data):
         X, y, group = data
         scenario = PrevalenceScenario(shares=(0.2, 0.4, 0.6), value="a", n_draws=3)
@@ -249,6 +256,7 @@ class TestReleases:
         assert view.costs.average <= 1.0
         assert view.costs.full > 1.5
 
+    @pytest.mark.soak
     def test_a_released_vector_is_noised_by_what_it_costs(self, data):
         """A feature in other units: the same accuracy. Without the metric it is a coin's."""
         X, y, group = data
@@ -268,6 +276,7 @@ class TestReleases:
         assert scores[1e3, "auto"] == pytest.approx(scores[1.0, "auto"], abs=0.05)
         assert scores[1e3, None] < scores[1e3, "auto"] - 0.1
 
+    @pytest.mark.soak
     def test_functions(self, data):
         X, y, group = data
         model = SRPPPrivate(moments, budget=5.0).fit(X, y, secret=group)
@@ -286,6 +295,7 @@ class TestReleases:
         assert model.guarantee_.noiseless
         assert model.guarantee_.spent == 0.0
 
+    @pytest.mark.soak
     def test_given_slices(self, data):
         X, y, group = data
         profile = SliceProfile(np.eye(5))
@@ -297,6 +307,7 @@ class TestReleases:
         orthogonal = SRPPPrivate(LogisticRegression(), slices=Slices(8, profile="orthogonal"))
         assert "orthogonal" in orthogonal.fit(X, y, secret=group).guarantee_.slices
 
+    @pytest.mark.soak
     def test_anisotropic_noise_has_less_power(self, data, monkeypatch):
         X, y, group = data
         laws, original = [], SlicedLaw.observe
@@ -351,6 +362,7 @@ class TestReleases:
 
 
 class TestSearch:
+    @pytest.mark.soak
     def test_over_epsilon(self, data):
         X, y, group = data
         grid = GridSearchCV(
@@ -362,6 +374,7 @@ class TestSearch:
         assert grid.best_params_ == {"budget": Renyi(1e6, allow_exact=True)}
         assert grid.best_estimator_.guarantee_.budget == 1e6
 
+    @pytest.mark.soak
     def test_the_true_group_goes_along(self, data):
         X, y, group = data
         grid = GridSearchCV(
@@ -377,6 +390,7 @@ class TestSearch:
         assert grid.best_params_["budget__epsilon"] == 1e6
         assert "realized" not in vars(grid.best_estimator_)
 
+    @pytest.mark.soak
     def test_routing(self, data):
         X, y, group = data
         with config_context(enable_metadata_routing=True):
@@ -702,6 +716,7 @@ def test_a_complex_model_is_refused(data):
         PACPrivate(Turned(), secret=Subsets(8)).fit(X, y)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
 def test_a_law_that_hides_nothing_needs_consent(data, aggregation):
     """Read off the law: the best attack tells a pair of groups apart in 99.99 % of cases."""

@@ -166,6 +166,7 @@ def test_the_wrong_kind_of_estimator() -> None:
 
 
 class TestStabilize:
+    @pytest.mark.soak
     def test_candidates_agree_on_more_rows(self) -> None:
         features, target = load_breast_cancer(return_X_y=True)
         known, asked = np.arange(0, 569, 2), np.arange(1, 569, 2)

@@ -60,6 +60,7 @@ def test_digests_that_share_a_half_are_told_apart():
     assert places[4] == -1
 
 
+@pytest.mark.soak
 def test_older_answers_take_less_than_a_hundred_bytes(monkeypatch):
     monkeypatch.setattr(stored_answers, "_RECENT", 2**12)
     tracemalloc.start()

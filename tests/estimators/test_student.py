@@ -108,6 +108,7 @@ def test_a_student_is_what_distill_gives(halves: Any) -> None:
     assert np.array_equal(one.released_estimator_.coef_, other.coef_)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     "queries",
     [
@@ -144,6 +145,7 @@ def test_private_marginals_are_charged_and_stated(halves: Any) -> None:
     assert "released privately" in dict(model.guarantee_.details)["queries"]
 
 
+@pytest.mark.soak
 def test_a_student_under_a_cap_learns_labels_of_one_release(halves: Any) -> None:
     model = private(halves[2], **CAPPED).fit(*halves[:2])
     assert model.score(*halves[2:]) > 0.9
@@ -163,6 +165,7 @@ def test_a_student_under_a_cap_learns_labels_of_one_release(halves: Any) -> None
         )
 
 
+@pytest.mark.soak
 def test_a_student_of_few_rows_is_no_constant(halves: Any) -> None:
     teacher = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=40)
     few = halves[2][:38]

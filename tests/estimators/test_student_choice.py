@@ -25,6 +25,7 @@ def chosen(answers: Any, teacher: Any = BOOSTED, rows: Any = ROWS) -> str:
     return type(best.steps[-1][1] if hasattr(best, "steps") else best).__name__
 
 
+@pytest.mark.soak
 def test_what_agrees_with_answers_it_has_not_seen_is_chosen() -> None:
     students = listed_students(BOOSTED, ROWS, RING)
     assert [len(getattr(student, "steps", "1")) for student in students] == [3, 4, 2, 1]
@@ -41,6 +42,7 @@ def test_noise_that_a_flexible_student_agrees_with_does_not_decide() -> None:
     assert chosen(answers, SVC(), rows) == "LogisticRegression"
 
 
+@pytest.mark.soak
 def test_a_clone_wins_where_its_leaves_are_filled() -> None:
     rows = np.random.default_rng(1).integers(0, 9, size=(2000, 4)).astype(float)
     steps = (rows[:, 0] > 4) ^ (rows[:, 1] > 2) ^ (rows[:, 2] > 6) ^ (rows[:, 3] > 5)

@@ -79,6 +79,7 @@ def test_scores_stay_with_the_curator(model: PACPrivate) -> None:
         assert f"{model.verdict_.expected.mean:.3f}" not in shown
 
 
+@pytest.mark.soak
 def test_a_released_score_decides_and_not_the_one_without_noise(cancer: Any) -> None:
     options = {"ridgeclassifier__alpha": [1.0, 3e3]}
     without = {
@@ -113,6 +114,7 @@ FAMILIES = [
 ]
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.statistical
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda one: str(getattr(one, "steps", one))[:60])
 def test_at_no_budget_every_option_scores_at_chance(family: Any, cancer: Any) -> None:

@@ -53,7 +53,7 @@ def arguments(call: Call) -> list[tuple[str, str, str]]:
     return [(call.kind, name, repr(value)) for name, value in call.arguments.items()]
 
 
-@pytest.mark.product(by=kind)
+@pytest.mark.product(by=kind, only=4)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_figures_are_the_same_bits_without_numba(call: Call) -> None:
     assert repr(by_reference(partial(taken, call))) == repr(by_loops(partial(taken, call)))

@@ -122,6 +122,7 @@ def assert_solved(estimator: Any, tight: Any, X: Any, y: Any, space: SecretSpace
         assert np.array_equal(model.predict(X), exact.predict(X)) or not is_classifier(model)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize(("estimator", "tight"), MODELS, ids=lambda value: repr(value)[:50])
 def test_each_subsets_minimiser(estimator: Any, tight: Any) -> None:
     X, y = data(estimator)
@@ -129,6 +130,7 @@ def test_each_subsets_minimiser(estimator: Any, tight: Any) -> None:
     assert_solved(estimator, tight, X, y, space)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize(("estimator", "tight"), MODELS, ids=lambda value: repr(value)[:50])
 @pytest.mark.parametrize("scaler", [StandardScaler(), StandardScaler(with_mean=False)], ids=repr)
 def test_behind_a_scaler_fitted_on_each_subset(estimator: Any, tight: Any, scaler: Any) -> None:
@@ -157,6 +159,7 @@ def test_three_classes(estimator: Any, tight: Any) -> None:
     assert_solved(estimator, tight, X, y, space)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("weights", ["balanced", {0: 5.0}, {0: 0.5, 2: 3}], ids=repr)
 @pytest.mark.parametrize(
     ("estimator", "tight"), [MODELS[0], MODELS[1], MODELS[2]], ids=lambda value: repr(value)[:40]

@@ -28,6 +28,7 @@ def data() -> tuple[Any, Any, SecretSpace]:
     return X, y, balanced_space(len(X), n_subsets=M)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -194,6 +194,7 @@ def test_regressors_of_two_targets(estimator: Any) -> None:
     assert_fast(estimator, X[:, [0, 2, 3]] + 0.1, y, balanced_space(len(X), n_subsets=M))
 
 
+@pytest.mark.product(only=6)
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_classifiers(estimator: Any) -> None:
     X, y = load_iris(return_X_y=True)
@@ -205,6 +206,7 @@ def test_classifiers(estimator: Any) -> None:
         assert np.array_equal(one.predict(X), other.predict(X))
 
 
+@pytest.mark.product(only=6)
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_two_classes(estimator: Any) -> None:
     X, y = load_breast_cancer(return_X_y=True)

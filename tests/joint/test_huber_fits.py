@@ -45,6 +45,7 @@ def slope_of(model: Any, X: Any, y: Any) -> Any:
     return slope if model.fit_intercept else slope[1:]
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("name", ["diabetes", "heavy tails"])
 @pytest.mark.parametrize("options", [{}, {"epsilon": 1.9, "alpha": 3.0}, {"fit_intercept": False}])
 def test_the_minimiser_of_each_candidate(name: str, options: dict[str, Any]) -> None:

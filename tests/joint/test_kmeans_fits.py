@@ -23,6 +23,7 @@ def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kmeans, "_LEAST_WORK", 0)
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -29,6 +29,7 @@ def fitted(estimator: Any, X: Any, y: Any) -> tuple[Any, ...]:
     return tuple(clone(estimator).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M))
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -44,6 +44,7 @@ def assert_same(estimator: Any, X: Any, y: Any, *, tolerance: float = 1e-8) -> N
         ) else np.testing.assert_allclose(model.predict(X), ordinary.predict(X), rtol=1e-6)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize(
     "model",
     [

@@ -243,6 +243,7 @@ def test_units_are_read_some_at_a_time(chunk: int, monkeypatch: pytest.MonkeyPat
     assert space.inclusion()[:2].tolist() == [1.0, 0.0]
 
 
+@pytest.mark.soak
 def test_a_million_rows_fit_in_little_memory() -> None:
     tracemalloc.start()
     try:

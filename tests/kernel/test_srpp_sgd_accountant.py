@@ -46,6 +46,7 @@ def test_noise_scales_of_the_paper_without_the_step_size(epsilon):
         assert found == pytest.approx(sigma, rel=0.02)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("accounting", ACCOUNTINGS)
 @pytest.mark.parametrize("epsilon", [0.1, 8.0, 1e4])
 def test_a_run_costs_what_it_may_and_hardly_less(accounting, epsilon):

@@ -416,12 +416,14 @@ def said() -> tuple[str, str, str]:
     return found.stdout, before, after
 
 
+@pytest.mark.soak
 def test_processes_that_the_work_begins(said: tuple[str, str, str]) -> None:
     """A search inside a candidate warns in processes of its own, on the same stderr."""
     assert "quotes a row" not in "".join(said)
     assert said[1].count("UserWarning: outside") == 6
 
 
+@pytest.mark.soak
 def test_what_candidates_print_is_withheld_from_every_stream_and_worker(
     said: tuple[str, str, str],
 ) -> None:

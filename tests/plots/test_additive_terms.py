@@ -60,6 +60,7 @@ def test_each_term_is_drawn_as_what_it_is(private):
     display.figure_.canvas.draw()
 
 
+@pytest.mark.soak
 def test_the_band_is_the_noise_of_the_released_effects(private):
     """Half the width of the drawn band, against releases of one design with fresh noise."""
     X, y = load_iris(return_X_y=True)

@@ -35,6 +35,7 @@ def test_the_lines_are_belief_and_entropy():
     assert "nats" in below.get_ylabel()
 
 
+@pytest.mark.soak
 def test_entropy_is_above_the_guarantee_on_average():
     """Over 60 conversations; the standard error of the mean is below 0.05."""
     left = []

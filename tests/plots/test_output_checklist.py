@@ -91,6 +91,7 @@ def test_pages_and_data_are_saved(guarantee, tmp_path):
         check.save(tmp_path / "check.pdf")
 
 
+@pytest.mark.soak
 def test_a_limit_on_membership_needs_membership_to_be_the_secret():
     model = SRPPPrivate(Ridge(), budget=1.0).fit(X[:, :3], X[:, 3], secret=y)
     assert output_checklist(model, title="x").passed

@@ -85,6 +85,7 @@ KINDS = {
 }
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize(
     ("kind", "make"), [(kind, make) for kind, makers in KINDS.items() for make in makers]
 )

@@ -42,6 +42,7 @@ def test_of_more_numbers_slices_are_sorted_to_both_sides():
     assert sorted(radii[:-1]) == pytest.approx(sorted(display.divergences))
 
 
+@pytest.mark.soak
 def test_an_estimator_of_groups_costs_what_it_says():
     generator = np.random.default_rng(3)
     X, group = generator.normal(size=(30, 3)), np.repeat([0, 1, 2], 10)

@@ -45,6 +45,7 @@ def registered():
     unregister(Counting)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("n_attacks", [1, 3])
 def test_false_alarms_are_as_rare_as_stated(n_attacks, registered):
     """At most (1 - level) / 2 of the audits; fails for no reason with probability 0.001."""

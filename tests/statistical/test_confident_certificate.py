@@ -55,6 +55,7 @@ def runs(points, weights, n_certificate, n_runs):
         yield confident_law(drawn[:60], drawn[60:], Target(0.25), gamma=GAMMA)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("name", ["many values", "rare and far", "coin"])
 def test_it_fails_no_more_often_than_gamma(name):
     points, weights = problem(name)
@@ -69,6 +70,7 @@ def test_it_fails_no_more_often_than_gamma(name):
     assert binomtest(failures, n_noisy, GAMMA, alternative="greater").pvalue > 1e-4
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", ["rare and far", "coin"])
 def test_the_true_information_exceeds_the_bound_no_more_often_than_gamma(name):
     points, weights = problem(name)
@@ -82,6 +84,7 @@ def test_the_true_information_exceeds_the_bound_no_more_often_than_gamma(name):
     assert binomtest(failures, total, GAMMA, alternative="greater").pvalue > 1e-4
 
 
+@pytest.mark.soak
 def test_over_many_problems_the_true_information_exceeds_the_budget_no_more_often_than_gamma():
     # A fresh problem each time: sizes, heavy tails, rare points and budgets at random.
     failures = close = total = 0
@@ -108,6 +111,7 @@ def test_over_many_problems_the_true_information_exceeds_the_budget_no_more_ofte
     assert close > total / 2
 
 
+@pytest.mark.soak
 def test_without_a_certificate_it_would_fail():
     # The same noise sized by the mean of few trials: a rare far value is missed and paid for.
     points, weights = problem("rare and far")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.statistical
 N = 40_000
 
 
-@pytest.mark.product
+@pytest.mark.soak
 @pytest.mark.parametrize("alpha", [0.01, 0.1])
 @pytest.mark.parametrize("budget", [2.0**-18, 2.0**-13])
 @pytest.mark.parametrize("dissent", [[1], [1] * 4, [1, 2], [1, 1, 2, 3]])

@@ -30,6 +30,7 @@ LAWS = {
 }
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("name", sorted(LAWS))
 @pytest.mark.parametrize("which", ["best of two", "columns"])
 def test_fails_no_more_often_than_stated(name, which):

@@ -116,6 +116,7 @@ def attack(law: NoiseLaw, space: SecretSpace, noise_scale: float = 1.0) -> Succe
     return measure(posteriors(law, observed, noise_scale), secrets, space)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("noise", BACKENDS)
 @pytest.mark.parametrize("budget", [1 / 16, 1 / 2])
 def test_no_attack_beats_the_guarantee(attacked: Victim, budget: float, noise: str) -> None:
@@ -140,6 +141,7 @@ def test_a_second_look_at_one_secret_is_seen(attacked: Victim) -> None:
     assert attack(law, attacked.space, noise_scale=1 / 4).exceeds(guarantee)
 
 
+@pytest.mark.soak
 def test_published_models_are_attacked_as_they_are(
     attacked: Victim, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -259,7 +259,7 @@ def test_three_adaptive_label_queries(adversary: Adversary, prior: str, budget: 
     assert meter.expected == 0 or meter.transcripts > 1
 
 
-@pytest.mark.product
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("budget", [0.01, 0.3, 0.9])
 def test_three_labels(prior: str, budget: float) -> None:
@@ -272,6 +272,7 @@ def test_two_queries_chosen_to_embarrass_the_meter(prior: str, budget: float) ->
     run(label_row, greedy(label_row, budget, 4), prior, budget, sigma=4, depth=2)
 
 
+@pytest.mark.soak
 def test_the_meter_is_sharp_when_little_is_spent() -> None:
     meter = run(label_row, halving, "uniform", 1.01 * 2.0**-9, sigma=64, depth=2)
     assert meter.information > 0.97 * meter.expected, "so a meter 3 % too low would be caught"

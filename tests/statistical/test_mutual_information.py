@@ -73,6 +73,7 @@ def law_of(backend: str, support: Support, budget: float) -> NoiseLaw:
     return registry().noise_backend(backend).calibrate(support, Target(budget), IdentityMetric())
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("name", SUPPORTS)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("budget", [1 / 64, 0.5])

@@ -18,6 +18,7 @@ from pacsklearn.srpp.release.run import Charging, PrivateRun
 TRIALS, STEPS, N, K, NOISE = 400, 4, 30, 3, 12.0
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("batch", "accounting"), [(30, "worst-case"), (10, "secret-batches")])
 def test_two_data_sets_that_differ_in_three_rows(batch, accounting):

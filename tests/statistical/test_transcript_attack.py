@@ -87,7 +87,7 @@ class Watched(Game):
         return self._rounds[self._met - 1]
 
 
-@pytest.mark.product
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("step", [1 / 256, 1 / 32])
 @pytest.mark.parametrize("kind", ["labels", "shares", "values"])
 def test_no_adaptive_attack_beats_the_bound(
@@ -104,6 +104,7 @@ def test_no_adaptive_attack_beats_the_bound(
             assert result.confidence_interval().low > result.prior
 
 
+@pytest.mark.soak
 def test_more_queries_tell_more(tables: Any, space: SecretSpace) -> None:
     attack = IdentificationAttack()
     few, many = (
@@ -173,6 +174,7 @@ class Broken(Game):
         return Round(secrets[-1], np.exp(truth), None, tuple(secrets[:-1]))
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("how", ["sound", "quiet", "redrawn", "exact"])
 def test_planted_leaks_are_found(how: str, tables: Any, space: SecretSpace) -> None:
     game, rounds = Broken(game_on(tables["labels"], space, 1 / 64), 1 / 64, how), []

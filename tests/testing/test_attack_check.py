@@ -24,11 +24,14 @@ def _each_round_is_played_once():
         yield
 
 
-@pytest.mark.parametrize("name", ["optimal_membership", "identification"])
+@pytest.mark.parametrize(
+    "name", ["identification", pytest.param("optimal_membership", marks=pytest.mark.soak)]
+)
 def test_builtin_attacks_pass(name):
     check_attack(registry().make("attack", name))
 
 
+@pytest.mark.soak
 def test_other_seeds_and_games_pass():
     check_attack(IdentificationAttack(), random_state=5, games=example_games(seed=2), n_trials=300)
 

@@ -15,11 +15,13 @@ from pacsklearn.shaping.closed_forms import EigenBackend
 from pacsklearn.testing import check_noise_backend
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("name", ["isotropic", "diagonal", "eigen", "logdet"])
 def test_builtin_backends_pass(name):
     check_noise_backend(registry().noise_backend(name))
 
 
+@pytest.mark.soak
 def test_other_seeds_pass():
     check_noise_backend(registry().noise_backend("logdet"), random_state=5)
 

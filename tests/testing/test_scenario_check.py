@@ -24,6 +24,7 @@ def simulate(secret: float, prior: Any, rng: Any) -> Any:
     return rng.normal(size=(40, 2)) + secret, None
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "scenario",
     [
@@ -36,6 +37,7 @@ def test_built_in_scenarios_of_a_universe(scenario):
     check_scenario(scenario, X, secret=COLUMN)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "scenario",
     [

@@ -41,6 +41,7 @@ def assert_balanced(bits: NDArray[np.uint8], included: int) -> None:
     assert sizes.max() <= -(-n_units * included // n_subsets)
 
 
+@pytest.mark.product(only=24)
 @pytest.mark.parametrize(("n_subsets", "included"), DESIGNS)
 @pytest.mark.parametrize("n_units", [1, 2, 3, 63, 200, 4095, 4096, 5001])
 def test_exact_balance(n_units: int, n_subsets: int, included: int) -> None:
@@ -95,6 +96,7 @@ def test_two_units_at_half_are_complements_and_three_are_not() -> None:
     assert three.max() < 0.0
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(("n_units", "included"), [(3, 3), (10, 2), (64, 5), (4096, 3)])
 def test_each_pattern_is_marginally_uniform(n_units: int, included: int) -> None:
     # 28 to 70 equally likely patterns; chi-squared with a false alarm rate of 1e-6 per unit.
@@ -212,6 +214,7 @@ def test_inclusion_counts() -> None:
     np.testing.assert_array_equal(inclusion_counts(np.array([[255, 1], [0, 6]], np.uint8)), [9, 2])
 
 
+@pytest.mark.soak
 def test_one_million_units_in_little_memory_and_time() -> None:
     # The scratch memory does not grow with the units: 10 million need 160 MB and the same scratch.
     start = time.perf_counter()

@@ -129,6 +129,7 @@ TABLES = {
 }
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("name", TABLES)
 def test_the_variance_is_never_below_a_sixteenth(name: str) -> None:
     """Of sums that nobody balanced either: the floor is the free units', whatever the table is."""

@@ -82,7 +82,7 @@ def test_a_list_around_the_true_table_names_it_every_time(query, epsilon):
 
 
 @pytest.mark.statistical
-@pytest.mark.product
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(("query", "epsilon"), [(MEAN, 0.01), (MODEL, 0.1)], ids=["mean", "model"])
 @pytest.mark.parametrize(
     "scenario",
@@ -108,6 +108,7 @@ def test_groups_and_simulators_print_the_same():
         assert len(set(game.figures)) == 1
 
 
+@pytest.mark.soak
 def test_the_contract_of_attacks():
     found = calibrated(PrevalenceScenario(n_draws=1), MEAN, 0.05)
     leaking = around(MEAN, 0.01)

@@ -27,6 +27,7 @@ from tests.audit.broken import TooQuiet
 X, y = load_iris(return_X_y=True)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("attack", ["property", "attribute"])
 def test_a_sound_release_passes_and_a_planted_leak_is_caught(attack):
     verdicts = []
@@ -39,6 +40,7 @@ def test_a_sound_release_passes_and_a_planted_leak_is_caught(attack):
     assert verdicts == [True, False]
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("estimator", "targets"), [(LinearRegression(), X[:, 3]), (Ridge(), X[:, 3]), (PCA(2), None)]
 )

@@ -13,6 +13,7 @@ from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import example_games
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("k", [0, 2])
 def test_it_keeps_the_contract_of_an_attack(k: int) -> None:
     check_attack(KnownRowsAttack(k), n_trials=150)

@@ -49,6 +49,7 @@ def game(noise, *, power=1.0, claimed=None, weights=None):
     )
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_contract():
     """One seed of 200 fails by chance; this one is fixed."""

@@ -54,6 +54,7 @@ def test_reconstruction_keeps_the_contract():
         ReconstructionAttack(k=3).run(Naming(), 10, 0)
 
 
+@pytest.mark.soak
 def test_canaries_keep_the_contract_and_attack_the_canaries():
     check_attack(CanaryAttack())
 

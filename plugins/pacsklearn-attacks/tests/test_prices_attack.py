@@ -61,6 +61,7 @@ def game(request):
     )
 
 
+@pytest.mark.soak
 def test_the_engines_prices_tell_nothing(game):
     result = PricesAttack().run(game, 400, 0)
     assert not result.violates()
@@ -71,11 +72,13 @@ def test_the_engines_prices_tell_nothing(game):
     assert lengths == {12}
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("leak", ["free where the candidate says 0", "refused earlier by some"])
 def test_a_price_that_knows_the_secret_is_caught(game, leak):
     assert PricesAttack().run(Leaking(game, leak), 100, 0).violates()
 
 
+@pytest.mark.soak
 def test_a_model_that_answers_is_audited_by_its_prices_and_by_poison():
     generator = np.random.default_rng(0)
     X = generator.standard_normal((60, 3))

@@ -30,6 +30,7 @@ def sound():
     return fitted()
 
 
+@pytest.mark.soak
 def test_a_sound_release_passes_every_attack(sound):
     named = [*FOUND, "low_order_bits", "optimal_membership"]
     audit = run_audit(sound, X, y, attacks=named, n_trials=200, strict=True)
@@ -38,11 +39,13 @@ def test_a_sound_release_passes_every_attack(sound):
     assert "low_order_bits" in {each.attack for each in run_audit(sound, X, y, n_trials=20).results}
 
 
+@pytest.mark.soak
 def test_too_little_noise_is_found():
     audit = run_audit(fitted(TooQuiet(), Ridge()), X, y, attacks=FOUND, n_trials=300)
     assert [result.attack for result in audit.violations] == FOUND
 
 
+@pytest.mark.soak
 def test_prices_of_answers_and_figures_beside_a_release_join_by_themselves():
     model = PACPrivate(
         KNeighborsClassifier(3), budget=1 / 16, release=Answers(50), secret=Subsets(M)

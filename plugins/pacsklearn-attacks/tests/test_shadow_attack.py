@@ -52,6 +52,7 @@ def attacks_for(kind):
     ]
 
 
+@pytest.mark.product(only=1)
 def test_every_kind_of_model_is_attacked_and_its_planted_leak_is_caught(pair):
     """The mechanism itself passes; with noise scaled by 0.05 several of them refute it.
 
@@ -90,6 +91,7 @@ def test_the_relative_score_is_the_share_of_rows_that_gain_less():
         np.testing.assert_allclose(score(played, np.arange(3)), expected)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", ["robust_lira", "rmia"])
 def test_the_contract_is_kept(name):
     uneven = np.arange(1.0, 9) / 36

@@ -70,6 +70,7 @@ def test_sums_are_the_same_bits_wherever_they_are_taken(client: Any, folder: Pat
     assert np.array_equal(here.intercept_, there.intercept_)
 
 
+@pytest.mark.soak
 def test_dask_collections(client: Any, folder: Path) -> None:
     """Their partitions are pieces, as files are."""
     da = pytest.importorskip("dask.array")
@@ -89,6 +90,7 @@ def test_candidates_are_fitted_on_workers(client: Any) -> None:
     assert np.array_equal(here.coef_, there.coef_)
 
 
+@pytest.mark.soak
 def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch: Any) -> None:
     def table(**options: Any) -> Table:
         return Table(folder, target="y", classes=[0, 1], **options)
@@ -110,7 +112,8 @@ def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch
     assert np.array_equal(here.coef_, there.coef_)
 
 
-@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("when", ["before", "after"])
 def test_what_was_sent_to_workers_that_die_is_sent_again(
     client: Any, monkeypatch: Any, when: str
 ) -> None:

@@ -97,6 +97,7 @@ def test_a_cap_holds_for_a_unit_outside_of_the_sample() -> None:
     assert success > cap - 0.06
 
 
+@pytest.mark.soak
 def test_groups_count_once() -> None:
     def batches() -> Iterator[Any]:
         rows = rows_with(1.0)
@@ -109,6 +110,7 @@ def test_groups_count_once() -> None:
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
 
 
+@pytest.mark.soak
 def test_a_choice_a_plan_and_auto_by_a_cap() -> None:
     table = table_with(1.0, target=3, classes=[0, 1])
     budget, secret = Membership(0.6), Subsets(32)
@@ -127,6 +129,7 @@ def test_a_choice_a_plan_and_auto_by_a_cap() -> None:
     assert plan.verdict.expected.mean == pytest.approx(max(scores.values()), abs=0.05)
 
 
+@pytest.mark.soak
 def test_a_regressor_that_nothing_helps() -> None:
     table = table_with(1.0, target=2, features=[0, 1])
     with pytest.warns(UserWarning, match="constant"):

@@ -98,6 +98,7 @@ def test_times_name_no_unit() -> None:
         unit_names(np.array(["2026-01-02", "2026-01-03"], dtype="datetime64[ns]"))
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(("m", "rate"), [(128, 0.5), (10, 0.5), (100, 0.25), (2, 0.5), (700, 0.01)])
 def test_memberships_without_numba(m: int, rate: float) -> None:
     names = np.random.default_rng(m).integers(0, 2**64, 3000, dtype=np.uint64)

@@ -100,6 +100,7 @@ def table_of(target: str | None, **options: Any) -> Table:
     return Table(frame, target=None if target is None else "y", batch_rows=700, **options)
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("name", CASES)
 def test_the_candidates_are_those_of_rows_in_memory(name: str) -> None:
     estimator, target, passes = CASES[name]
@@ -120,6 +121,7 @@ def test_the_candidates_are_those_of_rows_in_memory(name: str) -> None:
     assert table.n_passes <= passes
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("name", ["logistic", "softmax", "scaled logistic", "svc", "svc of three"])
 def test_batches_need_not_show_every_class(name: str) -> None:
     """Rows sorted by class, whose batches then counted for nothing or for another loss."""

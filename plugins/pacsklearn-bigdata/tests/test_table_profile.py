@@ -18,6 +18,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> int:
     return 256
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("n_parts", [3, 40, 400])
 def test_pieces_together_never_keep_more_than_a_few_samples(
     small: int, n_parts: int, tmp_path: object, monkeypatch: pytest.MonkeyPatch

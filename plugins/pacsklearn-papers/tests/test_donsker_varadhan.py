@@ -17,6 +17,7 @@ from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.trials.mean_bound import upper_mean_bound
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("name", GAPS)
 def test_donsker_varadhan_lies_between_zero_and_the_gap(name):
     found = donsker_varadhan(GAPS[name])
@@ -76,6 +77,7 @@ def test_scale_does_not_matter():
     assert donsker_varadhan(scaled).value == pytest.approx(donsker_varadhan(gap).value)
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     "name",
@@ -93,6 +95,7 @@ def test_the_estimate_exceeds_the_gap_no_more_often_than_gamma(name):
     assert binomtest(failures, 100, 0.2, alternative="greater").pvalue > 1e-4
 
 
+@pytest.mark.soak
 def test_corrections_stay_below_the_mutual_information_s_room():
     # logdet - correction is still a bound: above the exact mutual information.
     for name, gap in GAPS.items():
@@ -117,6 +120,7 @@ def test_beside_the_mixture_s_own_information_in_many_dimensions():
 class TestFarApart:
     """Corrections lower a bound that is promised: beyond what doubles hold they are zero."""
 
+    @pytest.mark.soak
     def test_log_ratios_beyond_the_largest_exponential(self) -> None:
         """1,800 coordinates: exponentials of log-ratios more than 709 apart."""
         points = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]]).repeat(900, axis=1)

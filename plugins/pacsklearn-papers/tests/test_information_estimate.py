@@ -29,6 +29,7 @@ def by_quadrature(signals: list[float], weights: list[float]) -> float:
     return float(entropy - 0.5 * math.log(2 * math.pi * math.e))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("signals", "weights"),
     [

@@ -22,6 +22,7 @@ def information(shape: NoiseShape, outputs: np.ndarray, weights: np.ndarray) -> 
     return mixture_information(mixture, 200_000, np.random.default_rng(99)).nats
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("budget", [0.1, 0.6, 1.5])
 def test_one_dimension_is_a_scale(budget: float) -> None:
     """Against a root of the mutual information itself."""
@@ -39,6 +40,7 @@ def test_one_dimension_is_a_scale(budget: float) -> None:
     assert found.power == pytest.approx(exact, rel=0.02)
 
 
+@pytest.mark.soak
 def test_two_dimensions_against_a_search_over_all_covariances() -> None:
     weights = np.array([0.3, 0.3, 0.2, 0.2])
     outputs = centred(np.array([[0.0, 0.0], [4.0, 0.3], [4.2, 2.0], [0.2, 1.0]]), weights)
@@ -61,6 +63,7 @@ def test_two_dimensions_against_a_search_over_all_covariances() -> None:
     assert found.power >= min(powers) * 0.9
 
 
+@pytest.mark.soak
 def test_gaussian_outputs_have_the_log_determinant_allocation() -> None:
     """Many points of a Gaussian at a small budget: the Gaussian bound is attained."""
     weights = np.full(512, 1 / 512)
@@ -73,6 +76,7 @@ def test_gaussian_outputs_have_the_log_determinant_allocation() -> None:
     np.testing.assert_allclose(np.sort(found.variances), np.sort(gaussian), rtol=0.15)
 
 
+@pytest.mark.soak
 def test_what_the_optimum_must_satisfy() -> None:
     """No small change of the shape at the same information has less power (first order)."""
     generator = np.random.default_rng(5)

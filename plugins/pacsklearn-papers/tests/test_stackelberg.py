@@ -99,6 +99,7 @@ def played(
     return (deviations * unit) ** 2, support.entropy - float(np.mean(losses[-100:]))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("budget", "rounds", "steps", "batch", "penalty", "rate"),
     [(0.9, 30, 2, 16, 3.0, 0.05), (0.75, 110, 1, 24, 50.0, 0.04), (1.2, 4, 1, 2, 0.5, 0.3)],
@@ -176,6 +177,7 @@ def test_a_decoder_that_learns_nothing_believes_in_no_information(means: Support
     assert law.bound == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.soak
 def test_estimates_promise_nothing_and_name_where_they_come_from() -> None:
     X, y = load_iris(return_X_y=True)
     model = PACPrivate(

@@ -76,6 +76,7 @@ def request(ledger: Ledger, client: int, requests: int) -> list[str]:
     return granted
 
 
+@pytest.mark.soak
 def test_exactly_three_of_sixteen_clients(address: str) -> None:
     ledger = SharedLedger.found(address, 3.0)
     with FORK.Pool(16) as pool:

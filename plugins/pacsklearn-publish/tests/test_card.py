@@ -109,6 +109,7 @@ CASES = {
 }
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("name", CASES)
 def test_cards_of_every_kind_of_promise_follow_the_schema(name):
     private = CASES[name](*load_diabetes(return_X_y=True))

@@ -80,6 +80,7 @@ def test_a_released_model_is_written_as_a_signed_bundle(folder, keys, call):
     assert not list(folder.glob("*.joblib"))
 
 
+@pytest.mark.soak
 def test_a_student_is_written_as_a_signed_bundle(folder, keys, call):
     call("distill", "rows.csv", "public.csv", "--estimator", "RidgeClassifier", "--student",
                    "GaussianNB", "--target", "kind", "--nats", "1/2", "--subsets", 16,
@@ -103,6 +104,7 @@ def test_what_cannot_sign_charges_nothing(folder, keys, call):
     assert not list(folder.glob("m.*"))
 
 
+@pytest.mark.soak
 def test_a_table_with_text_and_gaps_becomes_a_bundle(call, folder):
     """The budget was spent, and then there was no bundle."""
     rng = np.random.default_rng(0)

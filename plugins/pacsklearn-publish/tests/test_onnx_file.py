@@ -130,6 +130,7 @@ THEIRS = [
 ]
 
 
+@pytest.mark.product(only=16)
 @pytest.mark.parametrize("estimator", OWN + THEIRS, ids=lambda e: type(e).__name__)
 def test_outputs_are_the_same(estimator, iris):
     model = fitted_on_iris(estimator, iris)
@@ -264,6 +265,7 @@ def test_released_regressors_are_exported_as_fitted_ones_are(estimator, iris):
     assert found.note.startswith("the same on 512 made-up rows")
 
 
+@pytest.mark.soak
 def test_released_naive_bayes_of_bits_is_exported(iris):
     """It holds no counts, and skl2onnx asks for them."""
     for estimator in (BernoulliNB(binarize=3.0), make_pipeline(StandardScaler(), BernoulliNB())):
@@ -272,6 +274,7 @@ def test_released_naive_bayes_of_bits_is_exported(iris):
         assert found.note.startswith("the same on 512 made-up rows")
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("encoded", [True, False])
 def test_averages_over_the_noise_are_published(table, iris, n_classes, encoded, keys, tmp_path):

@@ -34,6 +34,7 @@ from pacsklearn.srpp import DifferingRows, NoiseMultiplier, SRPPSGDClassifier, S
 from pacsklearn.tabular import distill
 
 
+@pytest.mark.soak
 def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):
     session = PrivacySession(*iris, secret=Subsets(16), budget=Nats(2.0))
     release = session.release(RidgeClassifier())
@@ -163,6 +164,7 @@ def test_no_training_row_is_inside(private, bundle, iris):
     assert not [row for row in rows if row.tobytes() in content]
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_error", "huber"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_classifiers_by_gradient_descent_are_published_plain(loss, n_classes, iris, keys, tmp_path):
@@ -217,6 +219,7 @@ def test_gradient_descent_without_a_promise_is_not_published(iris, keys, tmp_pat
     assert not hasattr(clone(changed), "released_estimator_")
 
 
+@pytest.mark.soak
 def test_what_auto_released_can_be_published(iris, keys, tmp_path):
     auto = AutoPrivateClassifier(Nats(1.0), secret=Subsets(16)).fit(*iris)
     found = load_bundle(publish(auto, tmp_path / "m.pac", key=keys[0]), key=keys[1])

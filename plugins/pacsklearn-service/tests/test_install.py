@@ -34,6 +34,7 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.soak
 def test_the_client_brings_no_other_package() -> None:
     assert PROJECT["dependencies"] == ["pacsklearn==0.1.*"]
     (example,) = re.findall(

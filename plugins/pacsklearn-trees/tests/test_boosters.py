@@ -152,6 +152,7 @@ def test_pac_private_takes_it():
     assert private.fit(X, y).predict(X[:20]).shape == (20,)
 
 
+@pytest.mark.soak
 def test_xgboost_waits_for_its_first_models():
     code = (
         "import sys\n"

@@ -51,6 +51,7 @@ CASES = [
 ]
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize(("estimator", "kind"), CASES, ids=lambda value: repr(value)[:60])
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
 def test_labels(estimator: Any, kind: type, load: Any) -> None:
@@ -66,6 +67,7 @@ def test_labels(estimator: Any, kind: type, load: Any) -> None:
             assert np.array_equal(model.classes_[own], model.predict(rows))
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -83,6 +83,7 @@ def belief_of(session: PrivacySession) -> Any:
     return secret_of(session).log_belief
 
 
+@pytest.mark.product(only=1)
 def test_killed_between_charge_and_store(
     ledger: SharedLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +121,7 @@ def test_killed_between_charge_and_store(
     verify_ledger(ledger)
 
 
+@pytest.mark.product(only=1)
 def test_whoever_is_left_behind_stores_nothing(
     ledger: SharedLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +198,7 @@ def test_a_few_answers_in_memory(
     assert ledger.spent == spent
 
 
+@pytest.mark.product(only=1)
 def test_answers_move_with_the_ledger(
     ledger: SharedLedger, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: Any
 ) -> None:
@@ -256,6 +259,7 @@ def test_answers_that_were_put_in_by_others(ledger: SharedLedger) -> None:
         table.last_belief()
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("table", ["answers", "log"])
 @pytest.mark.parametrize("statement", ["DELETE FROM {}", "UPDATE {} SET number = number"])
 def test_nothing_is_changed_later(ledger: SharedLedger, table: str, statement: str) -> None:

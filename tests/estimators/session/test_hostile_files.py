@@ -166,6 +166,7 @@ def test_a_file_without_a_key_writes_into_no_ledger_that_it_names(
     assert ledger.position == before
 
 
+@pytest.mark.product(only=6)
 @pytest.mark.parametrize("keyed", [False, True])
 @pytest.mark.parametrize(
     "planted",
@@ -324,6 +325,7 @@ def run_mutants(folder: Path, count: int, *, keyed: bool) -> None:
     assert 0 < heard.recv() < count
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("keyed", [False, True])
 @pytest.mark.usefixtures("saved")
 def test_mutants_change_nothing_outside_their_process(tmp_path: Path, *, keyed: bool) -> None:

@@ -87,6 +87,7 @@ pickle.dump(
 """
 
 
+@pytest.mark.soak
 def test_it_goes_on_in_another_process(
     session: PrivacySession, rows: Any, ledger: SharedLedger, tmp_path: Path
 ) -> None:

@@ -149,6 +149,7 @@ def test_a_session_killed_very_often(place: Place) -> None:
     killed_again_and_again(place, 8 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 40)
 
 
+@pytest.mark.soak
 def test_a_session_killed_again_and_again(place: Place) -> None:
     killed_again_and_again(place, 3)
 

@@ -165,6 +165,7 @@ def test_functions_of_candidates(where: Callable[[Any], Any], shown: list[str]) 
     assert "row [" not in shown[0]
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("what", ["model", "function"])
 def test_a_race_for_the_one_release_of_a_criterion(
     what: str, monkeypatch: pytest.MonkeyPatch

@@ -39,6 +39,7 @@ def random_arguments(rng: np.random.Generator) -> tuple[list[Any], dict[str, Any
     return [values, secret, belief, budget, noise], options
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("seed", range(4))
 def test_kernel_equals_reference(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -21,6 +21,7 @@ def problem(d, seed=0, n_pairs=6, stretch=1.0):
     return distances, directions, generator.dirichlet(np.full(200, 5.0))
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("d", [2, 5, 12])
 def test_karush_kuhn_tucker(d, joint):

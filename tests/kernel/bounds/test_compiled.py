@@ -88,6 +88,7 @@ print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 
 
+@pytest.mark.soak
 def test_a_second_process_does_not_compile_again(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(MODULE)
     words = [sys.executable, "-c", "import kernel"]

@@ -44,7 +44,7 @@ def theirs(event, n_steps, kind, orders=None):
     return found
 
 
-@pytest.mark.product
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("n_steps", [1, 100, 10_000])
 @pytest.mark.parametrize("sigma", [0.5, 2.0, 8.0])
 @pytest.mark.parametrize("rate", [0.001, 0.01, 0.1])
@@ -63,6 +63,7 @@ def test_without_replacement_no_dearer_than_the_published_renyi_bounds(rate, sig
         assert price <= 1.05 * max(epsilon - more, 0.0)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     ("rate", "sigma", "n_steps"),
     [
@@ -93,6 +94,7 @@ def test_a_gaussian_is_composed_exactly(n_steps):
         assert exact * (1 - 1e-9) <= composed_epsilon(profile, n_steps, DELTA) <= 1.01 * exact
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("sampling", ["poisson", "without-replacement", "with-replacement"])
 def test_never_above_the_conversion_of_renyi_bounds(sampling):
     kind = OppositeRowsProfile if sampling == "poisson" else CommonBatchProfile
@@ -219,6 +221,7 @@ def test_a_curve_ends_where_delta_is_negligible(kind, negligible):
     assert np.all(chords[kept] >= np.exp(again.log_delta[kept]) * (1 - 1e-12))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("kind", [OppositeRowsProfile, CommonBatchProfile])
 def test_no_grid_for_far_shifts(kind):
     """Which overflowed once; up to there a level stands between those of certain and likely."""
@@ -233,6 +236,7 @@ def test_no_grid_for_far_shifts(kind):
         assert 0 < accountant(0.1, sampling).costs(noise, 10, DELTA).full_epsilon < math.inf
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("delta", [0.03, 1e-3, 1e-6])
 def test_what_one_step_loses_to_the_grids(delta):
     """Three thousandths of delta, and what chords lose."""
@@ -249,6 +253,7 @@ def test_rounding_may_take_a_thousandth_of_delta():
     assert composed_epsilon(profile, 101, 1e-10) == math.inf
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("profile", [(0.9, 0.1, 0.8), (0.5, 0.5, 3.0), (0.999, 0.001, 2.0)])
 @pytest.mark.parametrize("n_steps", [1, 300])
 def test_how_fine_the_grid_is(monkeypatch, profile, n_steps):

@@ -32,6 +32,7 @@ def test_ends_are_where_the_mixture_is_a_thousand_times_likelier(right, trials):
         assert high == 1
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_looking_after_every_trial_stays_valid_where_the_exact_interval_does_not():
     """2,000 coins of 400 tosses; the level is 95 %, four standard errors are 2 %."""

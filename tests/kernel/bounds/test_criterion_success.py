@@ -130,6 +130,7 @@ def every_set(m: int) -> np.ndarray:
     return (codes[:, None] >> np.arange(m) & 1).astype(bool)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("spread_of_signals", [0.1, 0.7, 3.0, 1e7])
 @pytest.mark.parametrize("even", [True, False])
 def test_every_set_of_a_tiny_space(spread_of_signals: float, even: bool) -> None:
@@ -161,6 +162,7 @@ def test_the_same_as_looking_at_everything() -> None:
         assert found.max() - 4 * 0.5 / np.sqrt(50_000) <= bound <= found.max() + 0.02
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_certificates_fail_no_more_often_than_they_say_of_screened_success() -> None:
     """200 certificates at gamma = 0.2: 59 failures have probability 9e-4 if the rate were 0.2."""

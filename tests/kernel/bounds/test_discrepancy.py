@@ -68,6 +68,7 @@ def test_squares_of_independent_rows_in_exact_arithmetic(n, b, sampling):
         assert exact * (1 + Fraction(5, 10**12)) <= found <= exact * (1 + Fraction(2, 10**11))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_independent_rows(sampling):

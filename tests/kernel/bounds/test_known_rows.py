@@ -42,6 +42,7 @@ def test_the_averages_are_those_of_an_enumeration(even: bool) -> None:
     assert np.all(np.diff(worst) >= 0)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("even", [True, False])
 def test_averages_over_draws_are_those_of_these_draws(even: bool) -> None:
     """Of 80 units 64 are targets in each of 48 draws, the same after any number known."""

@@ -35,6 +35,7 @@ def exact_information(centres: list[int], weights: list[float], sigma: int) -> f
     return math.fsum(terms.ravel())
 
 
+@pytest.mark.product(only=8)
 @pytest.mark.parametrize("bound", [linear_bound, logdet_bound])
 @pytest.mark.parametrize(
     ("centres", "weights"),

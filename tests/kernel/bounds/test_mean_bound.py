@@ -21,6 +21,7 @@ def test_nothing_seen_is_nearly_clopper_pearson():
     assert exact <= bound <= 1.25 * exact
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.7])
 @pytest.mark.parametrize("gamma", [0.05, 0.3])
 def test_exact_failure_probability_on_coins(p, gamma):

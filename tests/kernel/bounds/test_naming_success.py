@@ -46,6 +46,7 @@ def test_two_centres_in_closed_form(apart, prior):
     assert found.success == pytest.approx(expected, abs=2e-6)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("spread", [1e-4, 0.1, 1.0, 6.0])
 def test_one_number_by_quadrature_from_above(spread):
     points = np.random.default_rng(3).normal(size=(15, 1)) * spread
@@ -71,6 +72,7 @@ def test_a_certificate_is_just_above_the_integral(spread):
         assert expected <= each.success <= expected + 0.012
 
 
+@pytest.mark.soak
 def test_a_certificate_fails_no_more_often_than_stated():
     points, members = [[0.0, 0.0], [1.0, 0.3], [0.4, 0.9]], [[0, 1], [1, 2]]
     truth, secrets = on_a_grid(points, members, (0.5, 0.5)), hidden(points, members)

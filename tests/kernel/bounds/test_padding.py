@@ -88,6 +88,7 @@ def test_sound_and_better_than_buckets(budget):
         assert (least.method, least.expected) == ("none", 0.0)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("budget", [0.01, 0.1, 0.5, 0.8])
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
 def test_as_good_as_a_general_optimiser(budget):
@@ -199,6 +200,7 @@ def least_possible(z, p, padding):
     return -float(found.fun)
 
 
+@pytest.mark.product(only=8)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("budget", [1e-3, 0.05, 0.3, 0.9])
 def test_no_map_pads_less(seed, budget):

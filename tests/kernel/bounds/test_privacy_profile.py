@@ -42,6 +42,7 @@ def levels_of(profile, n=40, most=6.0):
     return np.column_stack([points.epsilon, np.exp(points.log_delta)])
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("reach", [0.1, 0.8, 3.0])
 def test_opposite_rows_attain_the_profile(reach):
     law = law_of("poisson")
@@ -110,6 +111,7 @@ def test_one_row_in_the_place_of_another():
         assert delta == pytest.approx(hockey_stick(mixed, plain, level, x[1] - x[0]), rel=1e-6)
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("kind", [OppositeRowsProfile, CommonBatchProfile])
 @pytest.mark.parametrize("reach", [0.05, 0.7, 2.5])
 def test_renyi_between_the_bounds(kind, reach):
@@ -140,6 +142,7 @@ def test_batches_of_all_rows_are_gaussian():
         assert profile.renyi(1.0) == pytest.approx(0.5 * 1.6**2)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("rows", "n", "batch", "reach", "order"),
     [(400, 4000, 800, 0.02, 3), (500, 2000, 1000, 0.01, 4), (300, 600, 300, 0.03, 2)],
@@ -220,6 +223,7 @@ def test_slopes_are_derivatives(profile):
     assert profile.at(t).slope == pytest.approx(rise / 2e-6, rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.product(only=10)
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 @pytest.mark.parametrize("order", [1.0, 1.5, 4.0, 40.0])
 def test_renyi_is_the_integral_of_the_profile(profile, order):

@@ -86,6 +86,7 @@ def test_what_hides_nothing_needs_consent():
     assert Nats(1.7).criterion(SPACE) is None
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("budget", [Membership(0.95), Membership(0.99), KOfN(14, 0.9)], ids=repr)
 def test_what_caps_or_certifies_membership_hides_the_name_of_the_subset_too(budget):
     """Naming it tells each membership; the nats of such a release are above its entropy."""

@@ -104,7 +104,7 @@ def read_elsewhere(uri: str, dataset: str = "default") -> SharedLedger:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(_CALLS, st.one_of(st.just("default"), _TEXTS), st.one_of(st.just("nats"), _TEXTS))
 def test_no_call_makes_a_ledger_unreadable(
     calls: list[tuple[str, Any]], dataset: Any, unit: Any

@@ -38,6 +38,7 @@ def fill(ledger: SharedLedger, events: list[Event]) -> None:
         assert all(pool.map(ledger.charge, events))
 
 
+@pytest.mark.product(only=1)
 def test_a_charge_reads_a_few_rows(
     ledger: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:

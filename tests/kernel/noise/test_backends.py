@@ -208,6 +208,7 @@ def test_a_belief_that_has_nearly_decided_is_no_obstacle(
             assert np.all(law.log_likelihood(law.centres[0]) <= 0)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_hundred_thousand_outputs(
     calibrate: Calibrate, generator: np.random.Generator, backend: str

@@ -59,6 +59,7 @@ def test_a_shift_that_is_always_the_same_costs_hardly_more_than_it_must():
         assert law.confidence == 1 - 1e-6
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("aggregation", ["full", "joint", "average"])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 20.0])
 def test_within_the_budget(aggregation, epsilon):
@@ -159,6 +160,7 @@ def certified(
     }
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("aggregation", ["full", "joint"])
 @pytest.mark.parametrize(
     ("epsilon", "n", "gamma"), [(0.3, 300, 1e-4), (4.0, 130, 0.2), (1.0, 100, 1e-9)]
@@ -188,6 +190,7 @@ def renyi(p: Any, q: Any, step: float, order: float) -> float:
     return float(np.log(np.sum(np.exp(order * p + (1 - order) * q)) * step) / (order - 1))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 3.0])
 def test_the_true_divergence_by_quadrature_is_within_the_bound(epsilon):
     """Outputs with two bumps under one secret; the mixture with the noise, on a fine grid."""
@@ -213,6 +216,7 @@ def test_the_true_divergence_by_quadrature_is_within_the_bound(epsilon):
     assert 0 < found <= law.cost
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_rare_large_distances_that_no_draw_shows_are_covered():
     """Coverage at confidence 0.9 over 60 repetitions; below 0.75 with probability 2e-4."""

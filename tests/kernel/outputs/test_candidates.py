@@ -109,6 +109,7 @@ ENTRIES: list[Callable[..., None]] = [
 ]
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
 @pytest.mark.parametrize("named", UNIVERSES)
 def test_every_entry_point_draws_the_same_subsets(

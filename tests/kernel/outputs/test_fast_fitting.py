@@ -110,6 +110,7 @@ def test_a_plugins_fitter_is_used_checked_and_kept_quiet(fitter: Any) -> None:
         assert Once.fits == 2 + M + 1
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     ("estimator", "load"),
     [

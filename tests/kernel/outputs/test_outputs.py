@@ -412,6 +412,7 @@ def test_decode_is_checked_on_more_than_one_candidate(index: int) -> None:
         run(LinearRegression(), LiesAboutOne("nothing"), space=space)
 
 
+@pytest.mark.product(only=8)
 @pytest.mark.parametrize(
     ("n_subsets", "wrong"),
     [*((16, [i]) for i in range(16)), *((64, [*range(i, i + 4)]) for i in (0, 21, 60))],

@@ -160,6 +160,7 @@ def test_trials_that_fail_are_told_because_they_are_public() -> None:
         session.release_function(fails_at_once)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     "estimator",
     [

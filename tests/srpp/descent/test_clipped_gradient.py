@@ -112,6 +112,7 @@ def exactly_clipped(row, slope, weight, clip, *, intercept):
     return [each * factor / Decimal(clip) for each in gradient]
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_the_doubles_are_a_row_moves_the_sum_by_what_it_is_clipped_to(seed, intercept):

@@ -115,6 +115,7 @@ OPTIONS = {"budget": 1.0, "classes": [0, 1], "batches": 400, "random_state": 0}
 SIDES = [90.0, 1.0, 1.0, 1.0]
 
 
+@pytest.mark.soak
 @QUIET
 def test_small_columns_are_learnt_at_the_same_price():
     """Against the ball in which no row is clipped either, at its best of four step sizes."""

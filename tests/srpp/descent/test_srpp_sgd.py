@@ -188,6 +188,7 @@ def test_rounding_is_accounted_for():
     assert 0 < max(excess) <= clipping.slack
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("accounting", ACCOUNTINGS)
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_accounting_and_sampling(cancer, accounting, sampling):
@@ -546,6 +547,7 @@ def test_null_budget(cancer):
     assert 0.35 < np.mean(scores) < 0.65
 
 
+@pytest.mark.product(only=1)
 @QUIET
 @pytest.mark.parametrize(
     ("options", "theirs"),
@@ -578,6 +580,7 @@ def test_without_noise_as_good_as_scikit_learn(cancer, options, theirs):
         assert model.score(X[test], y[test]) >= reference.score(X[test], y[test]) - 0.015
 
 
+@pytest.mark.soak
 @QUIET
 def test_regression_without_noise_as_good_as_scikit_learn():
     X, y = load_diabetes(return_X_y=True)
@@ -596,6 +599,7 @@ def test_regression_without_noise_as_good_as_scikit_learn():
         assert model.score(X, y) >= reference.score(X, y) - 0.01
 
 
+@pytest.mark.soak
 def test_classes(cancer):
     X, y = cancer
     names = np.array(["benign", "malign"])[y]
@@ -676,6 +680,7 @@ def test_weights_do_not_lift_the_clipping():
         assert np.linalg.norm(moved) <= 0.3 * (1 + 1e-12)
 
 
+@pytest.mark.soak
 def test_a_search_over_public_choices(cancer):
     X, y = cancer
     search = GridSearchCV(

@@ -119,6 +119,7 @@ def whitened(law: SlicedLaw) -> Any:
     return law.centres[:, 0] / law.scale
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("seed", range(4))
 def test_charges_bound_the_divergence_of_two_releases_together(seed):
     """Given the secret the two data sets are independent, so all four pairs of outputs occur."""

@@ -148,6 +148,7 @@ def test_monotone_models_and_missing_classes_are_left_to_the_ordinary_fit():
     assert registry().subset_fitter_for(free).fit_all(free, X[:51], y[:51], space) == [None] * 4
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "model",
     [
@@ -194,6 +195,7 @@ def test_monotone_releases_stay_monotone(codebook, table):
     assert (np.diff(stage) >= -1e-9).all()
 
 
+@pytest.mark.soak
 def test_breast_cancer_at_a_quarter_nat():
     """The mean of 20 releases is .92, the plain score .93: see benchmarks/bench_additive.py."""
     X, y = load_breast_cancer(return_X_y=True)

@@ -95,6 +95,7 @@ def test_a_student_that_ranks_well_is_not_said_to_be_poor(rare: Any) -> None:
     assert warned(model, X, y) == []
 
 
+@pytest.mark.soak
 def test_a_plan_recommends_no_model_that_only_says_no(rare: Any) -> None:
     """By accuracy ``C=1e-5``, which finds no positive, was recommended over what ranks them."""
     planned = PACPrivate(STEADY, budget=1.0 / 4, **HOW).plan(*rare)
@@ -114,6 +115,7 @@ def test_a_temperature_is_chosen_released_and_stated(rare: Any) -> None:
     assert any("Probabilities are too sure" in text for text in plan.advice)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "name", ["roc_auc", pytest.param("neg_brier_score", marks=pytest.mark.soak)]
 )

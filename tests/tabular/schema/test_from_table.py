@@ -153,6 +153,7 @@ def test_numbers_that_name_rows_are_left_out() -> None:
     assert kinds == ["ignored", "ignored", "number"]
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("by", ["columns", "numbers", "options"])
 def test_the_guarantee_says_that_facts_are_published(patients: Any, by: str) -> None:
     estimator: Any = by_columns() if by == "columns" else LogisticRegression(C=0.1)
@@ -193,6 +194,7 @@ def test_a_file_costs_nothing(patients: Any, tmp_path: Any) -> None:
         PACPrivate(LogisticRegression(), schema="no such file").fit(table, ill)
 
 
+@pytest.mark.soak
 def test_encoders_of_categories_get_them(patients: Any) -> None:
     table, ill = patients
     with pytest.warns(AnswersWarning, match="codebook.yaml"), pytest.raises(Exception, match="mis"):
@@ -252,6 +254,7 @@ def test_auto_says_what_would_be_looked_up(patients: Any) -> None:
         AutoPrivateRegressor(schema="no such file").fit(table, ill)
 
 
+@pytest.mark.soak
 def test_auto_reads_a_raw_table(patients: Any) -> None:
     table, ill = patients
     model = AutoPrivateClassifier(Membership(0.75), schema="from table", secret=SECRET)
@@ -260,6 +263,7 @@ def test_auto_reads_a_raw_table(patients: Any) -> None:
     assert "published exactly" in model.guarantee_.headline
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("copies", [1, pytest.param(2, marks=pytest.mark.soak), 8])
 def test_facts_lead_no_model_at_no_budget(patients: Any, copies: int) -> None:
     """Rule 4: what is looked up helps nobody's predictions by itself."""

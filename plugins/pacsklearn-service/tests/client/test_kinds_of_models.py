@@ -48,6 +48,7 @@ def allow(house: House, server: Any, model: str, user: str) -> PrivateModel:
     return found
 
 
+@pytest.mark.soak
 def test_probabilities_and_labels_have_one_price(house: House, server: Any) -> None:
     model, rows = allow(house, server, "chances", "pia").fit(), contested_rows(5, seed=31)
     chances, before = model.predict_proba(rows), house.spent

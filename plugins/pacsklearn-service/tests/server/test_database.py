@@ -32,6 +32,7 @@ def found(database: ServiceDatabase, *names: str) -> None:
             connection.insert("service_datasets", name=name, facts="{}", rows=b"", created="")
 
 
+@pytest.mark.product(only=1)
 def test_processes_of_one_database_share_its_data_sets(address: str) -> None:
     first, second, third = (ServiceDatabase(address) for _ in range(3))
     with pytest.raises(FencedError):

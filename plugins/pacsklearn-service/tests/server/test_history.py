@@ -98,6 +98,7 @@ def rows_read_by_a_heir(new_house: Any, monkeypatch: pytest.MonkeyPatch) -> int:
     return told
 
 
+@pytest.mark.soak
 def test_taking_over_reads_no_more_of_a_long_history(
     new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,6 +204,7 @@ def take(heir: ServiceDatabase, end: Any) -> None:
         pass
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("is_inside", [False, True])
 def test_a_holder_that_stands_still_is_replaced(address: str, is_inside: bool) -> None:
@@ -228,6 +230,7 @@ def test_nobody_else_is_killed() -> None:
         assert not predecessor.end(name)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("n_before", [0, 1])
 def test_answers_of_an_older_copy_are_refused(
     new_house: Any, caplog: pytest.LogCaptureFixture, n_before: int
@@ -254,6 +257,7 @@ def test_answers_of_an_older_copy_are_refused(
     assert np.isclose(heir.spent, (n_before + 1) * STEP)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("is_told", [False, True])
 def test_what_was_told_is_not_drawn_again_where_its_end_is_lost(
     new_house: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

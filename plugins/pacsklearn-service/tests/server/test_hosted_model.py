@@ -125,6 +125,7 @@ def _kill(*_: object, **__: object) -> None:
     raise Killed
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("moment", "charged"),
     [((Responder, "charge"), 0), ((Responder, "draw"), 1), ((Records, "finish"), 1)],
@@ -235,6 +236,7 @@ def _charged_late(patch: pytest.MonkeyPatch, house: House, ask: Any) -> None:
     patch.setattr(verification, "is_ahead_of", late)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("charge", [_stated_alone, _charged_late])
 def test_a_charge_that_shows_while_the_session_is_resumed(
     new_house: Any, monkeypatch: pytest.MonkeyPatch, charge: Any

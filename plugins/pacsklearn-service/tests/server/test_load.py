@@ -61,6 +61,7 @@ def load(new_house: Any, *, requests: int, keys: int, granted: int, address: str
     verify_ledger(heir.coordinator.catalog.ledger("clinic"))
 
 
+@pytest.mark.soak
 def test_a_ceiling_for_exactly_fifty(new_house: Any) -> None:
     load(new_house, requests=150, keys=20, granted=50, address=None)
 

@@ -151,6 +151,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory, founded: Any, keyed_draws: N
     return told_ann(tmp_path_factory.mktemp("alone"), founded, "none")
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.usefixtures("keyed_draws")
 @pytest.mark.parametrize("others", ["before", "beside", "reversed"])
 def test_replies_are_about_their_caller_alone(

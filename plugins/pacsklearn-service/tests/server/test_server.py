@@ -159,6 +159,7 @@ def demo_folder(live: Live) -> Path:
     return Path(live.wait_for("made /").partition("made ")[2].partition(":")[0]).parent
 
 
+@pytest.mark.soak
 def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
     live: Live, rows: Any, tmp_path: Path
 ) -> None:

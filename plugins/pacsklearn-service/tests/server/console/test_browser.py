@@ -37,6 +37,7 @@ def url(house: House) -> Iterator[str]:
     thread.join(30)
 
 
+@pytest.mark.soak
 def test_a_curator_at_the_keyboard(house: House, url: str, tmp_path: Path) -> None:
     folder = Path(os.environ.get("PACSKLEARN_SCREENSHOTS", tmp_path))
     rows = tmp_path / "rows.csv"
