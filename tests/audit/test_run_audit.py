@@ -196,7 +196,7 @@ def test_a_sliced_release_is_replayed(scenario):
 
 def test_a_release_of_one_table_is_replayed_on_the_draws():
     scenario = PrevalenceScenario(
-        shares=(0.2, 0.5), reference=(X[:, :3], X[:, 3], y), n_draws=100, size=len(X[::2])
+        value=1, shares=(0.2, 0.5), reference=(X[:, :3], X[:, 3], y), n_draws=100, size=len(X[::2])
     )
     model = SRPPPrivate(Ridge(), scenario=scenario).fit(X[::2, :3], X[::2, 3])
     audit = run_audit(model, X[::2, :3], X[::2, 3], n_trials=60)
