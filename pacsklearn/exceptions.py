@@ -6,7 +6,6 @@ The tree::
     ├── BudgetError (ValueError)              a budget that is not a positive number of nats
     ├── BudgetExhaustedError                  a release would pass the ceiling; nothing was computed
     ├── DesignError (ValueError)              a secret space that cannot be built as asked
-    ├── TableError (ValueError)               a table read in passes is not what was said of it
     ├── ScenarioError (ValueError)            a Pufferfish scenario that the rows do not allow
     ├── CanonicalizationError
     │   ├── NoCanonicalizerError (TypeError)  no canonicalizer supports the estimator
@@ -33,7 +32,7 @@ The tree::
     DesignWarning (UserWarning)               few candidates differ; the promise is for these
     FewCandidatesWarning (UserWarning)        fewer candidates than released numbers
     PluginWarning (UserWarning)               a plugin failed and was left out
-    AnswersWarning (UserWarning)          "auto" releases answers, since it cannot release a model
+    AnswersWarning (UserWarning)              "auto" releases answers: no such model can be released
     RepeatedReleaseWarning (UserWarning)      one table released about again; caps add up
     UtilityWarning (UserWarning)              a release expected to be no better than a constant
 

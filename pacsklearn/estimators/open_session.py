@@ -133,7 +133,7 @@ class OpenSession:
         metric : "auto", None, array-like or Metric
             What noise costs in each direction; "auto" asks the canonicalizer.
         canonicalizer : "auto", str or Canonicalizer
-        prior : Range, Expected or Constant, optional
+        prior : Range or Expected, optional
             For regressors: what is publicly expected of the targets (:mod:`pacsklearn.priors`). The
             released model is drawn toward it as far as its noise asks for.
         fit_params : mapping, optional

@@ -51,8 +51,8 @@ class PrivacySession(SessionReleases, StoredSession):
     secret : None, Subsets, SampledSubsets or SecretSpace, default=None
         What is hidden: which of a list of balanced subsets is used (None is :class:`Subsets` with
         its defaults; a :class:`SecretSpace` lists them), or which of *all* balanced subsets
-        (:class:`SampledSubsets`): who knows some rows' memberships then learns nothing about the
-        others' from them.
+        (:class:`SampledSubsets`), in which known memberships tell next to nothing about others,
+        without ``blocks=``.
     groups : array-like of shape (n_rows,), optional
         Unit of privacy.
     ledger : None, str or Ledger, default=None
@@ -218,7 +218,7 @@ class PrivacySession(SessionReleases, StoredSession):
         answers : {"auto", "labels", "probabilities", "values"}, default="auto"
             Labels of classifiers, their class probabilities clipped to [0, 1], or values of
             regressors.
-        prior : Range, Expected or Constant, optional
+        prior : Range or Expected, optional
             Public range that values are clipped to; required for regressors. Noisy values are
             drawn toward its middle, or what is expected, as far as their noise asks for.
         fit_params : mapping, optional

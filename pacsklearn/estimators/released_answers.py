@@ -85,7 +85,7 @@ class Answers(AnsweringKind):
         Answer with the average of so many models on random subspaces of the features (True: 20),
         fitted inside each subset. Candidates then agree on more rows; fitting and predicting cost
         so many times as much. See :class:`StabilizedClassifier` for more options.
-    prior : Range, Expected or Constant, default=None
+    prior : Range or Expected, default=None
         For regressors, which need its range: values are clipped to it, and drawn toward what is
         expected as far as their noise asks for (:mod:`pacsklearn.priors`).
 

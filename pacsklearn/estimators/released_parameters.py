@@ -41,7 +41,7 @@ class Parameters(ReleaseKind):
         State in ``guarantee_`` what the optimal adversary achieves at the worst row under this very
         noise, at confidence 1 - 1e-6, beside what the information implies; usually a fraction of a
         second.
-    prior : Range, Expected or Constant, default=None
+    prior : Range or Expected, default=None
         For regressors: what is publicly expected of the targets (:mod:`pacsklearn.priors`).
         Released models are drawn toward it as far as their noise asks for; without it a regressor
         under much noise is worse than any constant.

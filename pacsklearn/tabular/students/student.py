@@ -68,7 +68,7 @@ class Student(AnsweringKind):
         -.010 +- .007.
     stabilize : None, bool or int, default=None
         Of the teacher, as for :class:`Answers`.
-    prior : Range, Expected or Constant, default=None
+    prior : Range or Expected, default=None
         For regressors, as for :class:`Answers`.
 
     Examples
