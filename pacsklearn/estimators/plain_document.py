@@ -259,13 +259,19 @@ class _Reader:
     def _index(self, name: Any, node: Any) -> Any:
         import pandas as pd
 
-        return pd.Index(self.value(node), name=self.value(name))
+        return pd.Index(**self._typed(node), name=self.value(name))
+
+    def _typed(self, node: Any) -> dict[str, Any]:
+        """Return values for pandas, which would make words of objects that are words."""
+        values = self.value(node)
+        # What is no array knows its own type.
+        return {"data": values, "dtype": values.dtype if isinstance(values, np.ndarray) else None}
 
     def _categories(self, content: Any) -> Any:
         import pandas as pd
 
         codes, categories, ordered = content
-        dtype = pd.CategoricalDtype(pd.Index(self.value(categories)), bool(ordered))
+        dtype = pd.CategoricalDtype(pd.Index(**self._typed(categories)), bool(ordered))
         return pd.Categorical.from_codes(self.value(codes), dtype=dtype)
 
     def _extension(self, content: Any) -> Any:
@@ -281,14 +287,14 @@ class _Reader:
 
         index_name, index, name, column = content
         index = self._index(index_name, index)
-        return pd.Series(self.value(column), index=index, name=self.value(name))
+        return pd.Series(**self._typed(column), index=index, name=self.value(name))
 
     def _frame(self, content: Any) -> Any:
         import pandas as pd
 
         index_name, index, name, labels, columns = content
         rows = self._index(index_name, index)
-        made = {i: pd.Series(self.value(each), rows) for i, each in enumerate(columns)}
+        made = {i: pd.Series(**self._typed(each), index=rows) for i, each in enumerate(columns)}
         frame = pd.DataFrame(made, index=rows)
         frame.columns = self._index(name, labels)
         return frame

@@ -94,13 +94,18 @@ def test_tables_of_pandas() -> None:
             "category": pd.Categorical(["u", "v", None], categories=["v", "u"], ordered=True),
             "nullable": pd.array([1, None, 3], dtype="Int64"),
             "mixed": np.array([1, "a", None], dtype=object),
+            # pandas would read these as words of its own, without None, and fail at the last.
+            "words": pd.Series(["x", None, "z"], dtype=object),
+            "no text": pd.Series(["x", "\udc80", "z"], dtype=object),
             "time": pd.to_datetime(["2020-01-01"] * 3),
             "string": pd.array(["a", None, "b"], dtype="string"),
-        },
-        index=pd.Index([5, 6, 9], name="row"),
-    )
+        }
+    ).set_index(pd.Index([5, 6, 9], name="row"))
     pd.testing.assert_frame_equal(again(table), table)
     pd.testing.assert_series_equal(again(table["category"]), table["category"])
+    assert again(table)["words"].tolist() == ["x", None, "z"]
+    named = table.set_axis(pd.Index(["p1", None, "p2"], dtype=object))
+    assert again(named).index.tolist() == ["p1", None, "p2"]
     twice = pd.DataFrame(np.eye(2), columns=["a", "a"])
     pd.testing.assert_frame_equal(again(twice), twice)
     assert type(again(twice).index) is pd.RangeIndex
