@@ -49,7 +49,16 @@ def as_pandas(X: Any) -> Any:
     The rest as it is.
 
     A table stays what it is where pandas is not installed, and one that is not computed yet.
+
+    Raises
+    ------
+    TypeError
+        For a batch of Arrow, whose names no estimator reads.
     """
+    if hasattr(X, "to_struct_array") and not hasattr(X, "to_batches"):
+        raise TypeError(
+            f"X must be a table, got a {type(X).__name__}; give pyarrow.Table.from_batches([X])."
+        )
     if hasattr(X, "iloc") or not hasattr(X, "shape") or column_names(X) is None:
         return with_gaps(X) if np.ma.is_masked(X) else X
     try:

@@ -271,10 +271,6 @@ def check_names(X: Any) -> None:
         )
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise TypeError(f"X must be a table, got a {type(X).__name__}; give pandas.DataFrame(X).")
-    if hasattr(X, "to_struct_array") and not hasattr(X, "to_batches"):
-        raise TypeError(
-            f"X must be a table, got a {type(X).__name__}; give pyarrow.Table.from_batches([X])."
-        )
     counts = Counter(X.columns if hasattr(X, "iloc") else column_names(X) or [])
     twice = sorted(str(name) for name, times in counts.items() if times > 1)[:5]
     if not twice:
