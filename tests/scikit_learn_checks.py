@@ -40,7 +40,7 @@ def run(
     names = {id(estimator): name.partition("-")[0] for name, (estimator, _) in checks.items()}
     over = pytest.mark.parametrize(("estimator", "check"), cases)
     sampled = pytest.mark.product(
-        by=lambda estimator, check: (names[id(estimator)], check_name(check)), only=15
+        by=lambda estimator, check: (names[id(estimator)], check_name(check)), only=10
     )
     return lambda test: sampled(over(test))
 

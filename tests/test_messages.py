@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import ROOT, sources
+
 TEXT = Path(__file__).with_name("messages.txt").read_text(encoding="utf-8")
 LINES = [line for line in TEXT.splitlines() if line and not line.startswith(("#", "["))]
 # What stands for private rows, for what was learnt from them.
@@ -21,17 +22,10 @@ TELLS_NO_VALUE = {"shape", "dtype", "size", "ndim", "type", "len"}
 
 
 @cache
-def sources() -> list[tuple[Path, ast.Module]]:
-    """Every file of the package and of the plugins."""
-    files = [*ROOT.glob("pacsklearn/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]
-    return [(file, ast.parse(file.read_text(encoding="utf-8"))) for file in sorted(files)]
-
-
-@cache
 def said() -> str:
     """Every text in them, with ``{}`` for what is filled in."""
     texts = []
-    for _, tree in sources():
+    for tree in sources().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
                 parts = (
@@ -75,7 +69,7 @@ def told(value: ast.AST) -> Iterator[str]:
 
 
 def test_no_message_holds_rows_or_what_was_learnt_from_them() -> None:
-    for file, tree in sources():
+    for file, tree in sources().items():
         for value in filled_in(tree):
             leaked = WITHHELD & set(told(value.value))
             assert not leaked, f"{file.relative_to(ROOT)}:{value.lineno} fills in {leaked}"

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import package
+
 VAGUE = {"told", "said", "asked", "found"}
 # What Python calls its errors, the public verb "to found a ledger", and fields that users read.
 STANDARD = {
@@ -45,22 +45,16 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield getattr(node, "lineno", 0), name
 
 
-def vague_names(file: str, source: str) -> list[str]:
+def vague_names(file: str, tree: ast.AST) -> list[str]:
     return [
         f"{file}:{line}: {name}"
-        for line, name in identifiers(ast.parse(source))
+        for line, name in identifiers(tree)
         if words(name) & VAGUE and (name not in STANDARD or file not in PLACES.get(name, {file}))
     ]
 
 
 def test_names_say_what_a_thing_is() -> None:
-    folder = ROOT / "pacsklearn"
-    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.py"))}
-    vague = [
-        name
-        for file, path in files.items()
-        for name in vague_names(file, path.read_text(encoding="utf-8"))
-    ]
+    vague = [name for file, tree in package().items() for name in vague_names(file, tree)]
     assert not vague, f"names that say told, said, asked or found instead of what it is: {vague}"
 
 
@@ -92,9 +86,7 @@ def untaken(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_documented_parameters_are_taken() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path in sorted((ROOT / "pacsklearn").rglob("*.py"))
-        for line, name in untaken(ast.parse(path.read_text(encoding="utf-8")))
+        f"{file}:{line}: {name}" for file, tree in package().items() for line, name in untaken(tree)
     ]
     assert not wrong, f"parameters that are documented and not taken: {wrong}"
     text = 'def f(a):\n    """One.\n\n    Parameters\n    ----------\n    a, b : int\n    """\n'
@@ -102,11 +94,10 @@ def test_documented_parameters_are_taken() -> None:
 
 
 def test_every_exception_is_still_one() -> None:
-    folder = ROOT / "pacsklearn"
     used = {
-        (path.relative_to(folder).as_posix(), name)
-        for path in folder.rglob("*.py")
-        for _, name in identifiers(ast.parse(path.read_text(encoding="utf-8")))
+        (file, name)
+        for file, tree in package().items()
+        for _, name in identifiers(tree)
         if name in STANDARD
     }
     assert {name for _, name in used} == set(STANDARD)
@@ -115,8 +106,13 @@ def test_every_exception_is_still_one() -> None:
 
 def test_a_vague_name_is_reported_wherever_it_stands() -> None:
     source = "def ask(told, *, was_found=1):\n    said = told.n_asked\n    f(foundKey=said)\n"
-    assert {line.rpartition(" ")[2] for line in vague_names("core/x.py", source)} == {
+    assert {line.rpartition(" ")[2] for line in vague_names("core/x.py", ast.parse(source))} == {
         "told", "was_found", "said", "n_asked", "foundKey",
     }  # fmt: skip
-    assert vague_names("core/x.py", "def founding(profound):\n    raise FileNotFoundError\n") == []
-    assert vague_names("core/x.py", "found = 1\n") == ["core/x.py:1: found"]
+    assert (
+        vague_names(
+            "core/x.py", ast.parse("def founding(profound):\n    raise FileNotFoundError\n")
+        )
+        == []
+    )
+    assert vague_names("core/x.py", ast.parse("found = 1\n")) == ["core/x.py:1: found"]

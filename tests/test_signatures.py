@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.public import PUBLIC
+from tests.sources import ROOT, package
 
-ROOT = Path(__file__).resolve().parents[1]
 MOST = 8
 
 
 def long_functions() -> Iterator[tuple[str, ast.FunctionDef]]:
-    for path in sorted((ROOT / "pacsklearn").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for file, tree in package().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 given = [*node.args.posonlyargs, *node.args.args]
                 own = bool(given) and given[0].arg in ("self", "cls")
                 if len(given) + len(node.args.kwonlyargs) - own > MOST:
-                    yield path.relative_to(ROOT).as_posix(), node
+                    yield f"pacsklearn/{file}", node
 
 
 def documented() -> Iterator[Any]:

@@ -147,6 +147,7 @@ def test_an_attack_of_a_plugin_joins_by_what_it_needs(sound):
         unregister(Coin)
 
 
+@pytest.mark.soak
 def test_a_capped_success_is_the_bound():
     model = PACPrivate(RidgeClassifier(), budget=Membership(0.55), secret=Subsets(M)).fit(X, y)
     audit = run_audit(model, X, y, attacks=["optimal_membership", "identification"], n_trials=300)
@@ -224,6 +225,7 @@ def test_a_result_round_trips(audited):
     assert again.results[0].details == audited.results[0].details
 
 
+@pytest.mark.soak
 def test_the_same_seed_gives_the_same_audit(sound, audited):
     assert run_audit(sound, X, y, n_trials=60) == audited
     again, other = (

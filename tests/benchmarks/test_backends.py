@@ -27,6 +27,7 @@ def test_they_are_there_while_they_are_compared_and_gone_afterwards() -> None:
         registry().noise_backend("variance_converged")
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("name", ["variance_converged", "confident_auto_pac"])
 def test_a_release_under_one_is_marked_as_estimated(name: str) -> None:
     X, y = load_iris(return_X_y=True)

@@ -47,6 +47,7 @@ class Odd(StandardScaler):
         return np.abs(super().transform(X))
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("transformer", AFFINE, ids=repr)
 def test_a_folded_model_sees_what_the_steps_would_have_shown(transformer: Any) -> None:
     X, y = load_breast_cancer(return_X_y=True)

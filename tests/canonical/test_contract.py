@@ -79,7 +79,7 @@ FAMILIES = [
 ]
 
 
-@pytest.mark.product(only=6)
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("estimator", FAMILIES, ids=repr)
 def test_the_contract(estimator: Any) -> None:
     X, y = load_iris(return_X_y=True)

@@ -57,6 +57,7 @@ STEPS = {
 }
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("frame", [False, True])
 @pytest.mark.parametrize("kind", STEPS)
 def test_head_and_tail_are_the_whole(kind: str, frame: bool) -> None:

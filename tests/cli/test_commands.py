@@ -245,6 +245,7 @@ def test_plugins_are_listed_with_what_failed(call, monkeypatch):
     assert found["failures"][0]["distribution"] == "pacsklearn-broken"
 
 
+@pytest.mark.soak
 def test_a_student_is_published(call, folder):
     base = (
         "distill", "rows.csv", "public.csv", "--target", "kind", "--estimator",

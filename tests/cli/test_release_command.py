@@ -31,6 +31,7 @@ def test_json_is_all_that_is_printed(call):
     assert json.loads(result.stdout)["guarantee"]["secret"]["n_candidates"] == 16
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(("words", "dealt"), [((), True), (("--blocks", 0), False)])
 def test_recipe_and_guarantee_say_how_subsets_were_dealt(call, words, dealt):
     release = ("release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")

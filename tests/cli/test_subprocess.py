@@ -30,6 +30,7 @@ def run(*words, cwd, code=0, prelude=""):
     return done
 
 
+@pytest.mark.soak
 def test_release_and_audit(folder):
     release = ("release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
     done = run(*release, "--subsets", 16, "--output", "m.joblib", cwd=folder)

@@ -64,6 +64,7 @@ def original(tmp_path, zipped):
     return tmp_path
 
 
+@pytest.mark.soak
 def test_originals_are_read_as_they_are_packed(original):
     X, y = load_adult(return_X_y=True, data_home=original, download=False)
     assert X.shape == (48842, 14)
@@ -95,6 +96,7 @@ def test_a_table_of_ours_comes_before_the_original(original):
     assert array[0, 13] == "Cuba"
 
 
+@pytest.mark.soak
 def test_packed_tables_and_the_folder_of_the_environment(original, tmp_path, monkeypatch):
     monkeypatch.setenv("PACSKLEARN_DATA", str(tmp_path))
     names = list(load_adult(data_home=original).feature_names)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.sources import ROOT, sources
+
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 TERMS, TABLE = GLOSSARY.split("\n## Words that these pages do not use\n")
 DEFINED = re.findall(r"^([A-Z][^\n]+)\n: ", TERMS, re.MULTILINE)
@@ -77,8 +78,8 @@ def test_numbers_have_a_leading_zero(page: Path) -> None:
 
 def first_lines() -> Iterator[tuple[str, str]]:
     """Place and first line of the docstring of each function; properties are named as nouns are."""
-    for path in sorted([*ROOT.glob("pacsklearn/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in sources().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 decorators = " ".join(ast.unparse(each) for each in node.decorator_list)
                 written = ast.get_docstring(node)

@@ -220,6 +220,7 @@ def test_a_cap_is_another_promise(cancer: Any) -> None:
     assert auto.guarantee_.capped
 
 
+@pytest.mark.soak
 def test_a_constant_under_a_cap_gives_the_adversary_nothing(cancer: Any) -> None:
     blind = [make_pipeline(StandardScaler(), LogisticRegression(C=1e-12))]
     shares = Constant(np.bincount(cancer[1]) / len(cancer[1]))

@@ -42,6 +42,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("mean", [-7.0, -0.3, 0.0, 2.0])
 @pytest.mark.parametrize("deviation", [0.01, 1.0, 30.0])
 def test_the_mean_of_a_logistic_function_is_that_of_quadrature(
@@ -122,6 +123,7 @@ def test_averages_are_those_of_draws_of_the_law(
     assert np.allclose(np.exp(averaged.predict_log_proba(rows)), found)
 
 
+@pytest.mark.soak
 def test_two_classes_keep_their_labels_and_come_out_less_sure(cancer: Any) -> None:
     X, y = cancer
     model = make_pipeline(StandardScaler(), LogisticRegression())

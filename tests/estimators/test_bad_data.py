@@ -385,6 +385,7 @@ def test_labels_of_strings_and_columns_of_targets_work() -> None:
     assert private(Ridge()).fit(X, np.c_[SIZES, -SIZES]).predict(X).shape == (N, 2)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array, sparse.csc_array])
 def test_sparse_rows_work_where_the_estimator_takes_them(form: Any) -> None:
     dense = private(budget=Nats(50.0, allow_exact=True), secret=Subsets(8, seed=1)).fit(X, Y)

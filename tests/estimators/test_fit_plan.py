@@ -140,6 +140,7 @@ def test_answers_no_better_than_a_constant_are_told_what_would_help() -> None:
     assert any("not sure to beat the public constant" in text for text in planned.advice)
 
 
+@pytest.mark.soak
 def test_clusterings_and_regressors_have_plans(cancer: Any, iris: Any, sizes: Any) -> None:
     clusters = PACPrivate(KMeans(3), secret=Subsets(16)).plan(iris[0], n_releases=2)
     assert not clusters.verdict.reference.scores
@@ -161,6 +162,7 @@ def test_fit_warns_of_what_is_no_better_than_a_constant(cancer: Any, recwarn: An
     assert not [each for each in recwarn if each.category is UtilityWarning]
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "kind",
     [

@@ -159,6 +159,7 @@ def test_candidates_in_blocks_leave_chance(copies: int, cancer: Any, fit_once: N
     assert np.mean([released(1.0, seeds) for _ in range(20)]) > 0.1
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("copies", [1, 2, 8])
 @pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(), GaussianNB()], ids=str)
 def test_blocks_save_at_most_a_stated_share_of_the_noise(

@@ -232,6 +232,7 @@ def test_criterion_is_compared_at_an_equal_promise() -> None:
     assert capped[1].noise_power == 0
 
 
+@pytest.mark.soak
 def test_each_budget_of_a_mixed_list_meets_the_backend_that_keeps_it(iris: Any) -> None:
     budgets = [Membership(0.7), 1 / 16, Identification(0.3)]
     curve = privacy_utility_curve(RidgeClassifier(), *iris, budgets=budgets, **SMALL)

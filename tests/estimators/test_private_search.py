@@ -104,6 +104,7 @@ class TestWorkers:
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.skipif(
     "ledger" not in inspect.signature(PACPrivate).parameters, reason="PACPrivate takes no ledger"
 )

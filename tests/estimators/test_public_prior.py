@@ -58,6 +58,7 @@ def test_a_regressor_that_noise_dominates_asks_for_a_prior() -> None:
     assert not any("prior=" in str(each.message) for each in caught)
 
 
+@pytest.mark.soak
 def test_a_released_regressor_is_better_than_the_constant_where_noise_dominates() -> None:
     X, y = load_diabetes(return_X_y=True)
     session_scores = []

@@ -43,6 +43,7 @@ def test_regressors_only(prior: Any, kind: Any) -> None:
         PACPrivate(MODEL, release=kind(prior=prior)).fit(*IRIS)
 
 
+@pytest.mark.soak
 def test_a_prior_reaches_the_teacher() -> None:
     X, y = load_diabetes(return_X_y=True)
 

@@ -186,6 +186,7 @@ def test_answers_are_not_chosen_among(cancer: Any) -> None:
         tuned(release=Answers()).fit(*cancer)
 
 
+@pytest.mark.soak
 def test_what_all_candidates_agree_on_is_never_chosen(cancer: Any) -> None:
     blind = make_pipeline(FunctionTransformer(np.zeros_like), RidgeClassifier())
     with pytest.raises(ValueError, match="option"):

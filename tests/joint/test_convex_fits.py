@@ -313,6 +313,7 @@ def test_what_is_fitted_one_by_one(estimator: Any) -> None:
     assert registry().subset_fitter_for(estimator) is None
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize(
     ("n", "n_classes", "p", "joint"),
     [
@@ -405,6 +406,7 @@ def test_an_ordinary_fit_that_did_not_finish_changes_no_solver() -> None:
         np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0, atol=1e-6)
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), PoissonRegressor()], ids=repr)
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_wrong_joint_fit_is_found(

@@ -132,6 +132,7 @@ def assert_fast(estimator: Any, X: Any, y: Any, space: SecretSpace) -> None:
         assert_same(one, other)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=repr)
 def test_regressors(estimator: Any) -> None:
     X, y = load_diabetes(return_X_y=True)
@@ -155,6 +156,7 @@ CONSTANT = [
 ]
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize(("estimator", "target"), CONSTANT, ids=repr)
 def test_a_column_that_is_constant_in_some_subsets(estimator: Any, target: str) -> None:
     X, numbers = load_diabetes(return_X_y=True)

@@ -159,7 +159,7 @@ def y_of(estimator: Any) -> Any:
     return next(y for one, y in MODELS if one is estimator)
 
 
-@pytest.mark.product(only=20)
+@pytest.mark.product(only=15)
 @pytest.mark.parametrize("value", [1e6, 1e200, np.nan])
 @pytest.mark.parametrize(
     "estimator", [one for one, _ in MODELS], ids=lambda one: "".join(repr(one).split())[:60]
@@ -177,6 +177,7 @@ def test_a_far_row_of_others_moves_nothing(estimator: Any, value: float) -> None
         assert change <= 1.0
 
 
+@pytest.mark.product(only=6)
 @pytest.mark.parametrize(
     "estimator", [one for one, _ in CONVEX], ids=lambda one: "".join(repr(one).split())[:60]
 )

@@ -38,7 +38,7 @@ def assert_same(models: tuple[Any, ...], rows: Any) -> None:
         assert np.array_equal(model.classes_[own], model.predict(rows))
 
 
-@pytest.mark.product
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("algorithm", ["brute", "kd_tree", "ball_tree"])
 @pytest.mark.parametrize("k", [1, 2, 5, 30])
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_digits])

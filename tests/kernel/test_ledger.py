@@ -155,6 +155,7 @@ def test_an_account_cannot_be_pickled() -> None:
         pickle.dumps(MemoryLedger(1.0))
 
 
+@pytest.mark.soak
 def test_a_long_account_stays_quick(make_event: MakeEvent) -> None:
     # Quadratic work would take minutes.
     ledger = MemoryLedger(1.0)

@@ -36,9 +36,9 @@ def model():
 def full(model):
     return privacy_report(
         model,
-        audit=run_audit(model, X, y, n_trials=50),
+        audit=run_audit(model, X, y, n_trials=20),
         curve=privacy_utility_curve(
-            RidgeClassifier(), X, y, budgets=[1 / 16, 1], secret=Subsets(16), n_releases=5
+            RidgeClassifier(), X, y, budgets=[1 / 16, 1], secret=Subsets(16), n_releases=3
         ),
         spectrum=NoiseSpectrum.of(generator.normal(size=(16, 3))),
     )

@@ -89,6 +89,7 @@ def test_measured_information_is_below_the_bound(name: str, backend: str, budget
         assert gained.mean() > 0.5 * law.bound
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("budget", [1 / 64, 1 / 4])
 def test_no_attack_beats_the_promised_success(backend: str, budget: float) -> None:

@@ -126,6 +126,7 @@ def test_algorithms_3_and_4_line_by_line(m, delta):
     assert cap.failure == gamma
 
 
+@pytest.mark.soak
 def test_algorithm_4s_caps_fail_no_more_often_than_stated():
     gamma, failures = 0.2, 0
     generator = np.random.default_rng(3)

@@ -356,7 +356,7 @@ class KeepsAFunction(Sound):
 )
 def test_offenders_are_caught(iris, offender, rule, words):
     with pytest.raises(AssertionError, match=f"Rule broken: ({rule})[^!]*({words})[^!]*What to do"):
-        check_canonicalizer(offender(), Centroids(), *iris)
+        check_canonicalizer(offender(), Centroids(), *iris, n_subsets=8)
 
 
 class HidesDigits(Sound):
@@ -394,6 +394,7 @@ def test_rows_in_the_canonicalizer_are_found(iris):
         check_canonicalizer(HoldsRows(iris[0][:3].copy()), Centroids(), *iris)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_rows_in_the_released_estimator_are_found(iris, dtype, order):

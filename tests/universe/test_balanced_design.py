@@ -51,6 +51,7 @@ def test_exact_balance(n_units: int, n_subsets: int, included: int) -> None:
     assert_balanced(members(packed, n_subsets), included)
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize(("n_subsets", "included"), [(128, 64), (128, 63), (10, 3)])
 @pytest.mark.parametrize("n_units", [16384, 16385, 50_001])
 def test_exact_balance_over_several_chunks(n_units: int, n_subsets: int, included: int) -> None:

@@ -37,6 +37,7 @@ def test_success_is_that_of_the_best_test():
     assert 0.80 < result.success < 0.88
 
 
+@pytest.mark.soak
 def test_nothing_is_found_where_nothing_is():
     result = ExistenceAttack().run(game(0.0), 1000, 1)
     assert abs(result.success - 0.5) < 4 * np.sqrt(0.25 / 1000)

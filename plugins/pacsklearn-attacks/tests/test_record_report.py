@@ -36,6 +36,7 @@ def report(fitted):
     return record_report(fitted, X, y, n_lines=60, n_trials=300, n_without=4)
 
 
+@pytest.mark.soak
 def test_the_three_outliers_are_those_that_make_the_model_expensive(report):
     assert {line.unit for line in report.costly[:3]} == set(OUTLIERS)
     # Two of them are what more than half of the noise is for.

@@ -189,6 +189,7 @@ def test_a_table_that_shrinks_while_it_is_fitted() -> None:
         PACPrivate(LogisticRegression(), secret=Subsets(M)).fit(Table(shrinking, target=-1))
 
 
+@pytest.mark.soak
 def test_one_session_and_budget() -> None:
     table = table_of("number")
     with PrivacySession(table, budget=0.5, secret=Subsets(seed=1)) as session:

@@ -51,6 +51,7 @@ def test_sliced_wasserstein_lies_between_zero_and_the_gap(name, whiten):
     assert found.confidence == (1.0 if GAPS[name].noise.size == 1 else 1 - 1e-6)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("name", [name for name, gap in GAPS.items() if gap.noise.size == 1])
 def test_the_transport_distance_in_one_dimension(name):
     # Another route: quantiles of the mixture by bisection, integrated over probabilities.

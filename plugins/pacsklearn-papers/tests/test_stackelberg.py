@@ -156,6 +156,7 @@ def means() -> Support:
     return Support(balanced_space(200, n_subsets=32).membership().T @ rows / 100)
 
 
+@pytest.mark.soak
 def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:
     """pitfalls.md 6: a learned decoder certifies nothing, and the law says so."""
     law = StackelbergBackend(n_iterations=300).calibrate(means, Target(0.1), IdentityMetric())

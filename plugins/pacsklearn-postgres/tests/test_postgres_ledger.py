@@ -303,6 +303,7 @@ def test_killed_clients(ledger: SharedLedger, tmp_path: Path) -> None:
     kill_clients(ledger, tmp_path, 6)
 
 
+@pytest.mark.soak
 def test_a_killed_server(ledger: SharedLedger, server: PostgresServer) -> None:
     kill_servers(ledger, server, 4)
 

@@ -186,6 +186,7 @@ def _exported(model):
     return model, onnx_model(model).SerializeToString()
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("classes", [("a", "b"), ("a", "b", "c"), (0, 1, 2)])
 @pytest.mark.parametrize("encoded", [True, False])
 def test_tables_go_in_column_by_column(table, classes, encoded):
@@ -247,6 +248,7 @@ def test_a_bundle_can_demand_it(iris, keys, tmp_path):
         publish(private, tmp_path / "n.pac", key=keys[0], onnx="required")
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     "estimator",
     [

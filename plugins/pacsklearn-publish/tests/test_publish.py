@@ -185,6 +185,7 @@ def test_classifiers_by_gradient_descent_are_published_plain(loss, n_classes, ir
         assert np.allclose(found.predict_proba(rows), model.predict_proba(rows), rtol=1e-12)
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
 def test_regressors_by_gradient_descent_are_published_plain(loss, iris, keys, tmp_path):
     X, y = iris[0][:, :3] - 3.0, iris[0][:, 3]

@@ -97,6 +97,7 @@ def test_the_same_sums_without_numba(estimator: Any) -> None:
     assert by_loops(predicted) == by_reference(predicted)
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -150,6 +150,7 @@ def test_whoever_is_left_behind_stores_nothing(
         session.release(StandardScaler(), budget=1 / 8)
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("after", [False, True])
 def test_an_interrupt_while_storing(
     ledger: SharedLedger, after: bool, monkeypatch: pytest.MonkeyPatch

@@ -105,6 +105,7 @@ def test_a_ledger_of_successes_is_refused(tmp_path: Path) -> None:
         session(ledger=MemoryLedger(1.0, "success at membership"))
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "budget",
     [Membership(0.6), Success(GuessCriterion(np.eye(16), "naming", "name it"), 0.3)],
@@ -129,6 +130,7 @@ def test_a_budget_that_is_code_is_not_saved(tmp_path: Path) -> None:
         coded.save(tmp_path / "session", key="a long passphrase of tests")
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     ("budget", "name"),
     [

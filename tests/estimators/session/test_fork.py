@@ -224,6 +224,7 @@ def test_a_web_server_that_fits_before_it_forks(
         assert "fit in each worker, after the fork" in reply
 
 
+@pytest.mark.soak
 def test_runs_of_private_steps(in_a_child: InAChild) -> None:
     """Each of 24 children went on with the run, under the same promise."""
     model = SRPPSGDClassifier(budget=2.0, epochs=4, batches=50)

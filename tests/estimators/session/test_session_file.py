@@ -256,6 +256,7 @@ def test_a_loaded_session_knows_what_was_certified_and_planned(
     assert "before the session was loaded" in resumed.curator_figure().missing
 
 
+@pytest.mark.soak
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 def test_a_seeded_generator_goes_on_where_it_was(rows: Any, tmp_path: Path) -> None:
     X, y = rows
@@ -363,6 +364,7 @@ def test_a_file_without_a_key_names_no_ledger_and_holds_no_models(
     assert again.ledger.spent == spent
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("model", [LogisticRegression(C=0.1), SVC(kernel="rbf")])
 def test_a_file_with_a_key_holds_models(
     rows: Any, ledger: SharedLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Any

@@ -234,6 +234,7 @@ def test_looks_at_tables_of_any_size() -> None:
     assert Looks.of(200_000, 128, 8192, 2**36).second == 0
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize(
     ("n_draws", "work"), [(64, 2**36), (64, 3_000_000), (64, 600_000), (2048, 120_000_000)]
 )

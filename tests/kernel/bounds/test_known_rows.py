@@ -58,6 +58,7 @@ def test_averages_over_draws_are_those_of_these_draws(even: bool) -> None:
     assert errors[2] == pytest.approx(np.std(means, ddof=1) / np.sqrt(48), rel=1e-9)
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize("even", [True, False])
 @pytest.mark.parametrize("n", [2, 128, 300, 2048, 2049])
 def test_one_known_unit_is_exact_up_to_2048_units(n: int, even: bool) -> None:

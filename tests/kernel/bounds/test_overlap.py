@@ -31,6 +31,7 @@ def exact(signals: np.ndarray, weights: np.ndarray, unit: np.ndarray) -> float:
     return sum(integrate.quad(larger, *part, limit=200, epsabs=1e-9)[0] for part in parts)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("size", [1e-3, 0.3, 1.0, 3.0, 3000.0])
 @pytest.mark.parametrize("even", [True, False])
 def test_it_is_never_below_the_truth(size: float, even: bool) -> None:
@@ -73,6 +74,7 @@ def test_many_directions_are_close_to_the_mean_square() -> None:
     np.testing.assert_allclose(found, square, atol=5e-4)
 
 
+@pytest.mark.product(only=4)
 @pytest.mark.parametrize("far", [1.0, 30.0, 600.0, 1e12, 1e150])
 @pytest.mark.parametrize("order", [1, -1])
 def test_far_candidates_and_those_of_no_weight(far: float, order: int) -> None:
@@ -109,6 +111,7 @@ def test_many_sets_are_bounded_a_little_farther_out(size: float) -> None:
     np.testing.assert_allclose(many - 0.5, few - 0.5, rtol=3e-3, atol=2e-4)
 
 
+@pytest.mark.product(only=6)
 @pytest.mark.parametrize("m", [1, 128, 300])
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("n_sets", [1, 10**6])

@@ -216,6 +216,7 @@ def test_no_map_pads_less(seed, budget):
     assert budget * (1 - 1e-4) <= padding.information <= budget
 
 
+@pytest.mark.product(only=3)
 @pytest.mark.parametrize("seed", range(5))
 def test_buckets_are_the_cheapest_of_the_hull(seed):
     """Vertices of the lower hull of all bucketings, by walking along it."""

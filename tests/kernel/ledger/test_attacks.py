@@ -573,7 +573,7 @@ class TestDamage:
             ledger.charge(make_event(0.125, key=f"k{number}"))
         close_ledgers()
         whole, generator, repaired = path.read_bytes(), random.Random(2), 0
-        for number in range(12):
+        for number in range(6):
             path.write_bytes(whole[: generator.randrange(len(whole) // 2, len(whole))])
             close_ledgers()
             target = tmp_path / f"new{number}.db"
@@ -585,7 +585,7 @@ class TestDamage:
             found = SharedLedger(f"sqlite:///{target}")
             assert found.spent >= 3.75
             verify_ledger(found)
-        assert repaired >= 4
+        assert repaired >= 2
 
     def test_the_newest_answers_cannot_be_taken_out(
         self, ledger: SharedLedger, path: Path, make_event: MakeEvent

@@ -88,6 +88,7 @@ def test_an_impossible_candidate_changes_nothing() -> None:
 
 
 class TestCriterion:
+    @pytest.mark.soak
     def test_an_estimate_is_about_as_large_and_relied_on_by_nobody(self, means) -> None:
         target = Target(0.6, MembershipCriterion(SPACE))
         # With a few draws, which shape is taken for the best is chance.

@@ -88,6 +88,7 @@ def run(**options: Any) -> Any:
     )
 
 
+@pytest.mark.product(only=1)
 def test_a_plugins_fitter_is_used_checked_and_kept_quiet(fitter: Any) -> None:
     ordinary = run(fast_fit=False)
     assert Once.fits == M + 1

@@ -34,6 +34,7 @@ def rows() -> tuple[Any, Any]:
     return contested_rows()
 
 
+@pytest.mark.product(only=5)
 @pytest.mark.parametrize(
     "model",
     [

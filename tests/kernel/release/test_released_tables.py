@@ -57,6 +57,7 @@ def test_the_line_that_released_is_the_one_that_is_named() -> None:
     assert Path(one.filename).name == Path(__file__).name
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     "same",
     [X.copy(), np.asfortranarray(X), pd.DataFrame(X), X.tolist()],

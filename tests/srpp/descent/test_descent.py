@@ -135,6 +135,7 @@ def test_small_columns_are_learnt_at_the_same_price():
     assert shaped.score(X, y) > max(ball.score(X, y) for ball in balls) + 0.03
 
 
+@pytest.mark.soak
 @QUIET
 def test_a_run_keeps_its_bounds_and_sparse_rows_are_the_same():
     X, y = unlike_columns()

@@ -309,6 +309,7 @@ def test_early_stopping_on_public_rows_charges_the_steps_taken(cancer):
 SHARES = (0.3, 0.33, 0.36)
 
 
+@pytest.mark.soak
 def test_trains_on_a_training_set_drawn_from_the_table(cancer):
     X, y = cancer
     scenario = PrevalenceScenario(shares=SHARES, value=1, n_draws=2, size=200)

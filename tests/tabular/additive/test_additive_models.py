@@ -119,6 +119,7 @@ FITS = {
 }
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("name", FITS)
 def test_all_candidates_at_once_are_those_fitted_one_by_one(name):
     model, n_classes = FITS[name]()

@@ -161,6 +161,7 @@ def patients():
     )
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize("container", ["pandas", "polars", "arrow"])
 def test_a_mixed_table_is_released_by_parameters(patients, container):
     X, y = mixed(400)

@@ -274,6 +274,7 @@ def test_the_schema_supplies_what_auto_gave_up_for(sizes):
         apply_schema(OneHotEncoder(), sizes)
 
 
+@pytest.mark.soak
 def test_supplied_parts_release_parameters(sizes):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

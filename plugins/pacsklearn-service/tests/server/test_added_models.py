@@ -104,6 +104,7 @@ def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path)
     assert infer(own, rows).json()["model_version"] == "1"
 
 
+@pytest.mark.soak
 def test_a_session_of_a_mixed_table_keeps_the_kinds_of_its_columns(own: House) -> None:
     town = np.where(own.X[:, 0] > 0, "Aarau", "Bern")
     X = pd.DataFrame(own.X, columns=list("abcd")).assign(town=town)

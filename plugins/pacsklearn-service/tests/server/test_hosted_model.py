@@ -62,6 +62,7 @@ def test_quota_is_the_callers_own(house: House) -> None:
     assert unknown.value.kind == "forbidden"
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(("ceiling", "left"), [(4.0, 704), (2 * STEP, 2)])
 def test_the_rows_that_are_left_are_those_that_are_answered(
     new_house: Any, ceiling: float, left: int
