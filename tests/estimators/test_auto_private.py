@@ -182,7 +182,7 @@ def test_a_target_of_names_is_not_quoted(cancer: Any) -> None:
 def test_public_probabilities_must_be_beaten(rare: Any) -> None:
     """Of 5 % positives nearly every model is better than even odds, and few beat their share."""
     X, y = rare
-    how = {"families": FAMILIES[:1], "secret": Subsets(16, seed=0), "budget": 1 / 16}
+    how = {"families": FAMILIES[:1], "secret": Subsets(16, seed=0), "budget": 1 / 256}
     against_even = AutoPrivateClassifier(**how).plan(X, y)
     stated = AutoPrivateClassifier(prior=Constant([0.95, 0.05]), **how)
     against_stated = stated.plan(X, y)

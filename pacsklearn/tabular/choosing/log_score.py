@@ -19,9 +19,14 @@ from pacsklearn.tabular.additive.classifier import AdditiveClassifier
 from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
 from pacsklearn.universe.row_rules import steps_of
 
-TEMPERATURES = tuple(2.0 ** (j / 2) for j in range(9))
-"""What decisions may be divided by; constants, whatever the rows are."""
+TEMPERATURES = tuple(2.0 ** (j / 2) for j in (0, -2, 2, 4, -3, 6, 1, 3, 8))
+"""What decisions may be divided by, the first of them where few are counted; constants.
 
+A penalty makes decisions too small, and noise makes them too large.
+"""
+
+# Discriminants with a shrunken covariance are too sure of themselves without noise.
+_DISCRIMINANTS = tuple(2.0 ** (j / 2) for j in (0, 4, 8, 2, 6, 3, 5, 1, 7))
 # As scikit-learn's log_loss: a probability of zero costs this much, and not infinitely much.
 _SMALLEST = float(np.log(np.finfo(np.float64).eps))
 # Numbers that a decision is linear in, of models whose probabilities are its softmax.
@@ -82,8 +87,8 @@ def temperatures_of(estimator: Any, most: int = len(TEMPERATURES)) -> tuple[floa
     are no probabilities and a margin has no scale of its own, and 1 for probabilities as they are.
     """
     if is_tempered(estimator):
-        places = np.linspace(0, len(TEMPERATURES) - 1, min(most, len(TEMPERATURES))).round()
-        return tuple(TEMPERATURES[int(place)] for place in places)
+        is_discriminant = isinstance(steps_of(estimator)[-1], LinearDiscriminantAnalysis)
+        return (_DISCRIMINANTS if is_discriminant else TEMPERATURES)[:most]
     has_margins = is_classifier(estimator) and not hasattr(estimator, "predict_proba")
     return TEMPERATURES if has_margins else TEMPERATURES[:1]
 

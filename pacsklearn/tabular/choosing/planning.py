@@ -162,10 +162,12 @@ def _advice_on_parameters(
     if best is not None:
         yield f"{best.name} is expected to be better under the same promise."
     is_raw = not is_chosen and is_tempered(plan.outputs.form.template)
-    if is_raw and verdict.expected.temperature > 1:
+    temperature = verdict.expected.temperature
+    if is_raw and temperature != 1:
+        which = "sure under this noise" if temperature > 1 else "careful under this penalty"
         yield (
-            "Probabilities are too sure under this noise: that figure is of decisions divided by "
-            f"{verdict.expected.temperature:.3g}, which Tuned does before it releases them."
+            f"Probabilities are too {which}: that figure is of decisions divided by "
+            f"{temperature:.3g}, which Tuned does before it releases them."
         )
     if plan.target.criterion is None:
         yield (

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -31,6 +32,13 @@ def rare() -> Any:
     """One row in twenty is of the second class, and a model says no to every row."""
     return make_classification(
         1200, 10, n_informative=4, weights=[0.95], flip_y=0.01, random_state=3
+    )
+
+
+@pytest.fixture(scope="module")
+def separable() -> Any:
+    return make_classification(
+        1200, 4, n_informative=3, n_redundant=0, class_sep=2, flip_y=0, random_state=3
     )
 
 
@@ -113,6 +121,18 @@ def test_a_temperature_is_chosen_released_and_stated(rare: Any) -> None:
     assert f"temperature, of public constants: {temperature:.4g}" in words
     plan = PACPrivate(SHAKY, budget=1 / 16, **HOW).plan(*rare, alternatives=False)
     assert any("Probabilities are too sure" in text for text in plan.advice)
+
+
+def test_what_a_penalty_made_timid_is_sharpened(separable: Any) -> None:
+    timid = make_pipeline(StandardScaler(), LogisticRegression(C=1e-3))
+    asked = {"budget": 1 / 2, **HOW}
+    model = PACPrivate(Tuned(timid), **asked).fit(*separable)
+    assert model.verdict_.expected.temperature < 1
+    plan = PACPrivate(timid, **asked).plan(*separable, alternatives=False)
+    assert any("Probabilities are too careful" in text for text in plan.advice)
+    X, y = separable
+    plain = PACPrivate(timid, **asked).fit(X, y)
+    assert log_loss(y, model.predict_proba(X)) < log_loss(y, plain.predict_proba(X)) - 0.1
 
 
 @pytest.mark.soak
