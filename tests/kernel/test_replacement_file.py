@@ -113,3 +113,6 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, write):
     assert list(tmp_path.iterdir()) == [place]
     write(place)
     assert "new" in place.read_text()
+    # Others may read it, as whatever this process writes.
+    (tmp_path / "another").touch()
+    assert place.stat().st_mode == (tmp_path / "another").stat().st_mode

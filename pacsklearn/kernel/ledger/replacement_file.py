@@ -16,15 +16,17 @@ _HOST = platform.node().replace(".", "-")
 
 
 @contextmanager
-def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replacement_file(path: str | os.PathLike[str], mode: int = 0o600) -> Iterator[IO[bytes]]:
     """Open a file for the block, which takes the place of ``path`` when the block ends well.
 
-    Only its owner can read it, at any moment (mode 0600). Until the end it stands beside ``path``
-    under another name; what processes of this host that died left of such files is removed.
+    Until the end it stands beside ``path`` under another name; what processes of this host that
+    died left of such files is removed.
 
     Parameters
     ----------
     path : str or path-like
+    mode : int, default=0o600
+        Who may read it, from the first moment: its owner alone. The umask is taken off.
 
     Raises
     ------
@@ -37,8 +39,8 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise OSError(errno.EISDIR, "Is a folder or a device; name a file", str(target))
     _remove_abandoned(target)
     made = target.with_name(f".{target.name}.{_HOST}.{os.getpid()}.{uuid.uuid4().hex}")
-    # Its mode from the first moment, and O_EXCL: no link that somebody has put there is followed.
-    descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    # O_EXCL: no link that somebody has put there is followed.
+    descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file
@@ -54,13 +56,13 @@ def replacement_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def replace_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as :func:`replacement_file` writes: what is there stays where the disk is full.
+    """Write a text for others: what is there stays where the disk is full.
 
     Raises
     ------
     OSError
     """
-    with replacement_file(path) as file:
+    with replacement_file(path, 0o666) as file:
         file.write(text.encode())
 
 
