@@ -86,6 +86,7 @@ def test_nothing_optional_is_imported(imported: dict[str, Any]) -> None:
     assert not set(HEAVY) & set(imported["loaded"])
 
 
+@pytest.mark.soak
 def test_everything_optional_may_be_missing() -> None:
     run(
         "import sys\n"

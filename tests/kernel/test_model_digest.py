@@ -179,6 +179,7 @@ RELEASED = [
 ]
 
 
+@pytest.mark.soak
 def test_released_models_of_scikit_learn_are_read_where_pacsklearn_is_not_installed(tmp_path):
     import joblib
 

@@ -58,6 +58,7 @@ def test_exact_balance_over_several_chunks(n_units: int, n_subsets: int, include
     assert_balanced(members(balanced_design(n_units, n_subsets, included), n_subsets), included)
 
 
+@pytest.mark.soak
 def test_blocks_larger_than_a_chunk_are_balanced_to_one_unit_a_chunk() -> None:
     n_units, n_subsets = 1500, 4099  # a prime, so one block is 4099 units; chunks are 512
     bits = members(balanced_design(n_units, n_subsets, 2000), n_subsets)

@@ -43,6 +43,13 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture
+def threads() -> Iterator[Any]:
+    """One worker in this process, for what is decided before anything is sent."""
+    with distributed.Client(processes=False, n_workers=1, dashboard_address=":0") as made:
+        yield made
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     frame = pd.DataFrame(X, columns=NAMES).assign(y=Y)
     for i in range(4):
@@ -60,6 +67,7 @@ def fitted(model: PACPrivate, *data: Any) -> Any:
         return model.fit(*data).released_estimator_
 
 
+@pytest.mark.soak
 def test_sums_are_the_same_bits_wherever_they_are_taken(client: Any, folder: Path) -> None:
     def table(**options: Any) -> Table:
         return Table(folder, target="y", classes=[0, 1], batch_rows=200, **options)
@@ -82,6 +90,7 @@ def test_dask_collections(client: Any, folder: Path) -> None:
         assert np.array_equal(here.components_, there.components_)
 
 
+@pytest.mark.soak
 def test_candidates_are_fitted_on_workers(client: Any) -> None:
     with config_context(fast_fit=False):
         here = fitted(private(MODEL), X[:400], Y[:400])
@@ -148,7 +157,7 @@ def cancelled() -> Any:
 
 
 def test_workers_are_sent_nothing_that_depends_on_the_secret(
-    client: Any, folder: Path, monkeypatch: Any
+    threads: Any, folder: Path, monkeypatch: Any
 ) -> None:
     """Whatever candidate is the secret, workers receive the same bytes; and no nouns of it."""
     sent: list[list[bytes]] = []
@@ -173,8 +182,8 @@ def test_workers_are_sent_nothing_that_depends_on_the_secret(
         )
 
 
-def test_rows_never_cross_a_network_in_the_clear(client: Any, monkeypatch: Any) -> None:
-    facts = dict(client.scheduler_info())
+def test_rows_never_cross_a_network_in_the_clear(threads: Any, monkeypatch: Any) -> None:
+    facts = dict(threads.scheduler_info())
     monkeypatch.setattr(
         distributed.Client,
         "scheduler_info",

@@ -39,6 +39,7 @@ $$;
 """
 
 
+@pytest.mark.soak
 def test_a_server(server: PostgresServer) -> None:
     check_ledger_scheme(PostgresLog, server.database)
 

@@ -32,6 +32,7 @@ from tests.inside import candidates_of, noise_of, responders_of, secret_of
 from tests.kernel.answers.contested import MODEL, M, session_on
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 @pytest.mark.parametrize("answers", ["labels", "probabilities"])
 def test_a_batch_is_its_rows_one_by_one(

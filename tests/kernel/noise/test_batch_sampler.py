@@ -14,6 +14,7 @@ from pacsklearn.srpp.divergence.discrepancy import SAMPLINGS, largest_batch
 from pacsklearn.srpp.laws.batch_sampler import BatchSampler
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("size", [2, 4])
 def test_every_set_is_equally_likely(size):

@@ -58,6 +58,7 @@ def finished_job(house: House, rows: Any) -> str:
     return str(job["id"])
 
 
+@pytest.mark.soak
 def test_a_session_that_was_opened_in_python_answers(own: House, tmp_path: Path) -> None:
     ledger = SharedLedger(own.address, dataset="clinic")
     session = PrivacySession(own.X, own.y, budget=0.5, secret=Subsets(8), ledger=ledger)

@@ -74,7 +74,7 @@ def unrationed(new_house: Any) -> House:
     return found
 
 
-@pytest.mark.product(only=1)
+@pytest.mark.soak
 @pytest.mark.parametrize("plane", ["caller", "curator"])
 def test_generated_requests(unrationed: House, plane: str) -> None:
     assert run(unrationed, plane, 25) >= 25
