@@ -77,8 +77,8 @@ class PACPrivate(PrivateEstimator):
         guarantee says so in its title.
     secret : None, Subsets or SampledSubsets, default=None
         What is hidden: which of a list of balanced subsets is used (None is :class:`Subsets` with
-        its defaults), or which of *all* balanced subsets (:class:`SampledSubsets`): some
-        rows' memberships then tell next to nothing about the others', unless ``blocks=`` is given.
+        its defaults), or which of *all* balanced subsets (:class:`SampledSubsets`), in which
+        known memberships tell next to nothing about others but those of a block or a rare class.
     schema : None, Schema, str or Path, default=None
         By what the table is read where it holds more than numbers: a public
         :class:`~pacsklearn.tabular.Schema` or the path of one in JSON or YAML, which costs nothing;

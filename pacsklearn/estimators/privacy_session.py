@@ -51,8 +51,8 @@ class PrivacySession(SessionReleases, StoredSession):
     secret : None, Subsets, SampledSubsets or SecretSpace, default=None
         What is hidden: which of a list of balanced subsets is used (None is :class:`Subsets` with
         its defaults; a :class:`SecretSpace` lists them), or which of *all* balanced subsets
-        (:class:`SampledSubsets`): some rows' memberships then tell next to nothing about the
-        others', unless ``blocks=`` is given.
+        (:class:`SampledSubsets`), in which known memberships tell next to nothing about others
+        but those of a block or a rare class.
     groups : array-like of shape (n_rows,), optional
         Unit of privacy.
     ledger : None, str or Ledger, default=None

@@ -47,9 +47,9 @@ class SampledSubsets(StatedDesign):
         As for :class:`~pacsklearn.Subsets`.
     blocks : int or None, default=None
         None draws all rows of a class alike: knowing some memberships then tells next to nothing
-        about others. A number draws a share of every block of so many similar rows, as for
-        :class:`~pacsklearn.Subsets`: less noise, but who knows the memberships of a row's mates
-        knows more about that row (``guarantee_.knowing(k)`` states it).
+        about others, but in a class of few rows. A number draws a share of every block of so many
+        similar rows, as for :class:`~pacsklearn.Subsets`: less noise, but who knows the memberships
+        of a row's mates knows more about that row (``guarantee_.knowing(k)`` states it).
     seed : None, int or SubsetSeed, default=None
         Of the trials; as for :class:`~pacsklearn.Subsets`.
 

@@ -119,9 +119,10 @@ class LinearParameters(BaseEstimator):
     -----
     *Guarantee.* Every step averages gradients that were clipped row by row and adds discrete
     Gaussian noise on an integer lattice. Between the releases of any two data sets that the
-    scenario keeps apart, the Renyi divergence of all steps together is at most the budget. The
-    bound is of the full view: it holds for the whole trajectory, and for every slice of it. Each
-    step is charged before its rows are looked at.
+    scenario keeps apart, the Renyi divergence of all steps together is at most the budget; with
+    ``Batches(accounting="subsampling-aware")`` its mean over the batches is, and unlucky batches
+    tell more. The bound is of the full view: it holds for the whole trajectory, and for every slice
+    of it. Each step is charged before its rows are looked at.
 
     *What does not cost.* Step sizes, momentum, averaging and penalties are functions of what was
     noised (srpp, appendix C: they make no update react more strongly than by the step size, which

@@ -57,7 +57,7 @@ class PrevalenceScenario(Scenario):
     shift : float, default=0.1
         The grid, when ``shares`` is not given: for each value its share in the table (or the
         reference), and the shares this much above and below. Neither the value nor its absence
-        becomes more than twice as frequent, so that training sets keep half of the rows.
+        becomes more than twice or less than half as frequent.
     shares : sequence of float, optional
         The grid, for one value: shares that must be hard to tell from one another.
     value : object, optional
