@@ -90,7 +90,7 @@ def bench(figures: Figures) -> None:
         data = None
         print("Adult is skipped: xgboost is not installed.")
     if data is None:
-        figures.add("Adult, private responses", "", "no data or no xgboost", None)
+        figures.add("Adult, private answers", "", "no data or no xgboost", None)
         return
     X, X_test, y, y_test = data
     space = Design(N_SUBSETS).space(X, y)

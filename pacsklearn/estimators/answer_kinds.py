@@ -130,7 +130,7 @@ def answer_kind(
         )
     if y is None or not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(
-            f"Private responses need a classifier or a regressor and its targets; {name} has "
+            f"Private answers need a classifier or a regressor and its targets; {name} has "
             f"nothing to answer. {_instead_of_answers(estimator)}"
         )
     if is_regressor(estimator):
@@ -142,7 +142,7 @@ def answer_kind(
     if answers == "values":
         raise ValueError(f"of='values' needs a regressor; {name} is a classifier.")
     if np.ndim(y) != 1:
-        raise ValueError(f"Private responses need one target, got y of shape {np.shape(y)}.")
+        raise ValueError(f"Private answers need one target, got y of shape {np.shape(y)}.")
     if answers == "probabilities" and not hasattr(estimator, "predict_proba"):
         raise ValueError(
             f"of='probabilities' needs predict_proba, which {name} as configured has not; "

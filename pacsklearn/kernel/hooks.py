@@ -31,7 +31,7 @@ def pacsklearn_canonicalizers() -> Iterable[type | str]:
 
 @kind("batch_predictor", "pacsklearn.kernel.outputs.batch_predictor:BatchPredictor")
 def pacsklearn_batch_predictors() -> Iterable[type | str]:
-    """Predict with the models of all candidates at once, for fast private responses.
+    """Predict with the models of all candidates at once, for fast private answers.
 
     Returns
     -------

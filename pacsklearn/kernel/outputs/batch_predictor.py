@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 class BatchPredictor(ABC):
     """Predictions of m fitted models of one kind at once; secret material, as the models are.
 
-    Subclass it to make private responses of your own estimator fast. It must say exactly what the
+    Subclass it to make private answers of your own estimator fast. It must say exactly what the
     models' own ``predict`` says, and remember nothing of what it was asked.
 
     Attributes
