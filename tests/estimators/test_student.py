@@ -207,6 +207,10 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
         ({"release": Student(Ridge(), SCHEMA)}, "student"),
         ({"release": Student(LogisticRegression, SCHEMA)}, "student"),
         ({"release": Student(LogisticRegression(C=-1), SCHEMA)}, "'C' parameter"),
+        # Nothing was fitted to made-up answers where no student was named.
+        ({"release": Student(queries=lambda g: 1e300 * g.normal(size=(50, 30)))}, "Input X"),
+        ({"release": Student(queries=lambda g: g.normal(size=(1, 30)))}, "2 classes"),
+        ({"release": Student(queries=lambda g: g.normal(size=30))}, "2D array"),
     ],
 )
 def test_what_students_refuse_is_refused_before_a_charge(

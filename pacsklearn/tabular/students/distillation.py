@@ -112,7 +112,7 @@ def distill(
     responder = _responder(source, estimator, respond_params)
     X_public = as_pandas(X_public)
     X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
-    rehearse(student, X_public, responder.kind)
+    rehearse(lambda *_: student, X_public, responder.kind)
     fitted, n_kept = taught(lambda *_: student, X_public, responder, alpha)
     guarantee = responder.guarantee_
     return DistilledModel(

@@ -35,7 +35,7 @@ from pacsklearn.tabular.students.teaching import (
     with_columns,
 )
 from pacsklearn.universe.frame import column_names
-from pacsklearn.universe.row_rules import check_is_estimator
+from pacsklearn.universe.row_rules import RowRules, check_is_estimator
 from pacsklearn.universe.stated_budget import as_budget
 
 _METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
@@ -162,8 +162,8 @@ class Student(AnsweringKind):
 
         rows = with_columns(column_names(known.X), queries.rows(known.X, marginals))
         n_rows = int(rows.shape[0])
-        if self.student is not None:
-            rehearse(self.student, rows, self.kind_of(self.answering(fit.estimator), known.y))
+        RowRules.of(fit.estimator).check(rows)  # says what is wrong with them better than a student
+        rehearse(choose, rows, self.kind_of(self.answering(fit.estimator), known.y))
         if procedure.terms.criterion is not None:
             target = procedure.check(None)
             teacher = fit.candidates(self.answering(fit.estimator))

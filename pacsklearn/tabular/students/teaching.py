@@ -33,8 +33,8 @@ def check_alpha(alpha: Any) -> None:
         raise ValueError(f"alpha must be a number strictly between 0 and 1 or None, got {alpha!r}.")
 
 
-def rehearse(student: Any, rows: Any, kind: AnswerKind) -> None:
-    """Fit a clone to made-up answers to some of the rows, before the budget is spent on true ones.
+def rehearse(choose: Choose, rows: Any, kind: AnswerKind) -> None:
+    """Choose and fit by made-up answers to some of the rows, before a budget buys true ones.
 
     Its error, whatever it is, quotes nothing: rows and answers are public.
     """
@@ -45,7 +45,7 @@ def rehearse(student: Any, rows: Any, kind: AnswerKind) -> None:
     if kind.classes is not None and kind.answers == "labels":
         answers = np.resize(kind.classes, n)
     with withheld():  # warnings about made-up answers are of no use
-        clone(student).fit(few, answers).predict(few)
+        clone(choose(few, answers)).fit(few, answers).predict(few)
 
 
 def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:
@@ -80,7 +80,8 @@ def learned(
         raise ValueError(
             f"A student needs answers of two classes or more, got {np.unique(labels).size} in the "
             f"{kept.size} of {rows.shape[0]} answers{passed}; give more public rows, a larger "
-            f"{'alpha, a larger ' * bool(passed)}budget, or a teacher that says more classes."
+            f"{'alpha, a larger ' * bool(passed)}budget, or a teacher that says more classes. What "
+            "the answers cost is charged."
         )
     rows = safe_indexing(rows, kept)
     return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)
