@@ -27,7 +27,8 @@ _HOMES: Final = {
 def packages() -> frozenset[str]:
     """Return packages whose messages quote no data: ours, and those that add to the commands."""
     added = [*entry_points(group=COMMANDS), *entry_points(group=WRITERS)]
-    return frozenset({"pacsklearn", *(entry.module.partition(".")[0] for entry in added)})
+    ours = {"pacsklearn", "pacsklearn_attacks"}
+    return frozenset({*ours, *(entry.module.partition(".")[0] for entry in added)})
 
 
 def added_commands(own: Collection[str]) -> dict[str, Callable[..., None] | PluginError]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any, ClassVar, final
 
-from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn._sklearn_compat import Interval, StrOptions
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.answer_kinds import answer_kind
@@ -107,6 +108,7 @@ class Answers(AnsweringKind):
     name: ClassVar[str] = "responses"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ReleaseKind._parameter_constraints,
+        "n": [Interval(Integral, 1, None, closed="left"), None],
         "store": [StrOptions({"memory", "ledger"})],
     }
 

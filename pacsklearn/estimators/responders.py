@@ -113,7 +113,7 @@ class Responders:
         if (query_budget is None) == (max_answers is None):
             raise ValueError(
                 "give either query_budget= (nats a contested answer may reveal) or max_answers= "
-                "(how many answers the rest of the budget must last for)."
+                "(n= of Answers: how many answers the rest of the budget must last for)."
             )
         if query_budget is not None:
             return self._account.check(check_budget(budget=query_budget, name="query_budget"))

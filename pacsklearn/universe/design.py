@@ -24,7 +24,8 @@ from pacsklearn.universe.balanced_design import Dealt, dealt_alike
 from pacsklearn.universe.balanced_space import Deal, balanced_space, units_of
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas, with_gaps
-from pacsklearn.universe.row_rules import RowRules, check_known, checked_rows, quoting_nothing
+from pacsklearn.universe.quoting import quoting_nothing
+from pacsklearn.universe.row_rules import RowRules, check_known, checked_rows
 from pacsklearn.universe.samplers import seed_from
 from pacsklearn.universe.similarity import Similarity
 

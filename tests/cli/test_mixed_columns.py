@@ -51,6 +51,9 @@ def test_a_mixed_table_is_released_and_audited_without_a_codebook(call, folder, 
         "audit", "people.csv.gz", "model.statement.json", "--attacks", "identification",
         "--trials", 40, "--json",
     )  # fmt: skip
+    pytest.importorskip("pacsklearn_attacks")
+    said = call("audit", "people.csv.gz", "model.statement.json", "--attacks", "canaries", code=2)
+    assert "X must be a dense table of numbers; leave 'canaries' out" in said.stderr
 
 
 def test_what_is_hashed_is_no_function_of_the_values(people):

@@ -33,7 +33,7 @@ from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.checks import stated_column
-from pacsklearn.universe.row_rules import about_columns, quoting_nothing
+from pacsklearn.universe.quoting import about_columns, quoting_nothing
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.descent.kept_model import kept_if_refused
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices
-from pacsklearn.universe.row_rules import quoting_nothing
+from pacsklearn.universe.quoting import quoting_nothing
 
 
 class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):

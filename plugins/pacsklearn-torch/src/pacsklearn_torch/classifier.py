@@ -25,7 +25,7 @@ from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.checks import stated_column
-from pacsklearn.universe.row_rules import quoting_nothing
+from pacsklearn.universe.quoting import quoting_nothing
 
 __all__ = ["SRPPTorchClassifier"]
 
