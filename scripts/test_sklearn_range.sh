@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run the whole suite on the oldest and on the newest supported set of packages.
+# Run make test's tests and a sample of the long ones on the oldest and the newest supported packages.
 #
 #   scripts/test_sklearn_range.sh [oldest] [newest] [-- pytest arguments]
 #
@@ -75,10 +75,9 @@ run() {
     echo "== $name: $("$venv/bin/python" --version)"
     "$venv/bin/python" -m pip list --format=freeze |
         grep -iE '^(numpy|scipy|scikit-learn|joblib|threadpoolctl|pluggy|opendp|numba|pandas|matplotlib)=='
-    "$venv/bin/python" -m pytest -p no:cacheprovider -n "$workers" tests "$@" || failed=1
-    for plugin in "${plugins[@]}"; do
-        "$venv/bin/python" -m pytest -p no:cacheprovider -n "$workers" "$plugin/tests" || failed=1
-    done
+    local tests=("$venv/bin/python" -m pytest -p no:cacheprovider -n "$workers" tests "${plugins[@]/%//tests}")
+    "${tests[@]}" "$@" || failed=1
+    PACSKLEARN_SOAK=sample "${tests[@]}" -m soak --timeout 3600 "$@" || failed=1
     rm -rf "$venv"
     return "$failed"
 }
