@@ -31,6 +31,7 @@ def test_thresholds_are_chosen_on_the_rounds_before():
     assert operating_points("x", counted, truth[200:], 10, prior=0.5, information=None) == ()
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_a_sound_test_is_hardly_ever_refuted_and_a_leak_is():
     """Scores that say nothing: 400 audits at 95 %, so 2.5 % may be refuted at most."""

@@ -32,6 +32,7 @@ def outputs():
     return np.random.default_rng(3).normal(size=(M, 4))
 
 
+@pytest.mark.soak
 @pytest.mark.product(only=1)
 @pytest.mark.parametrize("budget", [1 / 16, 1 / 4])
 def test_two_candidates_are_told_apart_as_often_as_two_gaussians(budget):

@@ -109,6 +109,7 @@ def test_a_broken_mechanism_is_caught(noise, found_by):
         run_audit(model, X, y, attacks=["identification"], n_trials=300, strict=True)
 
 
+@pytest.mark.soak
 def test_a_secret_drawn_anew_is_caught():
     space = balanced_space(60, n_subsets=M)
     outputs = np.random.default_rng(0).normal(size=(M, 4))
@@ -181,6 +182,7 @@ def test_nothing_is_charged_and_the_secret_is_not_read(audited, tmp_path):
     assert "secret" not in audited.to_json().replace("naming the secret", "")
 
 
+@pytest.mark.soak
 @pytest.mark.product(only=1)
 @pytest.mark.parametrize("scenario", [None, GroupScenario(n_draws=4)])
 def test_a_sliced_release_is_replayed(scenario):

@@ -88,6 +88,7 @@ def test_the_stated_success_is_that_of_the_best_attack(data, scenario):
         assert every - 0.0125 <= secret <= every + 0.02
 
 
+@pytest.mark.soak
 def test_a_leak_between_the_attack_and_the_information_is_caught(data):
     """Two thirds of the noise: within what the information allows, not within the figure."""
     X, group = data

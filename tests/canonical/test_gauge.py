@@ -105,7 +105,7 @@ def assert_same_clusters(released: Any, model: Any, X: Any) -> None:
     assert close(np.sort(released.transform(X)), np.sort(model.transform(X)))
 
 
-@pytest.mark.product(by=families, only=25)
+@pytest.mark.product(by=families, only=12)
 @pytest.mark.parametrize("case", CASES, ids=names(CASES))
 def test_decoded_it_says_the_same(case: Case) -> None:
     assert_same(case, case.decode(case.vectors[0]), case.models[0])

@@ -77,6 +77,7 @@ def test_a_table_without_rows_is_said_to_be_one(call, folder):
     assert "no rows" in call("schema", "head.csv", "--output", "s.json", code=2).stderr
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize(
     ("option", "name", "word"),
     [

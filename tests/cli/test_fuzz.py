@@ -19,6 +19,7 @@ WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.soak
 @settings(
     max_examples=60,
     derandomize=True,

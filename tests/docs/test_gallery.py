@@ -113,6 +113,7 @@ def test_an_example_has_a_title_and_runs_on_bundled_data(example):
 ORDINARY_EXAMPLES = ("plot_01", "plot_03", "plot_04")
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "example",
     [

@@ -41,6 +41,7 @@ def warned(model: PACPrivate, *rows: Any) -> list[str]:
     return [str(each.message) for each in told if each.category is UtilityWarning]
 
 
+@pytest.mark.soak
 def test_default_boosting_on_uneven_data_is_said_to_be_below_a_constant(uneven: Any) -> None:
     booster = HistGradientBoostingClassifier(max_iter=20, random_state=0)
     model = PACPrivate(booster, secret=Subsets(32, seed=0))

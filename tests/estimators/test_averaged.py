@@ -80,7 +80,7 @@ CASES = {
 }
 
 
-@pytest.mark.product(only=2)
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     ("case", "n_classes"),
     # Monotone curves are of two classes.

@@ -176,6 +176,7 @@ except RuntimeError as error:
 """
 
 
+@pytest.mark.soak
 def test_a_pickle_elsewhere_says_where_the_secret_is(fitted: PACPrivate, tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(pickle.dumps(fitted))

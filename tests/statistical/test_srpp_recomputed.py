@@ -32,6 +32,7 @@ pytestmark = pytest.mark.statistical
 ORDER = 4.0
 
 
+@pytest.mark.soak
 @pytest.mark.product(only=1)
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 @pytest.mark.parametrize("sides", [(3.0, 0.1), (1.0, 1.0), (0.02, 50.0)])

@@ -231,6 +231,7 @@ def test_the_games_promise_the_same():
     assert GAMES.skewed.prior.max() > 1.5 * GAMES.sound.prior.max()
 
 
+@pytest.mark.soak
 def test_the_sound_games_posterior_is_the_truth():
     """Calibrated as in tests/audit, at four standard errors of 2000 rounds."""
     generator = np.random.default_rng(0)

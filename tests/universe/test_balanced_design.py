@@ -145,6 +145,7 @@ def test_units_that_share_machine_words_are_mixed_too() -> None:
     assert sums.var() == pytest.approx(16.0, rel=0.075)
 
 
+@pytest.mark.soak
 def test_knowing_one_unit_tells_nothing_about_another() -> None:
     # Over designs: P(u in | v in) - 1/2 for fixed u, v, at subset 0. Standard error: 0.0183.
     bits = np.array(

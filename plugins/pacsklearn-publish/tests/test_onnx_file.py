@@ -276,6 +276,7 @@ def test_released_naive_bayes_of_bits_is_exported(iris):
         assert found.note.startswith("the same on 512 made-up rows")
 
 
+@pytest.mark.soak
 @pytest.mark.product(only=1)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("encoded", [True, False])

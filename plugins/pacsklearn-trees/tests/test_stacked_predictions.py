@@ -67,7 +67,7 @@ def test_labels(estimator: Any, kind: type, load: Any) -> None:
             assert np.array_equal(model.classes_[own], model.predict(rows))
 
 
-@pytest.mark.product(only=4)
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "estimator",
     [

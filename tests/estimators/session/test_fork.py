@@ -49,6 +49,7 @@ def session() -> PrivacySession:
     return PrivacySession(X, Y, budget=0.5, secret=Subsets(8))
 
 
+@pytest.mark.soak
 def test_24_forked_workers_spend_nothing_and_learn_nothing(
     session: PrivacySession, in_a_child: InAChild
 ) -> None:
@@ -100,6 +101,7 @@ def everything(session: PrivacySession) -> dict[str, Callable[[], Any]]:
     }
 
 
+@pytest.mark.soak
 def test_everything_refuses_whatever_locks_were_held(
     session: PrivacySession, in_a_child: InAChild
 ) -> None:

@@ -70,6 +70,7 @@ def random_problem(rng: np.random.Generator) -> Problem:
     )
 
 
+@pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=[pytest.mark.soak] if seed > 1 else []) for seed in range(8)]
 )

@@ -47,6 +47,7 @@ def run(prelude: str) -> str:
     return done.stdout
 
 
+@pytest.mark.soak
 def test_who_runs_changes_no_number_and_only_surprises_are_told() -> None:
     with_numba = run("")
     assert with_numba.endswith(" []\n")

@@ -50,6 +50,7 @@ def test_the_certificate_covers_the_worst_target() -> None:
     assert exact <= bound <= exact + 0.01
 
 
+@pytest.mark.soak
 @pytest.mark.statistical
 def test_certificates_fail_no_more_often_than_they_say() -> None:
     """500 certificates at gamma = 0.2: 130 failures have probability 6e-4 if the rate were 0.2."""

@@ -51,6 +51,7 @@ def mixture(law: NoiseLaw, support: Support) -> GaussianMixture:
     return GaussianMixture((law.centres - law.centres[0]) / LATTICE_SCALE, support.weights)
 
 
+@pytest.mark.soak
 def test_residual_keeps_the_contract_of_backends() -> None:
     check_noise_backend(ResidualBackend(n_draws=512, n_certificate=2**12))
 

@@ -149,6 +149,7 @@ def test_monotone_models_and_missing_classes_are_left_to_the_ordinary_fit():
     assert registry().subset_fitter_for(free).fit_all(free, X[:51], y[:51], space) == [None] * 4
 
 
+@pytest.mark.soak
 @pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "model",

@@ -76,6 +76,7 @@ def test_columns_that_no_candidate_chooses_are_zero_and_take_no_noise():
     assert private.score(X, y) > 0.85
 
 
+@pytest.mark.soak
 @pytest.mark.product(only=1)
 @pytest.mark.parametrize(
     "model",

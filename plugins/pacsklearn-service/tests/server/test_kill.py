@@ -86,6 +86,7 @@ def audit(new_house: Any, folder: Path, address: str) -> None:
     verify_ledger(heir.coordinator.catalog.ledger("clinic"))
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_kills_of_a_coordinator(new_house: Any, tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'service.db'}"
