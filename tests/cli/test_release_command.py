@@ -316,7 +316,6 @@ def test_a_budget_that_cannot_be_read_is_refused(call, words, expected):
     assert expected in done.stderr
 
 
-@pytest.mark.soak
 def test_one_command_from_a_table_and_its_codebook(call, folder):
     rng = np.random.default_rng(0)
     ill = np.arange(160) % 2

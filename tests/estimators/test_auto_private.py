@@ -178,7 +178,6 @@ def test_a_target_of_names_is_not_quoted(cancer: Any) -> None:
     assert "person" not in str(error.value)
 
 
-@pytest.mark.soak
 def test_public_probabilities_must_be_beaten(rare: Any) -> None:
     """Of 5 % positives nearly every model is better than even odds, and few beat their share."""
     X, y = rare

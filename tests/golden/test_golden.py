@@ -63,7 +63,7 @@ def test_figures_are_the_same_bits_without_numba(call: Call) -> None:
     processor()["kernels"] != MADE_ON["kernels"],
     reason="sums are rounded otherwise on another processor; make golden BASE=... compares there",
 )
-@pytest.mark.product(by=arguments, only=40)
+@pytest.mark.product(by=arguments)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_figures_are_those_of_the_record(call: Call) -> None:
     is_same_machine = processor() == MADE_ON

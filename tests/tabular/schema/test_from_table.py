@@ -254,7 +254,6 @@ def test_auto_says_what_would_be_looked_up(patients: Any) -> None:
         AutoPrivateRegressor(schema="no such file").fit(table, ill)
 
 
-@pytest.mark.soak
 def test_auto_reads_a_raw_table(patients: Any) -> None:
     table, ill = patients
     model = AutoPrivateClassifier(Membership(0.75), schema="from table", secret=SECRET)
