@@ -26,7 +26,7 @@ def replacement_file(path: str | os.PathLike[str], mode: int = 0o600) -> Iterato
     ----------
     path : str or path-like
     mode : int, default=0o600
-        Who may read it, from the first moment: its owner alone. The umask is taken off.
+        Who may read and write it from the first moment, less the umask; by default its owner alone.
 
     Raises
     ------

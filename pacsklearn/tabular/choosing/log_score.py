@@ -25,8 +25,6 @@ TEMPERATURES = tuple(2.0 ** (j / 2) for j in (0, -2, 2, 4, -3, 6, 1, 3, 8))
 A penalty makes decisions too small, and noise makes them too large.
 """
 
-# Discriminants with a shrunken covariance are too sure of themselves without noise.
-_DISCRIMINANTS = tuple(2.0 ** (j / 2) for j in (0, 4, 8, 2, 6, 3, 5, 1, 7))
 # As scikit-learn's log_loss: a probability of zero costs this much, and not infinitely much.
 _SMALLEST = float(np.log(np.finfo(np.float64).eps))
 # Numbers that a decision is linear in, of models whose probabilities are its softmax.
@@ -36,6 +34,8 @@ _WEIGHTS: dict[type, tuple[str, ...]] = {
     StepwiseClassifier: ("coef_", "intercept_"),
     AdditiveClassifier: ("coef_", "intercept_", "scale_"),
 }
+# Of shrunken discriminants, which are too sure of themselves without noise: none below 1.
+_LADDERS = {LinearDiscriminantAnalysis: tuple(2.0 ** (j / 2) for j in (0, 4, 8, 2, 6, 3, 5, 1, 7))}
 
 
 def log_scores(
@@ -87,8 +87,7 @@ def temperatures_of(estimator: Any, most: int = len(TEMPERATURES)) -> tuple[floa
     are no probabilities and a margin has no scale of its own, and 1 for probabilities as they are.
     """
     if is_tempered(estimator):
-        is_discriminant = isinstance(steps_of(estimator)[-1], LinearDiscriminantAnalysis)
-        return (_DISCRIMINANTS if is_discriminant else TEMPERATURES)[:most]
+        return _LADDERS.get(type(steps_of(estimator)[-1]), TEMPERATURES)[:most]
     has_margins = is_classifier(estimator) and not hasattr(estimator, "predict_proba")
     return TEMPERATURES if has_margins else TEMPERATURES[:1]
 
