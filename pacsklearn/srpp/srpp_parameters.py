@@ -18,6 +18,7 @@ from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows
 from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.checks import check_unused, stated_column
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
+from pacsklearn.universe.frame import column_names
 from pacsklearn.universe.row_rules import checked_rows
 
 
@@ -69,7 +70,9 @@ def sliced_query(
     realized: Any = None,
 ) -> tuple[Query, StatedRows]:
     """Return what an SRPPPrivate computes on every data set, and its rows, checked."""
-    given = y
+    if is_function(model.estimator) and not np.shape(X):
+        raise TypeError(f"X must be a table with rows, got an object of type {type(X).__name__}.")
+    given, names = y, column_names(X)
     if is_function(model.estimator):
         query = Query.of_function(model.estimator)
         X, y = (
@@ -79,24 +82,25 @@ def sliced_query(
         chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
         X, y = checked_rows(model.estimator, X, y, fit_params)
         query = Query.of_model(model.estimator, chosen)
-    column = _secret_column(model, scenario, X, y, given, secret)
+    column = _secret_column(model, scenario, (X, y, given, names), secret)
     check_unused(scenario, column, realized)
     return query, StatedRows(X, y, column, realized, model.secret_name)
 
 
 def _secret_column(
-    model: Any, scenario: Scenario, X: Any, y: Any, given: Any, secret: Any
+    model: Any, scenario: Scenario, rows: tuple[Any, Any, Any, list[str] | None], secret: Any
 ) -> SecretColumn | None:
     """Return the column that the secret is about: the one given, or a classifier's labels."""
+    y = rows[1]
     if secret is None:
         if not scenario.redrawn:
             return None
         if y is not None and not is_function(model.estimator) and is_classifier(model.estimator):
-            return stated_column(None, X, y, given, None)
+            return stated_column(None, *rows)
         if model.scenario is None:
             raise ScenarioError(
                 "What is secret? Call fit(X, y, secret=column), or give a scenario; only "
                 "classifiers have a default, how frequent their labels are."
             )
         return None
-    return stated_column(secret, X, y, given, getattr(X, "columns", None))
+    return stated_column(secret, *rows)

@@ -41,7 +41,13 @@ def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) 
     check_fit_params(estimator, fit_params, X.shape[0])
     for name, value in fit_params.items():
         if name.endswith("sample_weight") and value is not None:
-            quoting_nothing(name, partial(check_array, value, ensure_2d=False, input_name=name))
+            weights = quoting_nothing(name, partial(with_gaps, value))
+            if weights.ndim != 1:
+                raise ValueError(
+                    f"{name} must hold one number for each row, got an array of shape "
+                    f"{weights.shape}."
+                )
+            quoting_nothing(name, partial(check_array, weights, ensure_2d=False, input_name=name))
     check_holds_no_rows(estimator, X)
     return X, y
 
@@ -108,11 +114,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         target = y
         # Twice: of categories the first makes objects, which it takes as they are.
         y = quoting_nothing("y", lambda: check_array(check_array(target, **rules), **rules))
-        if y.dtype.kind in "mM":
-            raise ValueError(
-                f"y must hold numbers, got {y.dtype.name}; convert it, for instance to days: "
-                "y / np.timedelta64(1, 'D'), of dates less a fixed one."
-            )
+        check_no_dates(y)
         if y.ndim == 2 and y.shape[1] == 1 and tags.target_tags.single_output:
             y = column_or_1d(y, warn=True)
     return X, y
@@ -282,8 +284,27 @@ def check_known(labels: NDArray[Any]) -> None:
         raise ValueError("y must have a value in every row, got a missing one; leave the row out.")
 
 
-def _check_classes(y: Any, name: str, tags: Tags) -> None:
-    labels = np.asarray(y)
+def check_no_dates(y: NDArray[Any]) -> None:
+    """Refuse targets that are dates or durations, which would be counted in units of their own.
+
+    Raises
+    ------
+    ValueError
+    """
+    if y.dtype.kind in "mM":
+        raise ValueError(
+            f"y must hold numbers, got {y.dtype.name}; convert it, for instance to days: "
+            "y / np.timedelta64(1, 'D'), of dates less a fixed one."
+        )
+
+
+def check_labels(labels: NDArray[Any], name: str) -> None:
+    """Refuse targets that are no labels of one type, for the classifier of that name.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
     check_known(labels)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y", estimator_name=name)
@@ -293,7 +314,12 @@ def _check_classes(y: Any, name: str, tags: Tags) -> None:
             "Unknown label type: y must hold words, or numbers of one dtype, got objects of types "
             f"{', '.join(sorted(kinds))}; convert it: y.astype(str), or y.astype(int)."
         )
-    quoting_nothing("y", partial(check_classification_targets, y))
+    quoting_nothing("y", partial(check_classification_targets, labels))
+
+
+def _check_classes(y: Any, name: str, tags: Tags) -> None:
+    labels = np.asarray(y)
+    check_labels(labels, name)
     n_classes = np.unique(labels).size if labels.ndim == 1 else 2
     if n_classes < 2:
         raise ValueError(

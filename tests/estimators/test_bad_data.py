@@ -295,8 +295,8 @@ def test_targets_of_a_regressor(y: Any, words: list[str]) -> None:
 def test_weights_that_are_no_list_are_not_quoted() -> None:
     """scikit-learn's message about a scalar shows it, and a dictionary is one to NumPy."""
     weights = dict(enumerate(SIZES))
-    words = ["sample_weight must hold numbers"]
-    refused(TypeError, words, LogisticRegression(), X, Y, sample_weight=weights)
+    words = ["sample_weight must hold one number for each row"]
+    refused(ValueError, words, LogisticRegression(), X, Y, sample_weight=weights)
 
 
 def test_groups_with_a_gap_among_words_are_refused() -> None:

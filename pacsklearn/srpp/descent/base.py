@@ -33,7 +33,9 @@ from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.checks import stated_column
+from pacsklearn.universe.frame import as_pandas, column_names
 from pacsklearn.universe.quoting import about_columns, quoting_nothing
+from pacsklearn.universe.row_rules import check_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +120,10 @@ class LinearSGD(LinearParameters):
         validation: Any = None,
         classes: Any = None,
     ) -> Any:
-        names = getattr(X, "columns", None)
+        check_names(X)
         first = "_descent" not in vars(self)
-        given = y
+        given, names = y, column_names(X)
+        X, y, sample_weight = as_pandas(X), as_pandas(y), as_pandas(sample_weight)
         X, y = quoting_nothing(
             "X" if is_classifier(self) else "X and y",
             lambda: validate_data(
@@ -310,7 +313,7 @@ class LinearSGD(LinearParameters):
 
     def _decisions(self, X: Any) -> Floats:
         check_is_fitted(self, "coef_")
-        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
+        X = validate_data(self, as_pandas(X), reset=False, dtype=np.float64, accept_sparse="csr")
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
 
     def _public(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import Interval, StrOptions
 from pacsklearn._validation import warn_user
@@ -23,6 +22,7 @@ from pacsklearn.srpp.descent.clipped_gradient import LOSSES, HuberLoss
 from pacsklearn.srpp.descent.kept_model import kept_if_refused
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices
 from pacsklearn.srpp.parameters.run_choices import SCENARIO
+from pacsklearn.universe.row_rules import check_labels
 
 _WEIGHT = Interval(Real, 0, None, closed="left")
 _READ_OFF = (
@@ -162,15 +162,15 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
         return np.divide(likely, total, out=even, where=total > 0)
 
     def _targets(self, y: Any, classes: Any, hides: bool) -> tuple[Floats, Floats | None]:
-        check_classification_targets(y)
-        classes = self.classes if classes is None else classes
+        check_labels(y, type(self).__name__)
+        classes = _distinct(self.classes if classes is None else classes)
         if hasattr(self, "classes_"):
-            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            if classes is not None and not np.array_equal(classes, self.classes_):
                 raise ValueError(
                     "classes must be those of the first call, got others; call fit for a new run."
                 )
         else:
-            self.classes_: NDArray[Any] = np.unique(y if classes is None else classes)
+            self.classes_: NDArray[Any] = np.unique(y) if classes is None else classes
             self._read_off = classes is None and hides
             if self._read_off:
                 warn_user(
@@ -182,7 +182,10 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
                 f"{'y' if classes is None else 'classes'} must have at least two classes, got "
                 f"{self.classes_.size} class; there is nothing to tell apart."
             )
-        codes = np.searchsorted(self.classes_, y)
+        try:
+            codes = np.searchsorted(self.classes_, y)
+        except TypeError:  # words among numbers
+            codes = np.full(len(y), self.classes_.size)
         known = codes < self.classes_.size
         if not np.all(known) or not np.all(self.classes_[codes] == y):
             raise ValueError(
@@ -205,6 +208,19 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
 
     def _leaks(self) -> tuple[str, ...]:
         return (_READ_OFF,) if self._read_off else ()
+
+
+def _distinct(classes: Any) -> NDArray[Any] | None:
+    """Return the labels that a user gave, sorted, each once."""
+    if classes is None:
+        return None
+    is_set = not isinstance(classes, str) and not hasattr(classes, "shape")
+    try:
+        return np.unique(list(classes) if is_set else classes)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"classes must list the labels, words or numbers of one type, got {classes!r}."
+        ) from None
 
 
 def checked_class_weight(class_weight: Any, classes: Any) -> dict[Any, float] | None:

@@ -14,6 +14,7 @@ from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.descent.kept_model import kept_if_refused
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices
 from pacsklearn.universe.quoting import quoting_nothing
+from pacsklearn.universe.row_rules import check_no_dates
 
 
 class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
@@ -80,6 +81,7 @@ class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
         return self._decisions(X)[:, 0]
 
     def _targets(self, y: Any, classes: Any, hides: bool) -> tuple[Floats, Floats | None]:
+        check_no_dates(y)
         values = quoting_nothing(
             "y", lambda: check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Sized
+from collections.abc import Hashable, Sequence, Sized
 from numbers import Real
 from typing import Any
 
@@ -14,10 +14,11 @@ from scipy.sparse import issparse
 from pacsklearn._validation import as_inner_share
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, all_pairs
-from pacsklearn.universe.frame import is_missing
+from pacsklearn.universe.frame import is_missing, with_gaps
 
 _MOST_SECRETS = 50
 _MOST_CLASSES = 100
+_NO_COLUMN = "secret must hold one value for each row, a number or a text, and no lists or tables."
 # The last that eight digits, as guarantees print them, can tell from 1.
 _MOST_CONFIDENCE = 1 - 1e-8
 
@@ -49,13 +50,17 @@ def secret_codes(
     if values.dtype == object:
         if any(map(is_missing, values)):
             raise ScenarioError("secret must be known for every row, some entries are missing.")
-        others = {str(value) for value in values if not isinstance(value, str)}
-        if others.intersection(value for value in values if isinstance(value, str)):
+        if not all(isinstance(value, Hashable) for value in values):
+            raise ScenarioError(_NO_COLUMN)
+        texts = list(map(str, values))
+        # As many pairs as values and as texts: to be equal and to read alike is the same.
+        if not len(set(zip(values, texts, strict=True))) == len(set(values)) == len(set(texts)):
             raise ScenarioError(
-                "secret holds texts and other values that read alike, as '1' and 1 do; make all of "
-                "one type, so that it is clear which rows share a secret."
+                "secret holds values that read alike and differ, as '1' and 1, or that are equal "
+                "and read differently, as 1 and 1.0; make all of one type, so that it is clear "
+                "which rows share a secret."
             )
-        values = values.astype(str)
+        values = np.array(texts)
     names, codes = np.unique(values, return_inverse=True)
     if not 2 <= names.size <= _MOST_SECRETS:
         raise ScenarioError(
@@ -65,23 +70,26 @@ def secret_codes(
     return names.tolist(), codes.ravel().astype(np.int64)
 
 
-def stated_column(secret: Any, X: Any, y: Any, given: Any, names: Any) -> SecretColumn:
+def stated_column(secret: Any, X: Any, y: Any, given: Any, names: list[str] | None) -> SecretColumn:
     """Return the column that a user gave, or named among the ``names`` of X; else the labels."""
     if secret is None:
-        return SecretColumn(np.asarray(y), "y", by_default=True)
+        return SecretColumn(with_gaps(y), "y", by_default=True)
     # The very object, though checks have made another one of y.
     if secret is given:
-        return SecretColumn(np.asarray(y), "y")
+        return SecretColumn(with_gaps(y), "y")
     if not isinstance(secret, str):
-        return SecretColumn(np.asarray(secret))
+        try:
+            return SecretColumn(with_gaps(secret))
+        except (TypeError, ValueError):  # lists of several lengths; NumPy's words may quote them
+            raise ScenarioError(_NO_COLUMN) from None
     if names is None or secret not in names:
         raise ScenarioError(
             f"secret={secret!r} is not a column of X; give a column's name of a DataFrame, or one "
             "value a row."
         )
     if hasattr(X, "columns"):
-        return SecretColumn(np.asarray(X[secret]), secret)
-    place = int(names.get_loc(secret))
+        return SecretColumn(with_gaps(X[secret]), secret)
+    place = names.index(secret)
     column = X[:, [place]]
     return SecretColumn(np.ravel(column.toarray() if issparse(column) else column), place)
 

@@ -86,11 +86,12 @@ class GroupScenario(Scenario):
             )
         groups, codes = secret_codes(secret, X.shape[0], "GroupScenario")
         counts = np.bincount(codes, minlength=len(groups))
-        if counts.min() < 2:
-            few = groups[int(np.argmin(counts))]
+        lonely = int(np.sum(counts < 2))
+        if lonely:
             raise ScenarioError(
-                f"The secret {few!r} has a single record: a model of it would be about one row. "
-                "Leave it out, merge it with another group, or use PrevalenceScenario."
+                f"{lonely} of the {len(groups)} groups have a single record: a model of one would "
+                "be about one row. Leave it out, merge it with another group, or use "
+                "PrevalenceScenario."
             )
         classes = class_codes(y, X.shape[0])
         draws: list[list[RowWorld]] = []

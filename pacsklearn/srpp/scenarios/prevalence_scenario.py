@@ -21,6 +21,7 @@ from pacsklearn.srpp.scenarios.checks import (
 )
 from pacsklearn.srpp.scenarios.scenario import CONFIDENCE, Scenario, SecretColumn, Worlds
 from pacsklearn.srpp.scenarios.shares import Share, SharesInUniverse, SharesOfReference
+from pacsklearn.universe.frame import with_gaps
 
 _OWN = "as in the table"
 _DRAWS = {True: 8, False: 1000}
@@ -120,7 +121,7 @@ class PrevalenceScenario(Scenario):
                 "reference must have a table X and, unless y is None, one target a row, got arrays "
                 f"of shapes {X.shape} and {np.shape(y)}."
             )
-        column = secret if isinstance(secret, SecretColumn) else SecretColumn(np.asarray(secret))
+        column = secret if isinstance(secret, SecretColumn) else SecretColumn(with_gaps(secret))
         object.__setattr__(self, "reference", (X, y, column))
 
     @property
@@ -169,13 +170,13 @@ class PrevalenceScenario(Scenario):
         values, codes = secret_codes(secret, X.shape[0], "PrevalenceScenario")
         counts = np.bincount(codes)
         shares = self._grid(values, counts / codes.size)
-        for each in shares:
-            if counts[each.code] < 2:
-                raise ScenarioError(
-                    f"The value {values[each.code]!r} of the secret column has a single record: no "
-                    "training sets of several shares can be drawn. Merge it with another value, or "
-                    "name one with value=."
-                )
+        lonely = sum(counts[code] < 2 for code in {each.code for each in shares})
+        if lonely:
+            raise ScenarioError(
+                f"{lonely} of the {len(values)} values of the secret column have a single record: "
+                "no training sets of several shares can be drawn. Merge each with another value, "
+                "or name one with value=."
+            )
         drawn: SharesInUniverse | SharesOfReference
         if self.redrawn:
             drawn = SharesInUniverse(codes, class_codes(y, codes.size), shares, self.size, seed)
