@@ -108,9 +108,9 @@ def test_a_search_without_a_budget_says_how_much_it_would_take():
 def test_public_rows_without_a_column():
     X, y = load_iris(return_X_y=True, as_frame=True)
     source = PACPrivate(KNeighborsClassifier(1), release=Answers(100), secret=Subsets(8)).fit(X, y)
-    with pytest.raises(ValueError, match=r"X_public lacks the columns sepal length \(cm\)"):
+    with pytest.raises(ValueError, match=r"The public rows lack the columns sepal length \(cm\)"):
         distill(source, LogisticRegression(), X.drop(columns="sepal length (cm)"))
-    with pytest.raises(ValueError, match="X_public has the columns more, which"):
+    with pytest.raises(ValueError, match="The public rows have the columns more, which"):
         distill(source, LogisticRegression(), X.assign(more=1))
     # Columns are found by name.
     turned = distill(source, KNeighborsClassifier(1), X.iloc[:, ::-1], alpha=None)

@@ -7,10 +7,12 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
@@ -25,10 +27,10 @@ from pacsklearn import (
     Subsets,
 )
 from pacsklearn.estimators.cost_preview import preview
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.exceptions import BudgetExhaustedError, UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.priors import Range
-from pacsklearn.tabular import Column, Schema, SchemaQueries, distill
+from pacsklearn.tabular import Column, Schema, SchemaEncoder, SchemaQueries, distill
 from pacsklearn.tabular.students.student_queries import StudentQueries, with_crossed
 
 STUDENT = LogisticRegression()
@@ -126,6 +128,15 @@ def test_queries_without_any_public_row(queries: Any, halves: Any) -> None:
     assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
 
 
+def test_a_column_that_the_schema_lacks_is_named(halves: Any) -> None:
+    known = SCHEMA.drop("x28", "x29")
+    model = make_pipeline(SchemaEncoder(known), SVC())
+    private = PACPrivate(model, release=Student(model, known), secret=Subsets(8))
+    table = pd.DataFrame(halves[0], columns=[column.name for column in SCHEMA])
+    with pytest.warns(UtilityWarning, match="lacks the columns x28, x29,"):
+        private.fit(table, halves[1])
+
+
 def test_a_schema_alone_makes_uniform_queries() -> None:
     queries = StudentQueries.of(SCHEMA)
     assert queries.words == "made up, uniform over the public schema"
@@ -210,7 +221,8 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
         # Nothing was fitted to made-up answers where no student was named.
         ({"release": Student(queries=lambda g: 1e300 * g.normal(size=(50, 30)))}, "Input X"),
         ({"release": Student(queries=lambda g: g.normal(size=(1, 30)))}, "2 classes"),
-        ({"release": Student(queries=lambda g: g.normal(size=30))}, "2D array"),
+        ({"release": Student(queries=lambda g: g.normal(size=30))}, "queries"),
+        ({"release": Student(queries=lambda g: None)}, "queries must be public rows"),
     ],
 )
 def test_what_students_refuse_is_refused_before_a_charge(

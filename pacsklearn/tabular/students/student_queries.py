@@ -9,9 +9,11 @@ from typing import Any, final
 import numpy as np
 from scipy.sparse import issparse
 
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.universe.frame import as_pandas
+from pacsklearn.universe.frame import as_pandas, column_names
 
 FEW_ROWS = 2000
 """So many queries are asked at least, where there are public rows to make them from."""
@@ -53,28 +55,41 @@ class StudentQueries:
             return cls(given, words)
         if callable(given):
             return cls(given, "made by a public generator")
-        shape = np.shape(as_pandas(given))
-        if len(shape) != 2 or not shape[0]:
-            raise ValueError(
-                "queries must be public rows, a public Schema (rows are made up from it), "
-                "SchemaQueries(schema, marginals) with public or private marginals, or a callable "
-                "that makes rows from a numpy generator; got "
-                f"{type(given).__name__} of shape {shape}."
-            )
-        n_rows = shape[0]
+        n_rows = int(_checked(given, "got").shape[0])
         few = n_rows < FEW_ROWS
         return cls(given, f"{n_rows:,} public rows{' and others crossed from them' * few}")
 
     def rows(self, like: Any, released: Callable[[SchemaQueries], Any]) -> Any:
         """Return the queries; ``released`` gives noisy marginals where those are private."""
         if isinstance(self.source, SchemaQueries):
+            described = [column.name for column in self.source.schema]
+            absent = [name for name in column_names(like) or () if name not in described]
+            if absent:
+                warn_user(
+                    f"The schema of queries= lacks the columns {', '.join(absent)}, so every query "
+                    "has them missing. Add them to it; those that the teacher leaves out, as "
+                    "Column(name, 'ignored').",
+                    UtilityWarning,
+                )
             marginals = released(self.source) if self.source.is_private else None
             return self.source.rows(marginals, like)
         # A public seed: queries are no secret, and the same rows are asked when it is run again.
-        queries = self.source(np.random.default_rng(0)) if callable(self.source) else self.source
-        queries = as_pandas(queries)
-        queries = queries if hasattr(queries, "shape") else np.asarray(queries)
-        return queries if callable(self.source) else with_crossed(queries)
+        if callable(self.source):
+            return _checked(self.source(np.random.default_rng(0)), "the callable returned")
+        return with_crossed(_checked(self.source, "got"))
+
+
+def _checked(rows: Any, whence: str) -> Any:
+    """Return public rows as an array or a DataFrame, if they are rows."""
+    shape = np.shape(rows := as_pandas(rows))
+    if len(shape) != 2 or not shape[0]:
+        raise ValueError(
+            "queries must be public rows, a public Schema (rows are made up from it), "
+            "SchemaQueries(schema, marginals) with public or private marginals, or a callable "
+            f"that makes rows from a numpy generator; {whence} {type(rows).__name__} of shape "
+            f"{shape}."
+        )
+    return rows if hasattr(rows, "shape") else np.asarray(rows)
 
 
 def with_crossed(rows: Any) -> Any:

@@ -87,19 +87,19 @@ def learned(
     return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)
 
 
-def with_columns(names: Sequence[str] | None, X_public: Any) -> Any:
-    """Return the public rows with the private ones' columns, in their order.
+def with_columns(names: Sequence[str] | None, rows: Any) -> Any:
+    """Return public rows with the private ones' columns, in their order.
 
     Refuse where one is missing.
     """
-    if names is None or not hasattr(X_public, "columns"):
-        return X_public
-    absent = [name for name in names if name not in X_public.columns]
-    more = [str(name) for name in X_public.columns if name not in names]
+    if names is None or not hasattr(rows, "columns"):
+        return rows
+    absent = [name for name in names if name not in rows.columns]
+    more = [str(name) for name in rows.columns if name not in names]
     if absent or more:
-        what = "lacks the columns" if absent else "has the columns"
+        what = "lack the columns" if absent else "have the columns"
         raise ValueError(
-            f"X_public {what} {', '.join(absent or more)}, which the private rows "
+            f"The public rows {what} {', '.join(absent or more)}, which the private rows "
             f"{'have' if absent else 'do not have'}; give the public rows the same columns."
         )
-    return X_public if list(X_public.columns) == list(names) else X_public[list(names)]
+    return rows if list(rows.columns) == list(names) else rows[list(names)]
