@@ -181,7 +181,7 @@ class Registry:
             because = "" if why is None else f": {why.description}"
             advice = "" if why is None else f"{why.made.advice} ".lstrip()
             raise NoCanonicalizerError(
-                f"No canonicalizer supports {cls.__module__}.{cls.__qualname__}, so its "
+                f"No canonicalizer supports {cls.__qualname__}, so its "
                 f"parameters cannot be released privately{because}.{hint}",
                 f"{advice}Give canonicalizer=MyCanonicalizer(), or register one for "
                 "the class with pacsklearn.plugins.register(...)." + self._source.complaint,
