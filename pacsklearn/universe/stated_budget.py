@@ -54,8 +54,8 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
     if warn and budget is not value and amount > _SUSPECT:
         warn_user(
             f"budget={value!r} is a number of nats, under which an adversary may tell whether a "
-            f"row was used in {100 * posterior_success(amount):.4g} % of cases. Write Nats({value!r}) if "
-            "that is meant; Membership(0.60) caps her success at 60 %.",
+            f"row was used in {100 * posterior_success(amount):.4g} % of cases. Write "
+            f"Nats({value!r}) if that is meant; Membership(0.60) caps her success at 60 %.",
             BudgetWarning,
         )
     return budget

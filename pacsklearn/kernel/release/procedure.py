@@ -208,7 +208,6 @@ class ReleaseProcedure(Procedure):
         tuple of Release
             One for each part of the plan, with the same guarantee and the same event.
         """
-        self.terms.warn_of_few(plan.n_outputs)
         with one_blas_thread():
             step = self.take(plan, certify=certify)
             law, event, observed, _ = step
@@ -249,6 +248,7 @@ class ReleaseProcedure(Procedure):
         """Refuse a step after which nothing is hidden, by what would be stated of it."""
         if self.allow_exact:
             return
+        self.terms.warn_of_few(event)
         own, figure = self.account.own, self.certificate.fixed
         is_first = not own.events
         stated = replace(

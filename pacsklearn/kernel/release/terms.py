@@ -69,15 +69,16 @@ class Terms:
         """Return what a release may reveal that is planned as one of so many."""
         return Target(amount, self.criterion, self.space.backend(n_planned))
 
-    def warn_of_few(self, n_outputs: int) -> None:
-        """Warn when most of what is released cannot depend on the secret."""
+    def warn_of_few(self, event: Event) -> None:
+        """Warn when more candidates would hide more of what is released."""
+        # Where they span less than they could, numbers are alike in all, and more would be too.
         m = self.n_candidates
-        if self.space.has_members and m <= n_outputs:
+        if self.space.has_members and m - 1 <= event.n_noisy < event.n_outputs:
             warn_user(
-                f"{m} candidate subsets span at most {m - 1} of the {n_outputs} directions of what "
-                "is released; the others are a function of the whole table, are released without "
-                "noise, and nothing is promised about them. The guarantee states the share; use "
-                "more subsets, or release fewer numbers.",
+                f"{m} candidate subsets span at most {m - 1} of the {event.n_outputs} directions "
+                "of what is released; the others are a function of the whole table, are released "
+                "without noise, and nothing is promised about them. The guarantee states the "
+                "share; use more subsets, or release fewer numbers.",
                 FewCandidatesWarning,
             )
 

@@ -82,9 +82,7 @@ class Schema:
     @property
     def published(self) -> tuple[str, ...]:
         """Facts that were looked up in the protected rows and are published exactly, in words."""
-        return tuple(
-            f"looked up in the table: {column.fact}" for column in self.columns if column.published
-        )
+        return tuple(f"looked up: {column.fact}" for column in self.columns if column.published)
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:

@@ -13,7 +13,6 @@ from pacsklearn import Nats, PrivacySession, Subsets
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.secrets import balanced_space
 
 X, Y = load_iris(return_X_y=True)
@@ -77,14 +76,17 @@ def test_a_padded_number_got_noise_where_the_budget_does_not_cover_it(
         assert (event.n_outputs, event.n_noisy) == (1, n_noisy)
 
 
-@pytest.mark.parametrize(("n_outputs", "warns"), [(1, False), (7, False), (8, True), (90, True)])
-def test_who_releases_more_numbers_than_candidates_is_warned(n_outputs: int, warns: bool) -> None:
-    """Eight candidates differ in seven directions; a list of inputs has no table behind it."""
-    sampler = SeededSampler(np.random.default_rng(0))
-    listed = CandidateSpace.of(range(8))
-    for space, expected in ((balanced_space(20, n_subsets=8), warns), (listed, False)):
-        procedure = game_procedure(space, sampler, 0.5)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            procedure.terms.warn_of_few(n_outputs)
-        assert [each.category for each in caught] == [FewCandidatesWarning] * expected
+@pytest.mark.parametrize(("width", "rank", "warns"), [(7, 7, False), (8, 8, True), (90, 3, False)])
+def test_who_would_hide_more_with_more_candidates_is_warned(
+    width: int, rank: int, warns: bool
+) -> None:
+    """Eight candidates differ in seven directions, or in fewer, whatever their number."""
+    mix = np.random.default_rng(0).standard_normal((rank, width))
+    columns = np.random.default_rng(1).standard_normal((40, rank))
+    with (
+        PrivacySession(columns, budget=Nats(0.5), secret=Subsets(8)) as session,
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        session.release_function(lambda rows: rows.mean(axis=0) @ mix)
+    assert [each.category for each in caught] == [FewCandidatesWarning] * warns

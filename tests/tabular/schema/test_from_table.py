@@ -79,7 +79,7 @@ def test_facts_by_hand(patients: Any) -> None:
     assert schema["ward"].categories == ("other", "north", "south")
     assert (schema["seen"].low, schema["seen"].high) == ("2020-01-01", "2024-01-01")
     assert len(schema.published) == len(schema)
-    assert "looked up in the table: age is a number from 0 to 100" in schema.published
+    assert "looked up: age is a number from 0 to 100" in schema.published
     assert not schema.open_columns
     assert Schema.from_table_schema(schema.to_table_schema()) == schema
     hot = SchemaEncoder(schema.select(["ward"]), missing="ignore").fit_transform(patients[0])
