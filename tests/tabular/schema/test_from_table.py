@@ -298,7 +298,7 @@ def test_what_depends_on_the_table_is_listed(
     assert stated[0] == stated[1]
     changed = stated[0] ^ stated[2]
     assert len(changed) == 4
-    assert all("table: age" in fact or "table: ward" in fact for fact in changed)
+    assert all("up: age" in fact or "up: ward" in fact for fact in changed)
     assert models[0][0].schema == models[1][0].schema
     assert models[0][0].schema != models[2][0].schema
     assert [step.get_params() for step in models[0][1:]] == [
