@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, TypeAlias, final
 
-from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.exceptions import LedgerError, PacsklearnError
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.callers import Callers
 from pacsklearn_service.server.answering.catalog import Catalog
@@ -278,9 +278,12 @@ class Coordinator:
         self.jobs.forget_old()
 
     def _keep_house(self) -> None:
-        if self.is_ready and time.monotonic() >= self._forget_at:
+        if not self.is_ready:
+            return
+        if time.monotonic() >= self._forget_at:
             self.forget_old()
             self._forget_at = time.monotonic() + _FORGET_SECONDS
+        self.jobs.go_on()
 
     def _change(self, lost: list[str], new: dict[str, int]) -> None:
         """Leave what is led by another process, and take over what was just taken."""
@@ -299,19 +302,30 @@ class Coordinator:
 
     def _take_over(self, new: dict[str, int]) -> None:
         self._warm.wait()  # whoever asks first does not wait for it
-        is_missing = self._load_published(new, wait := _FIRST_WAIT)
-        with self._lock:
-            is_first = not (self._ready.is_set() or self._ended.is_set())
-            if is_first:
-                self._ready.set()
-        if is_first and self.on_lead is not None:
-            self.on_lead()
-        for name in new:
-            self.jobs.resume(name)
+        wait = _FIRST_WAIT
         # Whatever it was may be over soon; if not, somebody may mend it.
-        while is_missing and not self._ended.wait(wait):
+        while self._is_unfinished(new, wait) and not self._ended.wait(wait):
             wait = min(2 * wait, _LONGEST_WAIT)
+
+    def _is_unfinished(self, new: dict[str, int], wait: float) -> bool:
+        """Go on with what was just taken; whether some is to be tried again after some seconds."""
+        try:
             is_missing = self._load_published(new, wait)
+            with self._lock:
+                if self._ended.is_set():
+                    return False
+                self._ready.set()
+            with self._loading:
+                if self.on_lead is not None:
+                    self.on_lead()
+                self.on_lead = None
+            for name, token in new.items():
+                if self.database.led.get(name) == token:
+                    self.jobs.resume(name)
+        except (LedgerError, OSError) as error:  # while the lease is kept, nobody else takes it
+            LOG.error("what was taken over is tried again", error=type(error).__name__)
+            return True
+        return is_missing
 
     def _load_published(self, new: dict[str, int], wait: float) -> bool:
         """Load what is published and not there; whether some is to be tried after some seconds."""

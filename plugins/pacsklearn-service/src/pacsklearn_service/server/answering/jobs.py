@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.exceptions import LedgerError, PacsklearnError
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.problem import Problem, problem_of
 from pacsklearn_service.server.recipe import Recipe, versioned
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _PART: Final = 500
 _SECONDS: Final = 600.0
+_PAUSE: Final = 5.0
 _OPEN: Final = ("queued", "running")
+_LATER: Final = ("unavailable", "elsewhere")
 
 
 @final
@@ -34,7 +36,7 @@ class Jobs:
     Attributes
     ----------
     busy : dict of str to str
-        Data sets, by the names of models that are being fitted and of jobs that are being answered.
+        Data sets, by the names of models that are being fitted and of jobs that are at work here.
 
     Notes
     -----
@@ -50,11 +52,14 @@ class Jobs:
         self._fits = ThreadPoolExecutor(1, "fit")
         self._batches = ThreadPoolExecutor(4, "job")
         self.busy: dict[str, str] = {}
+        # Data sets of jobs that were broken off: the database was away, or full.
+        self._broken_off: set[str] = set()
+        self._again_at = 0.0
 
     def fit(self, curator: Caller, stated: Recipe) -> dict[str, Any]:
         """Begin to fit a model."""
-        self.busy[stated.key] = stated.dataset
         id_ = self._add("fit", curator, stated.dataset, 3, b"")
+        self.busy[stated.key] = stated.dataset
         self._fits.submit(self._run_fit, id_, stated)
         return self.known_job(curator, id_)
 
@@ -126,21 +131,36 @@ class Jobs:
             )
 
     def resume(self, dataset: str) -> None:
-        """Go on with what a process before this one had begun for a data set."""
+        """Go on with what was begun for a data set, and is not at work here."""
         question = "SELECT * FROM service_jobs WHERE dataset = ? AND status IN (?, ?)"
+        busy = {*self.busy}  # before it is read: what ends in between is not gone on with
         with self._database.reading() as connection:
             rows = connection.ask(question, dataset, *_OPEN)
         for row in rows:
             owner, id_ = Caller(row["user"], row["project"], frozenset({"ask"})), row["id"]
-            if row["kind"] == "fit":
-                self._update(id_, dataset, "failed: The service was restarted; fit again.", 0)
+            if id_ in busy:
                 continue
+            if row["kind"] == "fit":
+                self._update(id_, dataset, "failed: The fit was broken off; fit again.", 0)
+                continue
+            self.busy[id_] = dataset
             try:
                 model, ask = self._stored(owner, id_, row["content"])
             except Problem as problem:
-                self._update(id_, dataset, f"failed: {problem.detail}", 0)
+                self._end(id_, dataset, problem, 0)
                 continue
             self._batches.submit(self._run_answers, id_, dataset, model, ask)
+
+    def go_on(self) -> None:
+        """Go on with what was broken off, now that the database can be used."""
+        if time.monotonic() >= self._again_at:
+            self._again_at = time.monotonic() + _PAUSE
+            for dataset in [each for each in self._broken_off if each in self._database.led]:
+                self._broken_off.discard(dataset)
+                try:
+                    self.resume(dataset)
+                except LedgerError:
+                    self._broken_off.add(dataset)
 
     def close(self) -> None:
         """Begin nothing more."""
@@ -148,20 +168,19 @@ class Jobs:
         self._batches.shutdown(wait=False, cancel_futures=True)
 
     def _run_fit(self, id_: str, stated: Recipe) -> None:
-        status, done, dataset = "done", 3, stated.dataset
+        dataset, error = stated.dataset, None
         try:
             self._coordinator.catalog.fit(stated, partial(self._update, id_, dataset, "running"))
-        except Exception as error:  # noqa: BLE001 - the curator reads how it ended
+        except Exception as caught:  # noqa: BLE001 - the curator reads how it ended
             # Errors of ours quote no data; others' words may.
-            quotes_nothing = isinstance(error, Problem | PacsklearnError)
-            status, done = f"failed: {error if quotes_nothing else type(error).__name__}", 0
+            quotes_nothing = isinstance(caught, Problem | PacsklearnError)
+            error = Problem("defect", str(caught) if quotes_nothing else type(caught).__name__)
         finally:
             self.busy.pop(stated.key, None)
-        self._update(id_, dataset, status, done)
+        self._end(id_, dataset, error, 0 if error else 3)
 
     def _run_answers(self, id_: str, dataset: str, model: str, ask: Ask) -> None:
-        done, left = 0, ask.max_charge
-        self.busy[id_] = dataset
+        done, left, ended = 0, ask.max_charge, None
         try:
             for part in _parts(ask):
                 # The reply with its charge is stored under the key, in one transaction: nothing
@@ -171,13 +190,21 @@ class Jobs:
                 done += part.n_rows
                 left = None if left is None else left - reply["charged"]
                 self._update(id_, dataset, "running", done)
-            self._update(id_, dataset, "done", done)
         except Exception as error:  # noqa: BLE001 - the caller reads how it ended
-            if not (self._coordinator.is_ready and dataset in self._database.led):
-                return  # whoever takes over goes on
-            self._update(id_, dataset, f"failed: {problem_of(error).detail}", done)
-        finally:
-            self.busy.pop(id_, None)
+            ended = problem_of(error)
+        self._end(id_, dataset, ended, done)
+
+    def _end(self, id_: str, dataset: str, problem: Problem | None, done: int) -> None:
+        """Write how a job has ended; one that was broken off goes on, here or with who leads."""
+        status = "done" if problem is None else f"failed: {problem.detail}"
+        try:
+            if problem is not None and problem.kind in _LATER:
+                self._broken_off.add(dataset)
+            else:
+                self._update(id_, dataset, status, done)
+        except LedgerError:
+            self._broken_off.add(dataset)
+        self.busy.pop(id_, None)
 
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
         text, _, rows = self._coordinator.vault.open(content, f"job/{id_}").partition(b"\n")
@@ -187,20 +214,25 @@ class Jobs:
 
     def _add(self, kind: str, caller: Caller, dataset: str, total: int, content: bytes) -> str:
         id_ = secrets.token_hex(16)
-        with self._database.writing(dataset) as connection:
-            connection.insert(
-                "service_jobs",
-                id=id_,
-                kind=kind,
-                dataset=dataset,
-                user=caller.user,
-                project=caller.project,
-                status="queued",
-                done=0,
-                total=total,
-                content=self._coordinator.vault.seal(content, f"job/{id_}"),
-                created=time.time(),
-            )
+        self.busy[id_] = dataset  # before anybody can take it for one that was broken off
+        try:
+            with self._database.writing(dataset) as connection:
+                connection.insert(
+                    "service_jobs",
+                    id=id_,
+                    kind=kind,
+                    dataset=dataset,
+                    user=caller.user,
+                    project=caller.project,
+                    status="queued",
+                    done=0,
+                    total=total,
+                    content=self._coordinator.vault.seal(content, f"job/{id_}"),
+                    created=time.time(),
+                )
+        except BaseException:
+            del self.busy[id_]
+            raise
         return id_
 
     def _row(self, caller: Caller, id_: str) -> dict[str, Any]:
