@@ -21,9 +21,10 @@ class ApiKey:
     __slots__ = ("_secret",)
 
     def __init__(self, secret: str) -> None:
-        if not (secret.isascii() and secret.isprintable()):  # and so cannot add a header
+        own = secret.strip()  # a file that holds it ends with a new line
+        if not (own.isascii() and own.isprintable() and own):  # and so cannot add a header
             raise ValueError("key must hold printable ASCII characters only, as it was issued")
-        self._secret = secret.strip()
+        self._secret = own
 
     def reveal(self) -> str:
         """Return the key itself, for a request's header."""

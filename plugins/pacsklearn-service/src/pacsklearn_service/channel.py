@@ -8,7 +8,8 @@ import json
 import ssl
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, final
 from urllib.parse import quote, urlsplit
 
@@ -52,7 +53,7 @@ class Channel:
         self, url: str, key: ApiKey, *, timeout: float, retries: int, ca_file: str | None
     ) -> None:
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
             raise ValueError(
                 "url must be the address of a service, for instance "
                 "https://models.example.org:8470, without a user or a password"
@@ -83,7 +84,7 @@ class Channel:
         own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
         asked = method, where, body or None, {**own, **headers}
         for attempt in range(self._retries + 1):
-            wait = min(0.1 * 2**attempt, _LONGEST_WAIT)
+            wait = min(0.1 * 2 ** min(attempt, 10), _LONGEST_WAIT)
             try:
                 connection = connection_to(self._host, self._port, self._timeout, self._tls)
                 response, content = exchanged(connection, *asked)
@@ -103,22 +104,41 @@ class Channel:
             else:
                 if response.status < 300:
                     return _read(response.status, content)
-                failed = refusal(response.status, content)
+                with understood():
+                    failed = refusal(response.status, content)
                 if not isinstance(failed, ServiceUnavailableError):
                     raise failed
                 delay = failed.facts.get("retry_after")
-                if isinstance(delay, (int, float)):
-                    wait = min(max(float(delay), wait), _LONGEST_WAIT)
+                if isinstance(delay, (int, float)):  # of any size, and perhaps no number at all
+                    wait = max(wait, min(delay, _LONGEST_WAIT))
             if attempt < self._retries:
                 time.sleep(wait)
         raise failed
 
 
 def _read(status: int, content: bytes) -> Any:
+    document = _document(content)
+    if document is None:
+        raise refusal(status, b"")
+    return document
+
+
+def _document(content: bytes) -> dict[str, Any] | None:
+    """Return the object of a body; None where it holds something else."""
     try:
-        return json.loads(content)
-    except ValueError:
-        raise refusal(status, b"") from None
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Read a reply in the block: what has another form than a service's is none of a service."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        raise refusal(200, b"") from None
 
 
 def connection_to(
@@ -186,11 +206,8 @@ def refusal(status: int, body: bytes) -> ServiceError:
 
     One that only a proxy can have written has a kind of its status.
     """
-    try:
-        document = json.loads(body)
-    except ValueError:
-        document = None
-    kind = document.get("type") if isinstance(document, dict) else None
+    document = _document(body) or {}
+    kind = document.get("type")
     if not isinstance(kind, str) or not kind.startswith(PREFIX):
         kind = "unavailable" if status in (502, 503, 504) else f"http-{status}"
         detail = "the address answers, but not as a pacsklearn service does; check the url"

@@ -15,10 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn_service.api_key import ApiKey
-from pacsklearn_service.channel import Channel
+from pacsklearn_service.channel import Channel, understood
 from pacsklearn_service.errors import PriceError, ServiceBudgetError, ServiceError
 from pacsklearn_service.statement import checked_guarantee, statement_key
-from pacsklearn_service.tensors import columns_of, written
+from pacsklearn_service.tensors import WIRE, columns_of, written
 
 _BATCH: Final = 1000
 """Rows of one request: several requests are charged, retried and answered one by one."""
@@ -87,6 +87,7 @@ class PrivateModel(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_charge": [Interval(Real, 0, None, closed="left"), None],
         "timeout": [Interval(Real, 0, None, closed="neither")],
         "retries": [Interval(Integral, 0, None, closed="left")],
     }
@@ -146,25 +147,32 @@ class PrivateModel(BaseEstimator):
         channel = self._channel()
         name = self.model
         if name is None:
-            names = channel.get("v1", "models")["models"]
+            listed = channel.get("v1", "models")
+            with understood():
+                names = [str(each) for each in listed["models"]]
             if len(names) != 1:
                 raise ValueError(
                     f"model must name one of the models of the service: {', '.join(names) or '-'}"
                 )
             name = names[0]
         facts = channel.get("v2", "models", name)
-        kinds = {each["name"]: each["kind"] for each in facts["columns"]}
+        with understood():
+            kinds = {str(each["name"]): str(each["kind"]) for each in facts["columns"]}
+            if not kinds or not WIRE.keys() >= {*kinds.values()}:
+                raise ValueError
+            answers, step_budget = str(facts["answers"]), float(facts["step_budget"])
+            classes = None if facts["classes"] is None else np.asarray(facts["classes"])
         if X is not None:
             columns_of(X, kinds)
         self.model_: str = name
-        self.answers_: str = facts["answers"]
-        self.step_budget_ = float(facts["step_budget"])
+        self.answers_: str = answers
+        self.step_budget_ = step_budget
         self._kinds: dict[str, str] = kinds
         self.n_features_in_ = len(kinds)
         self.feature_names_in_ = np.asarray(list(kinds), dtype=object)
-        self._is_classifier = facts["classes"] is not None
-        if self._is_classifier:
-            self.classes_ = np.asarray(facts["classes"])
+        self._is_classifier = classes is not None
+        if classes is not None:
+            self.classes_ = classes
         elif hasattr(self, "classes_"):
             del self.classes_
         return self
@@ -223,9 +231,9 @@ class PrivateModel(BaseEstimator):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         """
-        return sum(
-            float(self._post("v1", part, "preview", {})["worst_case"]) for part in self._parts(X)
-        )
+        replies = [self._post("v1", part, "preview", {}) for part in self._parts(X)]
+        with understood():
+            return sum(float(each["worst_case"]) for each in replies)
 
     @property
     def guarantee_(self) -> PACGuarantee:
@@ -248,11 +256,13 @@ class PrivateModel(BaseEstimator):
     @property
     def remaining_budget_(self) -> float:
         """What is left of your quota for the model's data set, in nats."""
-        return float(self._budget()["remaining"])
+        own = self._budget()
+        with understood():
+            return float(own["remaining"])
 
     def _answers(self, X: Any, output: str) -> NDArray[Any]:
         parts = self._parts(X)
-        allowed = self.max_charge
+        allowed = None if self.max_charge is None else float(self.max_charge)
         if allowed is not None and len(parts) > 1:
             # Each part by itself may fit: the whole is refused before the first of them is paid.
             worst = self.preview(X)
@@ -266,16 +276,20 @@ class PrivateModel(BaseEstimator):
         answers = []
         for part in parts:
             parameters = {} if allowed is None else {"max_charge": allowed}
+            n_rows = len(next(iter(part.values())))
             try:
                 reply = self._post("v2", part, "infer", parameters)
             except ServiceBudgetError as error:
-                raise self._explained(error, len(next(iter(part.values())))) from None
-            if allowed is not None:
-                allowed = max(allowed - float(reply["parameters"]["charged"]), 0.0)
-            outputs = {each["name"]: each for each in reply["outputs"]}
-            if output not in outputs:
+                raise self._explained(error, n_rows) from None
+            with understood():
+                if allowed is not None:
+                    allowed = max(0.0, allowed - float(reply["parameters"]["charged"]))
+                told = {each["name"]: each for each in reply["outputs"]}.get(output)
+                if told is not None:  # an answer a row, whatever it says of its shape
+                    shape = n_rows, *told["shape"][1:]
+                    answers.append(np.asarray(told["data"]).reshape(shape))
+            if told is None:
                 raise ServiceError("no-output", 0, f"The service's reply holds no {output}")
-            answers.append(np.asarray(outputs[output]["data"]).reshape(outputs[output]["shape"]))
         return np.concatenate(answers)
 
     def _parts(self, X: Any) -> list[dict[str, NDArray[Any]]]:
@@ -300,11 +314,12 @@ class PrivateModel(BaseEstimator):
     def _explained(self, error: ServiceBudgetError, n_rows: int) -> ServiceBudgetError:
         """Return the refusal, with the caller's own figures."""
         own = self._budget()
-        figures = {
-            "spent": own["spent"],
-            "ceiling": own["quota"],
-            "asked": n_rows * self.step_budget_,
-        }
+        with understood():
+            figures = {
+                "spent": float(own["spent"]),
+                "ceiling": float(own["quota"]),
+                "asked": n_rows * self.step_budget_,
+            }
         return ServiceBudgetError(error.kind, error.status, error.detail, error.facts | figures)
 
     def _connected(self) -> PrivateModel:
@@ -319,6 +334,11 @@ class PrivateModel(BaseEstimator):
             retries=self.retries,
             ca_file=self.ca_file,
         )
+
+    def __dir__(self) -> list[str]:
+        # scikit-learn looks up whatever is listed to show an estimator, and these ask the service.
+        asked = ("guarantee_", "predict_proba", "remaining_budget_")
+        return [name for name in object.__dir__(self) if name not in asked]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
