@@ -15,6 +15,7 @@ from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.packed_subsets import unpack_subset
 from pacsklearn.universe.balanced_space import included_subsets
 from pacsklearn.universe.design import SubsetSeed
+from pacsklearn.universe.frame import is_missing
 from pacsklearn_bigdata.hashed_kernel import fill_memberships
 
 
@@ -84,7 +85,7 @@ class HashedDesign:
         return BatchMembers(packed, self.n_subsets)
 
 
-def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
+def unit_names(units: ArrayLike) -> NDArray[np.uint64]:
     """Return names of units as 64 bits each: whole numbers are themselves, anything else is hashed.
 
     Raises
@@ -93,18 +94,19 @@ def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
         For a missing value, numbers that are not whole, or anything else: a date, say, or bytes
         may be written in two ways, and one unit would be two.
     """
-    column = np.asarray(values)
+    column = np.asarray(units)
     if column.dtype.kind in "iub":
         return column.astype(np.int64 if column.dtype.kind == "i" else np.uint64).view(np.uint64)
+    values = column.tolist()
+    if any(map(is_missing, values)):
+        raise DesignError("unit must name a unit for every row, got a missing value.")
     if column.dtype.kind == "f":
         raise DesignError(
             "unit must be a column of whole numbers or of texts, got floating-point numbers; "
             "rounding would join units."
         )
     words = []
-    for value in column.tolist():
-        if value is None or value != value:  # noqa: PLR0124 - a nan
-            raise DesignError("unit must name a unit for every row, got a missing value.")
+    for value in values:
         is_named = isinstance(value, (str, Integral)) and not isinstance(value, bool)
         if not is_named or column.dtype.kind not in "OUT":  # times would be whole numbers by now
             kind = type(value).__name__ if column.dtype.kind == "O" else column.dtype

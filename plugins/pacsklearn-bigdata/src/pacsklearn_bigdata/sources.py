@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, final
 from urllib.parse import urlsplit
@@ -22,6 +22,8 @@ from pacsklearn_bigdata.exceptions import TableError
 
 # By path: no index has what is called pacsklearn-bigdata here.
 _INSTALL = 'pip install "./plugins/pacsklearn-bigdata[{}]" in a copy of the repository'
+# Arrow's own errors are kinds of these.
+_UNREADABLE = (OSError, ValueError, TypeError, LookupError, NotImplementedError)
 
 
 class Source(Protocol):
@@ -76,9 +78,10 @@ class ParquetSource:
             ) from None
         try:
             return dataset.dataset(files, format="parquet")
-        except (OSError, ValueError) as error:
+        except _UNREADABLE as error:
             raise TableError(
-                f"{self.path} cannot be read as Parquet ({type(error).__name__})."
+                f"{self.path} cannot be read as Parquet ({type(error).__name__}): it is damaged, "
+                "or two columns have one name."
             ) from None
 
     def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
@@ -98,7 +101,7 @@ class ParquetSource:
                 batch_readahead=1,
                 fragment_readahead=1,
             )
-        except (OSError, ValueError) as error:
+        except _UNREADABLE as error:
             raise TableError(
                 f"{name} cannot be read to its end ({type(error).__name__})."
             ) from None
@@ -145,13 +148,14 @@ class IterableSource:
 
     def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Yield what the function yields."""
-        made = self.make()
-        if not hasattr(made, "__iter__"):
-            raise TableError(
-                "The function given as source must return an iterator of batches, it returned "
-                f"{type(made).__name__}."
-            )
-        yield from made
+        with _quoting_nothing("The function given as source"):
+            made = self.make()
+            if not hasattr(made, "__iter__"):
+                raise TableError(
+                    "The function given as source must return an iterator of batches, it returned "
+                    f"{type(made).__name__}."
+                )
+            yield from made
 
 
 @final
@@ -178,10 +182,25 @@ class DaskSource:
     def read(self, part: int, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the slices of one partition, made by whoever reads it."""
         # Its own graph alone, so that nothing but this partition is computed.
-        block = self._parts[part].compute(scheduler="synchronous")
+        with _quoting_nothing("A partition of the source"):
+            block = self._parts[part].compute(scheduler="synchronous")
         cut = getattr(block, "iloc", block)
         for start in range(0, len(block), rows):
             yield cut[start : start + rows]
+
+
+@contextmanager
+def _quoting_nothing(what: str) -> Iterator[None]:
+    """Withhold the messages of a user's own reader, which may quote what it cannot read."""
+    try:
+        yield
+    except TableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the user's reader raises
+        raise TableError(
+            f"{what} raised {type(error).__name__} (its message is withheld because it may quote "
+            "rows): read it yourself, outside of fit, to see what is wrong."
+        ) from None
 
 
 def _is_hidden(part: str) -> bool:
@@ -207,10 +226,13 @@ def source_of(given: Any) -> Source:
             "source is an iterator, which can be read once; fits need several passes. Give a "
             "function that makes a new one at each call, as in Table(lambda: batches())."
         )
-    what = type(given).__name__ if not isinstance(given, np.ndarray) else f"{given.ndim}d array"
+    what = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+    if isinstance(given, np.ndarray):
+        what = f"{given.ndim}d array"
     raise TableError(
         "source must be the path of a Parquet file or folder, a two-dimensional array or data "
-        f"frame, or a function that returns an iterator of batches; got {what}."
+        "frame of pandas, or a function that returns an iterator of batches; got "
+        f"{what}."
     )
 
 

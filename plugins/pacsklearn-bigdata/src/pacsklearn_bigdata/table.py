@@ -16,7 +16,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.sources import Engine, engine_of, source_of
 from pacsklearn_bigdata.table_profile import ProfilePiece, TableProfile
-from pacsklearn_bigdata.table_reader import Batch, TableReader
+from pacsklearn_bigdata.table_reader import N_TRACES, Batch, TableReader
 
 Work = Callable[[Batch], Sequence[Any]]
 """From a batch to arrays, which are added up over all batches."""
@@ -154,7 +154,7 @@ class Table:
         self.n_passes += 1
         totals: list[Any] | None = None
         pieces: list[ProfilePiece] = []
-        n_rows, trace = 0, np.zeros(2, dtype=np.uint64)
+        n_rows, trace = 0, np.zeros(N_TRACES, dtype=np.uint64)
         reader = replace(self._reader, only_units=only_units)
         task = partial(_joined, reader, work, join, known is None)
         size = None if known is None else known.n_rows
@@ -178,7 +178,7 @@ class Table:
         if not n_rows or totals is None:
             raise TableError("The table has no rows.")
         # Sums of several passes belong together only if all of them saw the same rows.
-        compared = slice(1 if only_units else None)  # no features were read for the second
+        compared = slice(1 if only_units else None)  # neither features nor targets were read
         if self._trace is not None and not np.array_equal(self._trace[compared], trace[compared]):
             raise TableError(
                 "The source gives other rows in this pass than in another one, or in another "
@@ -208,7 +208,7 @@ def _joined(
     piece, columns = None, None
     if profiled:
         piece = ProfilePiece(grouped=reader.unit is not None, n_parts=reader.source.n_parts)
-    n_rows, trace = 0, np.zeros(2, dtype=np.uint64)
+    n_rows, trace = 0, np.zeros(N_TRACES, dtype=np.uint64)
     for batch in reader.batches(part):
         columns = _same(columns, batch.columns)
         n_rows += len(batch.rows)

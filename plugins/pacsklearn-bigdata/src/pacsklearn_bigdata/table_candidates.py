@@ -217,6 +217,13 @@ class TableCandidates:
                 "target must name from 2 to 1000 classes for a classifier; state them with "
                 "Table(..., classes=[...])."
             )
+        if classes.dtype.kind == "f" and not np.all(
+            np.isfinite(classes) & (classes == classes.round())
+        ):
+            raise TableError(
+                "target must name classes for a classifier, got floating-point numbers that are "
+                "not whole."
+            )
         return classes
 
     def _features(self, rows: Floats) -> Any:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.universe.frame import is_missing
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import unit_names
 from pacsklearn_bigdata.sources import Source
 
+N_TRACES = 3
 _PART = 40
 """Bits of a row's name that number it within its piece."""
 
@@ -40,13 +42,24 @@ class Batch(NamedTuple):
     columns: tuple[Any, bool, bool] = (None, False, False)
 
     def trace(self) -> NDArray[np.uint64]:
-        """Return sums of 64 bits a row: of its unit, and of its features.
+        """Return sums of 64 bits a row: of its unit, of its features and of its target.
 
-        Another second one as well when rows change units.
+        The others change as well when rows change units.
         """
         odd = np.uint64(2) * self.names + np.uint64(1)
-        bits = self.names[:, None], self.rows.view(np.uint64)
-        return np.array([(_words(each) * odd).sum() for each in bits])
+        bits = [self.names[:, None], self.rows.view(np.uint64)]
+        if self.target is not None:
+            bits.append(_target_bits(self.target)[:, None])
+        sums = np.zeros(N_TRACES, dtype=np.uint64)
+        sums[: len(bits)] = [(_words(each) * odd).sum() for each in bits]
+        return sums
+
+
+def _target_bits(target: NDArray[Any]) -> NDArray[np.uint64]:
+    if target.dtype.kind in "biuf":
+        return target.astype(np.float64).view(np.uint64)
+    values, codes = np.unique(target, return_inverse=True)
+    return unit_names(values.astype(str))[codes]
 
 
 def _words(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -190,8 +203,8 @@ def _columns(raw: Any) -> tuple[list[str] | None, int, Callable[[int], Any]]:
     if isinstance(raw, np.ndarray) and raw.ndim == 2:
         return None, int(raw.shape[1]), lambda i: raw[:, i]
     raise TableError(
-        "A batch must be a pyarrow.RecordBatch, a data frame or a two-dimensional array, got "
-        f"{type(raw).__name__}."
+        "A batch must be a pyarrow.RecordBatch, a data frame of pandas or a two-dimensional "
+        f"array, got {type(raw).__module__.partition('.')[0]}.{type(raw).__name__}."
     )
 
 
@@ -205,11 +218,13 @@ def _targets(values: Any) -> NDArray[Any]:
         raise TableError("target misses a value. Fill it in, or drop its row, in the source.")
     if column.dtype.kind == "O":
         kinds = {type(value) for value in column.tolist()}
-        if any(value is None or value != value for value in column.tolist()):  # noqa: PLR0124
+        if any(map(is_missing, column.tolist())):
             raise TableError("target misses a value. Fill it in, or drop its row, in the source.")
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
         if len(kinds) > 1:
-            names = " and ".join(sorted(kind.__name__ for kind in kinds))
             raise TableError(f"target holds values of several kinds ({names}); make them one.")
+        if kinds != {str}:
+            raise TableError(f"target must hold numbers or texts, got objects of the type {names}.")
     return column
 
 
