@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from fractions import Fraction
+from pickle import PicklingError
 from typing import Any
 
 from sklearn.base import clone, is_classifier
@@ -174,6 +175,18 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
         try:
             super(PrivateGridSearchCV, search).fit(X, y, **params)
             answering = _still_answers(search)
+        except BaseException as error:
+            error.add_note(
+                f"The fits of the search before this were charged {reservation.spent:g} of the "
+                f"{total:g} nats set aside; the rest goes back."
+            )
+            if isinstance(error, PicklingError) and isinstance(ledger, MemoryLedger):
+                raise LedgerError(
+                    "n_jobs: fits in other processes cannot charge a ledger in the memory of this "
+                    "one; give ledger='sqlite:///search.db' (pacsklearn ledger found makes one), "
+                    "or leave n_jobs out."
+                ) from None
+            raise
         finally:
             if not answering:
                 # Kept open where the best estimator goes on answering from it.
@@ -191,6 +204,8 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
             _budget_of(clone(template).set_params(**clone(candidate, safe=False)))
             for candidate in ParameterGrid(self.param_grid)
         ]
+        if not budgets:
+            raise ValueError("param_grid must list at least one candidate, got an empty list.")
         # Exact sums: the reservation must cover the fits to the last bit.
         refit = max(budgets) if self.refit else Fraction(0)
         return float(sum(budgets) * cv.get_n_splits(X, y, groups) + refit)

@@ -102,6 +102,11 @@ def release_sampled(
     >>> release.guarantee.confidence
     0.999999
     """
+    for name, given in (("function", function), ("sample_secret", sample_secret)):
+        if not callable(given):
+            raise TypeError(
+                f"{name} must be a function, got an object of type {type(given).__name__}."
+            )
     stated = as_budget(budget)
     check_nats(stated)
     own = MemoryLedger(stated.amount)

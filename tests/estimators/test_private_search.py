@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import pickle
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -164,10 +163,30 @@ class TestExhaustion:
 
     def test_errors_of_a_fit_end_the_search(self, ledger: SharedLedger, log: Path) -> None:
         search = search_for(ledger, stub={"fails": True, "log": str(log)})
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(ZeroDivisionError) as caught:
             search.fit(X, Y)
         assert log.read_text() == "fit\n"
         assert ledger.spent == 0.125
+        assert "were charged 0.125 of the 1.25 nats" in caught.value.__notes__[0]
+
+    def test_an_interrupted_search_says_what_it_was_charged(self, ledger: SharedLedger) -> None:
+        calls = iter([0.0, 0.0])
+
+        def score(*_: Any) -> float:
+            try:
+                return next(calls)
+            except StopIteration:
+                raise KeyboardInterrupt from None
+
+        with pytest.raises(KeyboardInterrupt) as caught:
+            search_for(ledger, scoring=score).fit(X, Y)
+        assert ledger.spent == 0.375
+        assert "were charged 0.375 of the 1.25 nats" in caught.value.__notes__[0]
+
+    def test_a_grid_without_candidates(self, ledger: SharedLedger) -> None:
+        search = PrivateGridSearchCV(Stub(RidgeClassifier()), [], ledger=ledger, cv=3)
+        with pytest.raises(ValueError, match="param_grid must list at least one candidate"):
+            search.fit(X, Y)
 
     @pytest.mark.parametrize("fails", [False, True])
     def test_a_refund_that_fails_takes_neither_the_model_nor_the_error(
@@ -190,7 +209,7 @@ class TestExhaustion:
 
     def test_a_ledger_in_memory_cannot_be_sent_to_them(self) -> None:
         ledger = MemoryLedger(4.0)
-        with pytest.raises((TypeError, pickle.PicklingError)):
+        with pytest.raises(LedgerError, match="n_jobs: fits in other processes cannot charge"):
             search_for(ledger, n_jobs=2).fit(X, Y)
         assert ledger.spent == 0
 

@@ -693,7 +693,8 @@ def test_the_largest_numbers_that_are_taken_give_finite_costs(data, aggregation)
 
 @pytest.mark.parametrize("function", [
     lambda X: X.mean(axis=0) + 1j, lambda X: np.array([1 + 0j]), lambda X: "a", lambda X: None,
-], ids=["complex", "complex without a part", "text", "nothing"])  # fmt: skip
+    lambda X: np.ma.masked_array(X.mean(axis=0), mask=[True, False, False]),
+], ids=["complex", "complex without a part", "text", "nothing", "masked"])  # fmt: skip
 def test_only_real_numbers_are_released(data, function):
     X, _, group = data
     ledger = MemoryLedger(1.0, unit=SRPPPrivate(function, secret_name="g").ledger_unit(3))

@@ -128,8 +128,9 @@ def warn_of_cache(function: Callable[..., Any]) -> None:
 def function_value(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Floats:
     """Return one value as an array of finite floats."""
     # Real, finite, and exact as doubles: what noise is calibrated to is what is released.
-    value = np.asarray(function(*arguments))
-    if value.dtype.kind not in "biuf" or value.size == 0:
+    returned = function(*arguments)
+    value = np.asarray(returned)  # which shows what is behind a mask
+    if value.dtype.kind not in "biuf" or value.size == 0 or np.ma.is_masked(returned):
         raise TypeError("no real numbers")
     if value.dtype.kind in "iu" and np.any((value > 2**53) | (value < -(2**53))):
         raise OverflowError("integers that a double cannot hold")

@@ -39,8 +39,8 @@ class _Values(Canonicalizer):
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         array = np.asarray(estimator)
-        # Turned into doubles, complex numbers would lose a part without a word.
-        if array.dtype.kind not in "biuf":
+        # As doubles, complex numbers would lose a part without a word, and gaps their mask.
+        if array.dtype.kind not in "biuf" or np.ma.is_masked(estimator):
             raise StageFailure("real")
         array = array.astype(np.float64)
         return Encoding(array.ravel(), Layout.of({"value": array}))

@@ -267,6 +267,8 @@ class TestBadFunctions:
             (lambda key: None, "TypeError"),
             (lambda key: [], "TypeError"),
             (lambda key: 1j, "TypeError"),
+            (lambda key: np.ma.masked_array([1.0, 2.0], mask=[False, True]), "TypeError"),
+            (lambda key: np.ma.masked, "TypeError"),
             (lambda key: float("nan"), "ArithmeticError"),
             (lambda key: 2**53 + 1, "OverflowError"),
             (lambda key: [0.0] * (1 + key % 2), "shape"),

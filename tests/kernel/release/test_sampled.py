@@ -150,6 +150,12 @@ def test_arguments(options, message):
         release(**options)
 
 
+@pytest.mark.parametrize("name", ["function", "sampler"])
+def test_what_cannot_be_called_is_named(name):
+    with pytest.raises(TypeError, match="must be a function, got an object of type int"):
+        release(**{name: 3})
+
+
 def test_the_event_carries_the_confidence_of_its_certificate() -> None:
     ledger = MemoryLedger(1.0)
     found = release(gamma=0.01, ledger=ledger)
