@@ -82,8 +82,8 @@ def ledger_beside(data: Path, output: Path, statement: Path) -> Ledger:
         ledger = SharedLedger.found(address, _COUNTS_ONLY, dataset=data.name)
     if events := ledger.events:
         note(
-            f"Warning: this is release {len(events) + 1} of {data.name} that {place} holds, each "
-            "with a secret of its own; a statement is about its release alone. "
+            f"Warning: this would be release {len(events) + 1} of {data.name} that {place} "
+            "holds, each with a secret of its own; a statement is about its release alone. "
             f"They are charged {ledger.spent:.6g} nats, to which this one is added. To keep them "
             "under a ceiling: 'pacsklearn ledger found', and --ledger."
         )
