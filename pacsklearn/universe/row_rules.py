@@ -248,6 +248,10 @@ def check_names(X: Any) -> None:
         raise ValueError(
             "X must be a table, got a Series; give frame[[name]], or series.to_frame()."
         )
+    if hasattr(X, "iloc") and not X.shape[1]:  # in scikit-learn's words, which has others here
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise TypeError(f"X must be a table, got a {type(X).__name__}; give pandas.DataFrame(X).")
     counts = Counter(X.columns if hasattr(X, "iloc") else column_names(X) or [])

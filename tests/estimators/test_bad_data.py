@@ -79,10 +79,22 @@ def refused(error: type[Exception], words: list[str], model: Any, *data: Any, **
         (X[:, 0], ["Expected 2D array, got 1D array"]),
         (X[None], ["Found array with dim 3"]),
         (X[:, :0], ["0 feature(s)", "a minimum of 1"]),
+        (pd.DataFrame(index=range(N)), ["0 feature(s)", "a minimum of 1"]),
         (pd.DataFrame({"a": X[:, 0], "b": NAMED}), ["X must hold numbers", "encode"]),
         ([[1.0, 2.0], [3.0]] * 30, ["inhomogeneous"]),
     ],
-    ids=["nan", "inf", "text", "complex", "1d", "3d", "no features", "text column", "ragged"],
+    ids=[
+        "nan",
+        "inf",
+        "text",
+        "complex",
+        "1d",
+        "3d",
+        "no features",
+        "no columns",
+        "text column",
+        "ragged",
+    ],
 )
 def test_rows_that_are_no_numbers(data: Any, words: list[str]) -> None:
     refused(ValueError, words, None, data, Y)

@@ -126,6 +126,8 @@ def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:
                 f"{type(data).__name__} of shape {data.shape}."
             )
         names = [f"x{position}" for position in range(data.shape[1])]
+    if not len(data):
+        raise ValueError("The table has no rows, and facts are looked up in them.")
     for position, name in enumerate(names):
         yield name, data[name] if is_named else None, column_values(data, name, position)
 

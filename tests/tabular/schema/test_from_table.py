@@ -226,6 +226,12 @@ def test_schema_columns_of_every_kind() -> None:
         assert read[1, 1] == 2
 
 
+def test_a_table_without_rows_is_named(patients: Any) -> None:
+    X, y = patients
+    with pytest.raises(ValueError, match="has no rows"):
+        PACPrivate(LogisticRegression(), schema="from table").fit(X[:0], y[:0])
+
+
 def test_secrets_that_are_no_listed_subset_are_refused(patients: Any) -> None:
     table, ill = patients
     with pytest.raises(ValueError, match="Subsets"):
