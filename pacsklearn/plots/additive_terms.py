@@ -161,6 +161,10 @@ class AdditiveTermsDisplay(Display):
             single[0].set_ylabel(self._quantity)
             if len(self._scores) > 1:
                 single[0].legend(fontsize="small", title_fontsize="small")
+        for ax, _ in placed:
+            for drawn in (ax, *(image.colorbar.ax for image in ax.images)):
+                for text in drawn.findobj(lambda part: hasattr(part, "set_parse_math")):
+                    text.set_parse_math(False)  # "$10 to $20" is a category and no formula
 
     @property
     def _scores(self) -> list[str]:

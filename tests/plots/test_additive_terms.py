@@ -134,3 +134,20 @@ def test_what_cannot_be_drawn_says_so(private):
         AdditiveTermsDisplay.from_estimator(private, terms=["height"])
     with pytest.raises(ValueError, match="confidence"):
         AdditiveTermsDisplay.from_estimator(private, confidence=95)
+
+
+def test_names_with_dollars_are_no_formulas():
+    X, y, _ = _mixed()
+    wage = np.where(X["ward"] == "north", "$0 ${x} $$", "$10-$20")
+    X, y = X[["age"]].assign(**{"$wage$": wage}), np.where(y == "ill", "$a_b$", "well")
+    schema = Schema(
+        [
+            Column("age", edges=(20, 50, 80)),
+            Column("$wage$", "category", categories=("$0 ${x} $$", "$10-$20")),
+        ]
+    )
+    model = AdditiveClassifier(schema, n_bins=4, pairs=[("age", "$wage$")])
+    private = PACPrivate(model, budget=Nats(1.0), secret=Subsets(64, seed=0)).fit(X, y)
+    display = AdditiveTermsDisplay.from_estimator(private)
+    assert len(display.png()) > 1000
+    assert "$wage$" in [ax.get_title() for ax in display.axes_]

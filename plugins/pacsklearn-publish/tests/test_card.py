@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 from html import unescape
 from html.parser import HTMLParser
 
@@ -157,12 +158,25 @@ def test_what_the_curator_says_is_text_and_nothing_else(private):
             seen.add(tag)
 
     words = "<script>alert(1)</script> | [x](javascript:1)\n# heading"
-    markdown, page = card(private, dict.fromkeys(ABOUT.keys() - {"license"}, words))
-    Tags().feed(page)
-    assert "script" not in seen
-    assert "<script" not in markdown
+    for said in (words, f"```\n{words}"):
+        markdown, page = card(private, dict.fromkeys(ABOUT.keys() - {"license"}, said))
+        Tags().feed(page)
+        assert "script" not in seen
+        assert "<script" not in markdown
     assert "\n# heading" not in markdown
     assert "](javascript" not in markdown.replace("\\[x]", "")
+
+
+def test_names_of_columns_do_nothing_to_who_reads_a_card(tmp_path):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    name = "age\x1b]0;x\x07 \x00 \u202etxt\u2028 \u0645\u06cc\u200c\u062e"
+    model = PACPrivate(Ridge(), budget=0.25, secret=Subsets(16))
+    path = publish(model.fit(X.rename(columns={"age": name}), y), tmp_path / "odd.pac")
+    with zipfile.ZipFile(path) as file:
+        views = [file.read(view).decode() for view in ("README.md", "card.html")]
+    for view in views:
+        assert r"age\x1b]0;x\x07 \x00 \u202etxt\u2028 " + "\u0645\u06cc\u200c\u062e" in view
+        assert not set("\x1b\x07\x00\u202e\u2028") & set(view)
 
 
 def test_words_about_a_model_are_checked():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -30,6 +31,9 @@ h3,h4{font-size:8pt;margin:.4em 0 .1em;break-after:avoid}p,ul{margin:.15em 0}
 table{display:table;width:100%}th,td{padding:.1em .8em .1em 0}td:nth-child(2){min-width:13em}
 .rest{columns:2;column-gap:6mm}pre{white-space:pre-wrap;padding:.3em;margin:.2em 0}}
 """
+# Kinds of characters that are not seen: controls, direction of reading, ends of lines.
+_UNSEEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_KEPT: Final = "\n\t\u200c\u200d"  # the last two shape letters
 # (level, heading, blocks); a block is a paragraph, a list, a table or code.
 _Section = tuple[int, str, list[Any]]
 
@@ -47,6 +51,7 @@ def model_card(card: Mapping[str, Any]) -> tuple[str, str]:
     markdown, html : str
         The Markdown begins with the metadata that model hubs read. The HTML prints on one page.
     """
+    card = _visible(card)
     title, sections = card["title"], _sections(card)
     licence = card["about"].get("license") or "unknown"
     head = ["---", "library_name: sklearn", f"license: {licence}"]
@@ -123,13 +128,25 @@ _START: Final = (
 )
 
 
+def _visible(said: Any) -> Any:
+    """Return a record in whose texts what works on a terminal or turns words round is spelt out."""
+    if isinstance(said, str):
+        unseen = {
+            each for each in said if unicodedata.category(each) in _UNSEEN and each not in _KEPT
+        }
+        return said.translate({ord(each): ascii(each)[1:-1] for each in unseen})
+    if isinstance(said, Mapping):
+        return {name: _visible(each) for name, each in said.items()}
+    return [_visible(each) for each in said] if isinstance(said, (list, tuple)) else said
+
+
 def _listed(names: list[str]) -> str:
     return ", ".join(names) or "nothing"
 
 
 def _markdown(block: Any) -> list[str]:
     if isinstance(block, str):
-        return [block if block.startswith("```") else _plain(block)]
+        return [block if block is _START else _plain(block)]
     if isinstance(block, list):
         return [f"- {_plain(item)}" for item in block]
     header, rows = block
@@ -139,7 +156,7 @@ def _markdown(block: Any) -> list[str]:
 
 def _html(block: Any) -> str:
     if isinstance(block, str):
-        if block.startswith("```"):
+        if block is _START:
             code = block.partition("\n")[2].removesuffix("```")
             return f"<pre>{html.escape(code)}</pre>"
         return f"<p>{html.escape(block)}</p>"
