@@ -102,10 +102,11 @@ class Channel:
                     f"{self._host} cannot be reached, or broke off ({type(error).__name__})",
                 )
             else:
-                if response.status < 300:
-                    return _read(response.status, content)
+                document = _document(content)
+                if response.status < 300 and document is not None:
+                    return document
                 with understood():
-                    failed = refusal(response.status, content)
+                    failed = refusal(response.status, document or {})
                 if not isinstance(failed, ServiceUnavailableError):
                     raise failed
                 delay = failed.facts.get("retry_after")
@@ -114,13 +115,6 @@ class Channel:
             if attempt < self._retries:
                 time.sleep(wait)
         raise failed
-
-
-def _read(status: int, content: bytes) -> Any:
-    document = _document(content)
-    if document is None:
-        raise refusal(status, b"")
-    return document
 
 
 def _document(content: bytes) -> dict[str, Any] | None:
@@ -138,7 +132,7 @@ def understood() -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
-        raise refusal(200, b"") from None
+        raise refusal(200, {}) from None
 
 
 def connection_to(
@@ -201,12 +195,11 @@ _ERRORS: Final[dict[str, type[ServiceError]]] = {
 }
 
 
-def refusal(status: int, body: bytes) -> ServiceError:
+def refusal(status: int, document: Mapping[str, Any]) -> ServiceError:
     """Return the error of a response.
 
     One that only a proxy can have written has a kind of its status.
     """
-    document = _document(body) or {}
     kind = document.get("type")
     if not isinstance(kind, str) or not kind.startswith(PREFIX):
         kind = "unavailable" if status in (502, 503, 504) else f"http-{status}"

@@ -158,7 +158,7 @@ class PrivateModel(BaseEstimator):
         facts = channel.get("v2", "models", name)
         with understood():
             kinds = {str(each["name"]): str(each["kind"]) for each in facts["columns"]}
-            if not kinds or not WIRE.keys() >= {*kinds.values()}:
+            if not WIRE.keys() >= {*kinds.values()}:
                 raise ValueError
             answers, step_budget = str(facts["answers"]), float(facts["step_budget"])
             classes = None if facts["classes"] is None else np.asarray(facts["classes"])
@@ -256,9 +256,7 @@ class PrivateModel(BaseEstimator):
     @property
     def remaining_budget_(self) -> float:
         """What is left of your quota for the model's data set, in nats."""
-        own = self._budget()
-        with understood():
-            return float(own["remaining"])
+        return self._budget()["remaining"]
 
     def _answers(self, X: Any, output: str) -> NDArray[Any]:
         parts = self._parts(X)
@@ -308,18 +306,19 @@ class PrivateModel(BaseEstimator):
         body, headers = written(part, self._kinds, parameters)
         return self._channel().post(plane, "models", self.model_, what, body=body, headers=headers)
 
-    def _budget(self) -> dict[str, Any]:
-        return self._channel().get("v1", "models", self._connected().model_, "budget")
+    def _budget(self) -> dict[str, float]:
+        own = self._channel().get("v1", "models", self._connected().model_, "budget")
+        with understood():
+            return {name: float(own[name]) for name in ("quota", "spent", "remaining")}
 
     def _explained(self, error: ServiceBudgetError, n_rows: int) -> ServiceBudgetError:
         """Return the refusal, with the caller's own figures."""
         own = self._budget()
-        with understood():
-            figures = {
-                "spent": float(own["spent"]),
-                "ceiling": float(own["quota"]),
-                "asked": n_rows * self.step_budget_,
-            }
+        figures = {
+            "spent": own["spent"],
+            "ceiling": own["quota"],
+            "asked": n_rows * self.step_budget_,
+        }
         return ServiceBudgetError(error.kind, error.status, error.detail, error.facts | figures)
 
     def _connected(self) -> PrivateModel:

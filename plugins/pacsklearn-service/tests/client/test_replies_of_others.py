@@ -65,7 +65,7 @@ def other() -> Iterator[Other]:
 
 
 NOT_ONE = [b"garbage", b"[]", b"null", b"1", {}, b"[" * 200_000, META | {"columns": 5},
-           META | {"columns": []}, META | {"columns": [{"name": "a", "kind": "new"}]},
+           META | {"columns": [{"name": "a", "kind": "new"}]},
            META | {"step_budget": "x"}]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import resource
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,19 @@ def test_a_key_file_is_its_owners_alone(tmp_path: Path) -> None:
         Vault.from_file(path)
     with pytest.raises(TypeError):
         pickle.dumps(Vault(bytes(32)))
+
+
+def test_a_key_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    path, (soft, hard) = tmp_path / "service.key", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # as on a disk that is full
+    try:
+        with pytest.raises(OSError, match="large"):
+            make_key_file(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
+    make_key_file(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["service.key"]
 
 
 def test_a_minute_begins_with_the_first_request() -> None:

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.recipe import Recipe, StatedAnswers, StatedSubsets
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.members import Members
 from pacsklearn_service.server.store.quotas import Quotas
-from pacsklearn_service.server.vault import write_private
 
 CURATOR: Final = "curator"
 _DAYS: Final = 365.0
@@ -49,8 +49,8 @@ def register_curator(coordinator: Coordinator, path: Path, *, anew: bool = False
         if members.get("user", CURATOR) is None:
             members.add("user", CURATOR, {"note": "the curator at the machine"})
         key = keys.issue(CURATOR, None, ["curate"], _DAYS)["key"]
-        path.unlink(missing_ok=True)  # others may be able to read the one of before
-        write_private(path, f"{key}\n".encode())
+        with replacement_file(path) as file:  # others may be able to read the one of before
+            file.write(f"{key}\n".encode())
     return True
 
 

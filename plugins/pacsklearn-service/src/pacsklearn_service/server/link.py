@@ -15,7 +15,8 @@ from typing import Any, BinaryIO, Final, final
 
 import structlog
 
-from pacsklearn_service.server.problem import Problem, problem_of
+from pacsklearn_service.server.log import LOG
+from pacsklearn_service.server.problem import Problem, problem_of, words_of
 
 _MOST: Final = 2**30
 _AT_ONCE: Final = 16
@@ -182,14 +183,21 @@ def _reply(
             done.set_result(reply)
     except Exception as error:  # noqa: BLE001 - whatever it is, it leaves as a problem
         done.set_exception(error)
-    done.add_done_callback(partial(_tell, send, header["number"]))
+    done.add_done_callback(partial(_tell, send, header))
 
 
-def _tell(send: _Send, number: int, done: Future[Any]) -> None:
+def _tell(send: _Send, header: dict[str, Any], done: Future[Any]) -> None:
     # What was called off before it began has no exception to ask for.
     error = _unreachable() if done.cancelled() else done.exception()
-    told = {"reply": done.result()} if error is None else {"problem": problem_of(error).document()}
-    send({"number": number} | told)
+    if error is None:
+        told = {"reply": done.result()}
+    else:
+        problem = problem_of(error)
+        told = {"problem": problem.document()}
+        if problem is not error and problem.kind in ("defect", "unavailable"):  # nobody is told why
+            why = words_of(error)
+            LOG.error("an operation failed", operation=header["what"], why=why, **header["log"])
+    send({"number": header["number"]} | told)
 
 
 def _packed(header: dict[str, Any], content: bytes) -> bytes:

@@ -9,6 +9,7 @@ from pacsklearn.exceptions import (
     BudgetExhaustedError,
     ForeignProcessError,
     LedgerError,
+    PacsklearnError,
 )
 from pacsklearn_service.channel import PREFIX, further
 
@@ -77,6 +78,14 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
         """Return the problem that :meth:`document` described."""
         kind = document["type"].removeprefix(PREFIX)
         return cls(kind, document["detail"], **further(document))
+
+
+def words_of(error: BaseException) -> str:
+    """Return what an error of ours says, and of others the kind alone: their words may quote rows.
+
+    Nothing of what ours say is secret.
+    """
+    return str(error) if isinstance(error, Problem | PacsklearnError) else type(error).__name__
 
 
 def problem_of(error: BaseException) -> Problem:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pacsklearn.estimators.session_file import check_owner
 from pacsklearn.exceptions import LedgerCorruptedError, SessionFileError
+from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 _KEY: Final = 32
@@ -144,17 +145,15 @@ class Vault:
 
 
 def make_key_file(path: str | os.PathLike[str]) -> None:
-    """Write a new random key."""
-    write_private(path, secrets.token_bytes(_KEY))
-
-
-def write_private(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a new file that only its owner can read; never over another."""
-    descriptor = os.open(Path(path).expanduser(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    """Write a new random key, to a file that appears as a whole; never over another."""
+    target = Path(path).expanduser()
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with replacement_file(draft) as file:
+            file.write(secrets.token_bytes(_KEY))
+        os.link(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _derived(key: bytes, use: str) -> bytes:

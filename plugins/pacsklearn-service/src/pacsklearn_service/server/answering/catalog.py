@@ -35,7 +35,7 @@ from pacsklearn_service.server.vault import Vault
 
 def checked_name(name: Any, what: str) -> str:
     """Return the name that is safe in an address, a log and a file."""
-    if not isinstance(name, str) or not re.match(NAME, name):
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise Problem(
             "invalid",
             f"The name of a {what} must be 1 to 63 small letters, digits, dots, dashes or "

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, TypeAlias, final
 
-from pacsklearn.exceptions import LedgerError, PacsklearnError
+from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.callers import Callers
 from pacsklearn_service.server.answering.catalog import Catalog
@@ -23,7 +23,7 @@ from pacsklearn_service.server.answering.released_model import ReleasedModel
 from pacsklearn_service.server.answering.warm_up import warm_up
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.log import LOG
-from pacsklearn_service.server.problem import Problem, problem_of
+from pacsklearn_service.server.problem import Problem, problem_of, words_of
 from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
@@ -298,7 +298,7 @@ class Coordinator:
             return
         with self._loading:  # nothing is loaded in between
             self._leave([dataset])
-            self._keeper.give_back(dataset)
+            self.database.give_back(dataset)
 
     def _take_over(self, new: dict[str, int]) -> None:
         self._warm.wait()  # whoever asks first does not wait for it
@@ -323,7 +323,7 @@ class Coordinator:
                 if self.database.led.get(name) == token:
                     self.jobs.resume(name)
         except (LedgerError, OSError) as error:  # while the lease is kept, nobody else takes it
-            LOG.error("what was taken over is tried again", error=type(error).__name__)
+            LOG.error("what was taken over is tried again", why=words_of(error))
             return True
         return is_missing
 
@@ -345,8 +345,7 @@ class Coordinator:
             except FencedError:
                 break
             except Exception as error:  # noqa: BLE001 - the others go on
-                # An error of ours quotes no rows.
-                why = str(error) if isinstance(error, PacsklearnError) else type(error).__name__
+                why = words_of(error)
                 LOG.error("a model could not be loaded", model=name, why=why, again_after=wait)
         with self._lock:
             return not self._missing.keys().isdisjoint(missing)

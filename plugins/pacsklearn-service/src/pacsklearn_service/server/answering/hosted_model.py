@@ -136,14 +136,13 @@ class HostedModel:
                 if self._is_stale:
                     self.load()
                 return self._answer(asks)
-            # A new holder of the lease has the session now; what this process remembers is old.
-            except FencedError:
-                self._is_stale = True
-                return [Problem("unavailable", _NOT_IN_CHARGE, retry_after=2) for _ in asks]
-            except BaseException:
+            except BaseException as error:
                 # Whatever was under way is finished from the database before anything else.
                 self._is_stale = True
-                raise
+                if not isinstance(error, FencedError):
+                    raise
+            # A new holder of the lease has the session now; what this process remembers is old.
+            return [Problem("unavailable", _NOT_IN_CHARGE, retry_after=2) for _ in asks]
 
     def close(self) -> None:
         """Answer nothing more."""

@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pacsklearn.exceptions import LedgerError, PacsklearnError
+from pacsklearn.exceptions import LedgerError
 from pacsklearn_service.server.caller import Ask, Caller
-from pacsklearn_service.server.problem import Problem, problem_of
+from pacsklearn_service.server.problem import Problem, problem_of, words_of
 from pacsklearn_service.server.recipe import Recipe, versioned
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _PART: Final = 500
 _SECONDS: Final = 600.0
 _PAUSE: Final = 5.0
 _OPEN: Final = ("queued", "running")
-_LATER: Final = ("unavailable", "elsewhere")
+_LATER: Final = ("unavailable", "elsewhere", "in-progress")
 
 
 @final
@@ -172,9 +172,7 @@ class Jobs:
         try:
             self._coordinator.catalog.fit(stated, partial(self._update, id_, dataset, "running"))
         except Exception as caught:  # noqa: BLE001 - the curator reads how it ended
-            # Errors of ours quote no data; others' words may.
-            quotes_nothing = isinstance(caught, Problem | PacsklearnError)
-            error = Problem("defect", str(caught) if quotes_nothing else type(caught).__name__)
+            error = Problem("defect", words_of(caught))
         finally:
             self.busy.pop(stated.key, None)
         self._end(id_, dataset, error, 0 if error else 3)
@@ -214,25 +212,21 @@ class Jobs:
 
     def _add(self, kind: str, caller: Caller, dataset: str, total: int, content: bytes) -> str:
         id_ = secrets.token_hex(16)
-        self.busy[id_] = dataset  # before anybody can take it for one that was broken off
-        try:
-            with self._database.writing(dataset) as connection:
-                connection.insert(
-                    "service_jobs",
-                    id=id_,
-                    kind=kind,
-                    dataset=dataset,
-                    user=caller.user,
-                    project=caller.project,
-                    status="queued",
-                    done=0,
-                    total=total,
-                    content=self._coordinator.vault.seal(content, f"job/{id_}"),
-                    created=time.time(),
-                )
-        except BaseException:
-            del self.busy[id_]
-            raise
+        with self._database.writing(dataset) as connection:
+            connection.insert(
+                "service_jobs",
+                id=id_,
+                kind=kind,
+                dataset=dataset,
+                user=caller.user,
+                project=caller.project,
+                status="queued",
+                done=0,
+                total=total,
+                content=self._coordinator.vault.seal(content, f"job/{id_}"),
+                created=time.time(),
+            )
+        self.busy[id_] = dataset
         return id_
 
     def _row(self, caller: Caller, id_: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final, final
 from pacsklearn.exceptions import LedgerError
 from pacsklearn_service.server.answering.predecessor import end, is_stopped, own_name
 from pacsklearn_service.server.log import LOG
+from pacsklearn_service.server.problem import words_of
 from pacsklearn_service.server.store.database import ServiceDatabase
 from pacsklearn_service.server.vault import Vault
 
@@ -56,7 +57,7 @@ class LeaseKeeper:
         self.holder = ""
         self._leaving: set[str] = set()
         self._is_begun = False
-        self._lock, self._ended, self._wake = threading.Lock(), threading.Event(), threading.Event()
+        self._ended, self._wake = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
 
     @property
@@ -83,11 +84,6 @@ class LeaseKeeper:
         _, url, curator_url = self._opened(holder)
         return url, curator_url
 
-    def give_back(self, dataset: str) -> None:
-        """Give a data set back."""
-        with self._lock:
-            self._database.give_back(dataset)
-
     def stop(self) -> None:
         """Give the lease back."""
         self._ended.set()
@@ -107,19 +103,18 @@ class LeaseKeeper:
                 self._keep()
                 self._beside()
             except Exception as error:  # noqa: BLE001 - tried again until the service ends
-                # Its kind alone: a message may quote rows.
-                LOG.error("the lease could not be kept", error=type(error).__name__)
+                about = {"error": type(error).__name__, "why": words_of(error)}
+                LOG.error("the lease could not be kept", **about)
             # Often enough that one or two attempts may fail before the lease ends.
             self._wake.wait(self._seconds / 5)
 
     def _keep(self) -> None:
-        with self._lock:
-            self._database.take(self.holder, self._seconds, self._end)
-            lost, new = self._database.lost, self._database.new
-            is_first = self._database.is_held and not self._is_begun
-            self._is_begun = self._is_begun or is_first
-            surplus = {*self._database.surplus} - self._leaving
-            self._leaving |= surplus
+        self._database.take(self.holder, self._seconds, self._end)
+        lost, new = self._database.lost, self._database.new
+        is_first = self._database.is_held and not self._is_begun
+        self._is_begun = self._is_begun or is_first
+        surplus = {*self._database.surplus} - self._leaving
+        self._leaving |= surplus
         # Beside the lease, which is kept however long models are loaded and answers are finished.
         if lost or new or is_first:
             self._begin(self._change, lost, new)

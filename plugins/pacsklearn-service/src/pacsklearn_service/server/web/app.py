@@ -171,6 +171,8 @@ class Limits:
         structlog.contextvars.bind_contextvars(request=own or secrets.token_hex(8))
         problem: Problem | None = None
         try:
+            if "\0" in path:  # no name has one, and no server's text can hold it
+                raise Problem("not-found", "There is nothing of this name.")
             # A stream of events lasts as long as its job.
             async with asyncio.timeout(None if path.endswith("/events") else seconds):
                 # The console's pages know people by a cookie.

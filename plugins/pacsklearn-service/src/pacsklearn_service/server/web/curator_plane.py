@@ -12,7 +12,7 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import NAME, Name, Recipe
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask, content_kind, decoded
-from pacsklearn_service.server.web.routes import After, Limit, forward
+from pacsklearn_service.server.web.routes import MOST_NATS, After, Limit, forward
 from pacsklearn_service.server.web.schemas import TABLE_BODY
 from pacsklearn_service.server.web.table_body import any_table
 
@@ -37,7 +37,7 @@ class QuotaBody(_Body):
 
     kind: Literal["user", "project"]
     name: Name
-    ceiling: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    ceiling: Annotated[float, Field(gt=0, le=MOST_NATS)]
     overcommit: bool = False
 
 
@@ -101,7 +101,7 @@ async def add_dataset(
     request: Request,
     name: Annotated[str, Query(pattern=NAME)],
     target: Annotated[str, Query(max_length=1000)],
-    ceiling: Annotated[float, Query(gt=0, allow_inf_nan=False)],
+    ceiling: Annotated[float, Query(gt=0, le=MOST_NATS)],
 ) -> dict[str, Any]:
     """Register a table (CSV, Parquet, Arrow or JSON) under a ceiling that is never changed."""
     (await request.app.state.authenticator.caller(request)).need("curate")

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.web.app import ask
 from pacsklearn_service.server.web.data_plane import infer, read_rows
-from pacsklearn_service.server.web.routes import forward
+from pacsklearn_service.server.web.routes import MOST_NATS, forward
 from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters
 from pacsklearn_service.server.web.table_body import ARROW, CSV
 from pacsklearn_service.server.web.v2_protocol import Rows
@@ -30,7 +30,7 @@ class ReservationBody(BaseModel):
     """Nats to set aside, for how long, and what for."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    amount: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    amount: Annotated[float, Field(gt=0, le=MOST_NATS)]
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     note: Annotated[str, Field(max_length=200)] = ""
 

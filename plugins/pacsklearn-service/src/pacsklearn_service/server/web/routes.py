@@ -14,6 +14,7 @@ from pacsklearn_service.server.web.app import ask
 
 After = Annotated[int, Query(ge=0, le=2**53)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+MOST_NATS: Final = 1e300  # sums of as many as there are users are doubles too
 
 _KINDS: Final[dict[str, Any]] = {"kind": Literal["user", "project"]}
 """Of what stands in addresses, where it is not any text."""
