@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import tempfile
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
@@ -63,14 +64,16 @@ def run(
 
     if demo and not settings.port:
         raise ValueError("demo prints a call to try, which names its port; give port, not 0.")
+    settings.check_files()
     write_to_stderr()
     database_address(settings.database)  # before a file is made: its plugin may not be there
     key_file = settings.key_file.expanduser()
     if not key_file.exists():
-        make_key_file(key_file)
-        typer.echo(
-            f"made {key_file}: back it up, apart from the database; nothing opens without it"
-        )
+        with suppress(FileExistsError):  # another process was first
+            make_key_file(key_file)
+            typer.echo(
+                f"made {key_file}: back it up, apart from the database; nothing opens without it"
+            )
     vault = Vault.from_file(key_file)
     coordinator = Coordinator(settings, vault)
     typer.echo(f"statements are signed by {base64.b64encode(vault.public_key).decode()}")
@@ -106,12 +109,21 @@ def add(
 ) -> None:
     """Add a model that was fitted elsewhere. Run it on the service's machine; publish it then."""
     settings = _settings(config, demo=False)
+    try:
+        given = {} if recipe is None else dict(json.loads(recipe.read_bytes()))
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"{recipe} must hold a JSON object with estimator, params and release"
+        ) from None
+    from pydantic import ValidationError
+
     from pacsklearn.estimators.session_file import read_session
     from pacsklearn_service.server.answering.catalog import Catalog
     from pacsklearn_service.server.problem import Problem
     from pacsklearn_service.server.recipe import Recipe
     from pacsklearn_service.server.store.database import ServiceDatabase
     from pacsklearn_service.server.vault import Vault
+    from pacsklearn_service.server.web.schemas import invalid
 
     vault = Vault.from_file(settings.key_file)
     stated: dict[str, Any] = {"name": name, "version": version, "dataset": dataset, "budget": 1.0}
@@ -119,8 +131,7 @@ def add(
     try:
         catalog = Catalog(database, vault, settings.ledger_ends)
         if recipe is not None:
-            facts = json.loads(recipe.read_text(encoding="utf-8"))
-            made = catalog.add_session(read_session(model, key), facts | stated)
+            made = catalog.add_session(read_session(model, key), given | stated)
         else:
             if find_spec("pacsklearn_publish") is None:
                 raise PluginError(
@@ -134,6 +145,8 @@ def add(
             made = catalog.add_bundle(bundle, Recipe(**stated | kind))
     except Problem as problem:
         raise ValueError(problem.detail) from None
+    except ValidationError as error:
+        raise ValueError(invalid(error.errors()).detail) from None
     finally:
         database.close()
     typer.echo(f"{made} is there; publish it: POST /v1/models/{made}/publish")

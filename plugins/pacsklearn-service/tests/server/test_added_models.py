@@ -130,6 +130,12 @@ def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:
     path = publishing.publish(model, tmp_path / "risk.pac", key=private)
     _, other = signature.make_key(tmp_path / "other.key")
     assert "sign" in add(tmp_path, own, path, other, code=2)
+    (broken := tmp_path / "recipe.json").write_text("[1]")
+    for words, wrong in ((("--name", "Risk "), "name"), (("--version", "9" * 11), "version"),
+                         (("--recipe", str(broken)), "JSON object")):  # fmt: skip
+        said = add(tmp_path, own, path, public, *words, code=2)
+        assert wrong in said
+        assert "withheld" not in said
     assert "risk@2" in add(tmp_path, own, path, public)
     assert own.call("POST", "/v1/models/risk@2/publish", user="curator").status_code == 200
     rows, before = contested_rows(20), own.spent

@@ -46,10 +46,10 @@ class Server:
         loop = asyncio.get_running_loop()
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(each, self._stopping.set)
+        health = await self._serve_health()
         folder = Path(tempfile.mkdtemp(prefix="pacsklearn-"))  # 0700: nobody else can enter
         link = str(folder / "link")
         links = serve_links(link, Operations(self._coordinator))
-        health = await self._serve_health()
         try:
             await asyncio.to_thread(self._coordinator.start)
             # A standby has workers too: to begin one takes longer than all else that a takeover
@@ -84,7 +84,13 @@ class Server:
                 await writer.drain()
             writer.close()
 
-        return None if port is None else await asyncio.start_server(answer, "127.0.0.1", port)
+        try:
+            return None if port is None else await asyncio.start_server(answer, "127.0.0.1", port)
+        except OSError as error:
+            raise ValueError(
+                f"health_port {port} cannot be used ({os.strerror(error.errno or 0)}): every "
+                "process of a machine needs one of its own, a standby too"
+            ) from None
 
     def _tend(self, link: str) -> None:
         """Begin the workers again that have died."""
@@ -106,7 +112,7 @@ class Server:
                     stack.pop_all()
             except OSError as error:
                 if not self._is_standing_by:
-                    LOG.warning("standing by: an address is in use", error=type(error).__name__)
+                    LOG.warning("standing by: an address cannot be taken", why=error.strerror)
                 self._is_standing_by = True
                 return
             self._addresses = {"caller": callers, "curator": curator}

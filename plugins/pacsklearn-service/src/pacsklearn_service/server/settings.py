@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Self, final
@@ -165,7 +166,12 @@ class Settings(BaseSettings):
         ValueError
             Names the settings that are wrong, and quotes none: one of them may hold a password.
         """
-        facts = {} if path is None else tomllib.loads(path.expanduser().read_text(encoding="utf-8"))
+        try:
+            content = b"" if path is None else path.expanduser().read_bytes()
+            facts = tomllib.loads(content.decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            where = str(error).rpartition("(")[2].rstrip(")")  # what stands there may be secret
+            raise ValueError(f"{path} is no TOML file: {where}.") from None
         try:
             return cls(**facts | stated)
         except ValidationError as error:
@@ -174,6 +180,25 @@ class Settings(BaseSettings):
                 for each in error.errors(include_input=False, include_url=False)
             )
         raise ValueError(f"The settings cannot be used. {wrong}.")
+
+    def check_files(self) -> None:
+        """Refuse TLS files that no web worker could use: it would end, and be begun again.
+
+        Raises
+        ------
+        ValueError
+        """
+        try:
+            if self.certificate is not None:
+                own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                # Nobody is there to be asked for the password of a key.
+                own.load_cert_chain(self.certificate, self.private_key, password=lambda: "-")
+            ssl.create_default_context(cafile=self.ca_file)
+        except OSError as error:
+            raise ValueError(
+                "certificate, private_key and ca_file must be PEM files that can be read without "
+                f"a password ({error.strerror})"
+            ) from None
 
     @property
     def ledger_ends(self) -> Path:
