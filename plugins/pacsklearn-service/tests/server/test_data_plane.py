@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from typing import Any
 
 import numpy as np
@@ -267,3 +268,32 @@ def test_what_nothing_reads_is_refused_before_it_costs_anything(
     assert refused.json()["error"] == refused.json()["detail"]
     assert house.call("GET", "/v1/models/risk/budget", user="mia").json()["spent"] == 0.0
     assert house.spent == before
+
+
+def test_a_key_gets_its_reply_also_where_a_newer_version_answers(new_house: Any) -> None:
+    house: House = new_house()
+    rows, path = contested_rows(2, seed=61), "/v2/models/risk/infer"
+
+    def ask(key: str, rows: Any = rows) -> Any:
+        told = house.call("POST", path, user="ann", json=v2(rows), headers={"Idempotency-Key": key})
+        return told.json()
+
+    first, spent = ask("one"), house.spent
+    recipe = {"name": "risk", "version": 2, "dataset": "clinic", "budget": 0.5,
+              "estimator": "LogisticRegression", "secret": {"n": 16}}  # fmt: skip
+    assert house.call("POST", "/v1/models", user="curator", json=recipe).status_code == 202
+    deadline = time.monotonic() + 60
+    while house.coordinator.jobs.busy:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    publish = "/v1/models/risk@2/publish?overcommit=true"
+    assert house.call("POST", publish, user="curator").status_code == 200
+    again = ask("one")
+    assert again == first
+    assert again["model_version"] == "1"
+    assert house.spent == spent
+    assert "Idempotency-Key" in ask("one", rows[:1])["detail"]  # of another body
+    fresh = ask("two")
+    assert fresh["model_version"] == "2"
+    assert house.spent - spent == pytest.approx(fresh["parameters"]["charged"])
+    assert ask("two") == fresh

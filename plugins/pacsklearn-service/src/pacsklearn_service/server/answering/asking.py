@@ -89,7 +89,7 @@ class Asking:
         loaded: int,
         is_counted: bool,
         **facts: Any,
-    ) -> Future[dict[str, Any]]:
+    ) -> Facts | Future[Facts]:
         if not is_counted:
             self._requests.take(caller.user)
         if loaded != self._coordinator.loaded(model):
@@ -99,7 +99,7 @@ class Asking:
         ask = self._coordinator.ask(caller, model, content, **facts)
         if ask.dry_run:  # free: they would be asked for without end
             self._previews.take(caller.user)
-        return self._coordinator.infer(model, ask)
+        return self._coordinator.told_before(model, ask) or self._coordinator.infer(model, ask)
 
     def asker_budget(self, caller: Caller, model: str) -> Facts:
         """Return what the caller has left, and the ceiling; nothing about others."""

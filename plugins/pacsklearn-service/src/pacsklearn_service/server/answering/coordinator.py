@@ -131,6 +131,22 @@ class Coordinator:
         future.add_done_callback(lambda done: self._count(desk.model, ask, done, began))
         return future
 
+    def told_before(self, name: str, ask: Ask) -> dict[str, Any] | None:
+        """Return the reply of an older version to the key of who has not named a version.
+
+        Since then a newer one was published, which would charge for the rows once more.
+        """
+        newest = self.hosted(name)
+        with self._lock:
+            own = [d.model for key, d in self._desks.items() if key.partition("@")[0] == name]
+        for model in own:
+            if isinstance(model, HostedModel) and model is not newest:
+                with self.database.reading() as connection:
+                    told = model.records.reply(connection, ask)
+                if told is not None:
+                    return told | {"version": versioned(model.name)[1]}
+        return None
+
     def ask(self, caller: Caller, name: str, content: bytes, **facts: Any) -> Ask:
         """Return a request for answers of a model, from its packed columns."""
         signature, most = self.hosted(name).signature, self.settings.most_rows

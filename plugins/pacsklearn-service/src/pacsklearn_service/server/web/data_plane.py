@@ -206,7 +206,7 @@ async def read_rows(request: Request, facts: dict[str, Any], *tables: str) -> Ro
 
 def _written(request: Request, reply: dict[str, Any]) -> Response:
     """Return the answers to a table, in the form that it came in or that is asked for."""
-    outputs = reply.pop("outputs", {})
+    outputs, _ = reply.pop("outputs", {}), reply.pop("version", None)
     is_arrow = content_kind(request) == ARROW and outputs
     if is_arrow or ARROW in request.headers.get("accept", ""):
         return Response(written_arrow(outputs, reply), media_type=ARROW)

@@ -87,10 +87,11 @@ def written_v2(
             output["parameters"] = {"binary_data_size": len(tensor)}
             tensors.append(tensor)
         outputs.append(output)
+    version = reply.pop("version", model["version"])
     parameters = {name: value for name, value in reply.items() if name != "outputs"}
     document = {
         "model_name": model["name"],
-        "model_version": str(model["version"]),
+        "model_version": str(version),
         **({"id": asked.id} if asked.id else {}),
         "parameters": parameters,
         "outputs": outputs,
