@@ -14,7 +14,7 @@ from numpy.ma import masked_array
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import PACPrivate, SRPPPrivate
-from pacsklearn.exceptions import ScenarioError
+from pacsklearn.exceptions import ScenarioError, SubsetFitError
 from pacsklearn.srpp import (
     GroupScenario,
     PrevalenceScenario,
@@ -140,3 +140,28 @@ def test_classes_of_another_type_than_the_labels() -> None:
 def test_what_is_no_table_has_no_function_of_it(table: Any) -> None:
     with pytest.raises(TypeError, match="X must be a table with rows, got an object of type"):
         private(lambda X, y: 1.0).fit(table, None, secret=S)
+
+
+@pytest.mark.parametrize(
+    ("library", "order", "first"),
+    [
+        (pd.DataFrame, "asb", "s"),
+        pytest.param(pl.from_pandas, "sac", "b", marks=pytest.mark.soak),
+    ],
+)
+def test_a_reference_has_the_columns_of_the_table_in_their_order(
+    library: Any, order: str, first: str
+) -> None:
+    rows = library(FRAME.assign(c=0.0)[list(order)])
+    scenario = PrevalenceScenario(
+        shares=(0.4, 0.6), reference=(rows, None, S), n_draws=100, confidence=0.99
+    )
+    with pytest.raises(ScenarioError, match=f"X has a column '{first}' where the tables that the"):
+        private(lambda X: np.mean(np.asarray(X)), scenario=scenario).fit(FRAME)
+
+
+def test_a_reference_behind_a_mask() -> None:
+    rows = masked_array(X, mask=X > 1.5)
+    scenario = PrevalenceScenario(reference=(rows, Y, S), n_draws=100, confidence=0.99)
+    with pytest.raises(SubsetFitError, match="a data set of the scenario"):
+        private(scenario=scenario).fit(X, Y)

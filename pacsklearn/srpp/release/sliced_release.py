@@ -38,6 +38,7 @@ from pacsklearn.srpp.release.renyi_unit import check_unit
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
 from pacsklearn.srpp.release.world_outputs import Query, drawn_world, own_output, true_secret
 from pacsklearn.srpp.scenarios.scenario import Scenario, Worlds
+from pacsklearn.universe.frame import column_names
 
 _NOISE = {
     "isotropic": "the same in every direction",
@@ -337,4 +338,11 @@ def _check_form(calibrated: CalibratedWorlds, X: Any) -> None:
         raise ScenarioError(
             f"X has {here} columns, and the tables that the scenario draws have {there}; they must "
             "be of the same form."
+        )
+    ours, theirs = column_names(X), column_names(calibrated.outputs.rows)
+    if ours is not None and theirs is not None and ours != theirs:
+        mine, drawn = next(pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1])
+        raise ScenarioError(
+            f"X has a column {mine!r} where the tables that the scenario draws have {drawn!r}: "
+            "numbers of one would be released as the other's. Name and order columns alike."
         )

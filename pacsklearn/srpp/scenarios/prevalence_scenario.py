@@ -21,7 +21,7 @@ from pacsklearn.srpp.scenarios.checks import (
 )
 from pacsklearn.srpp.scenarios.scenario import CONFIDENCE, Scenario, SecretColumn, Worlds
 from pacsklearn.srpp.scenarios.shares import Share, SharesInUniverse, SharesOfReference
-from pacsklearn.universe.frame import with_gaps
+from pacsklearn.universe.frame import as_pandas, with_gaps
 
 _OWN = "as in the table"
 _DRAWS = {True: 8, False: 1000}
@@ -115,7 +115,7 @@ class PrevalenceScenario(Scenario):
                 f"{type(given).__name__}."
             )
         X, y, secret = given
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = as_pandas(X) if hasattr(X, "shape") else np.asarray(X)
         if len(X.shape) != 2 or (y is not None and np.shape(y)[:1] != X.shape[:1]):
             raise ScenarioError(
                 "reference must have a table X and, unless y is None, one target a row, got arrays "
