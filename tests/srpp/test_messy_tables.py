@@ -6,9 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from numpy.ma import masked_array
 from sklearn.linear_model import LogisticRegression
@@ -21,6 +18,10 @@ from pacsklearn.srpp import (
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
+
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+pl = pytest.importorskip("polars", reason="polars is not installed")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 pytestmark = pytest.mark.filterwarnings("ignore:random_state makes:UserWarning")
 

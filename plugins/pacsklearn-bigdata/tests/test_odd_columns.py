@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +17,8 @@ from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import PACPrivate
 from pacsklearn.exceptions import DesignError
+
+pl = pytest.importorskip("polars", reason="polars is not installed")
 
 N = 200
 RNG = np.random.default_rng(0)
