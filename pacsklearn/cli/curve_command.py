@@ -32,9 +32,8 @@ def curve(
     force: options.Force = False,
 ) -> Output:
     """Score released models at several budgets, separated by commas; for the curator's eyes."""
-    from pacsklearn.cli.mixed_columns import mixed_columns
+    from pacsklearn.cli import recipe as recipes
     from pacsklearn.cli.named_estimator import named_estimator
-    from pacsklearn.cli.recipe import budget_of
     from pacsklearn.estimators.subsets import Subsets
     from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 
@@ -42,16 +41,17 @@ def curve(
         options.checked_output(output, force=force)
     options.checked_picture(plot, force=force)
     grid = limit.listed or options.Limit(nats="1/64,1/16,1/4,1").listed
-    book = options.codebook(columns)
-    model = named_estimator(estimator, params, book)
-    table = options.rows_of(data, columns)
-    if book is None:
-        model = named_estimator(estimator, params, None, mixed_columns(table.X, model))
+    recipe = {"estimator": estimator, **recipes.columns_of(columns)}
+    # What is wrong with it is said before the rows are read.
+    named_estimator(estimator, params, recipes.schema_of(recipe))
+    table = recipes.table_of(recipe, data)
+    recipe = recipes.with_codebook(recipe, columns.schema, table)
+    recipe = recipes.with_columns(recipe, table.X)
     result = privacy_utility_curve(
-        model,
+        named_estimator(estimator, params, recipes.schema_of(recipe), recipe.get("columns")),
         table.X,
         table.y,
-        budgets=[budget_of({"budget": each}) for each in grid],
+        budgets=[recipes.budget_of({"budget": each}) for each in grid],
         noise=[name.strip() for name in noise.split(",")],
         n_releases=releases,
         scoring=scoring,

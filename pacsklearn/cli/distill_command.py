@@ -37,8 +37,8 @@ def distill(
 
     Under 1/16 nats where no budget is given.
     """
+    from pacsklearn.cli import recipe as recipes
     from pacsklearn.cli.named_estimator import named_estimator
-    from pacsklearn.cli.recipe import budget_of
     from pacsklearn.cli.table import read_table
     from pacsklearn.estimators.pac_private import PACPrivate
     from pacsklearn.estimators.released_answers import Answers
@@ -46,18 +46,22 @@ def distill(
     from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.students.distillation import distill as distilled
 
-    if columns.target is None:
+    recipe = recipes.columns_of(columns)
+    if recipe["target"] is None:
         raise ValueError("What is taught? Name the column with the targets by --target.")
-    teacher = named_estimator(estimator, params, options.codebook(columns))
-    learner = named_estimator(student, student_params, options.codebook(columns))
-    table, queries = options.rows_of(data, columns), read_table(public).X
-    if columns.target in queries:
-        note(f"Warning: the public rows' column {columns.target!r} is not used.")
-    spare = [columns.target, columns.groups, columns.identifier, *options.listed(columns.drop)]
+    for name, stated in ((estimator, params), (student, student_params)):
+        named_estimator(name, stated, recipes.schema_of(recipe))  # said before the rows are read
+    table, queries = recipes.table_of(recipe, data), read_table(public).X
+    recipe = recipes.with_codebook(recipe, columns.schema, table)
+    teacher = named_estimator(estimator, params, recipes.schema_of(recipe))
+    learner = named_estimator(student, student_params, recipes.schema_of(recipe))
+    if recipe["target"] in queries:
+        note(f"Warning: the public rows' column {recipe['target']!r} is not used.")
+    spare = [recipe["target"], recipe["groups"], recipe["id"], *recipe["drop"]]
     queries = queries.drop(columns=[name for name in spare if name in queries])
     source = PACPrivate(
         teacher,
-        budget=budget_of({"budget": limit.stated}),
+        budget=recipes.budget_of({"budget": limit.stated}),
         release=Answers(len(queries) if answers is None else answers),
         secret=Subsets(**design.stated),
         ledger=charged_ledger(charge),

@@ -278,26 +278,6 @@ def json_of(path: Path) -> Any:
         return None
 
 
-def rows_of(path: Path, columns: Columns) -> Any:
-    """Return rows of a file as options read them."""
-    from pacsklearn.cli.table import read_table
-
-    return read_table(
-        path,
-        columns.target,
-        columns.groups,
-        drop=listed(columns.drop),
-        identifier=columns.identifier,
-    )
-
-
-def codebook(columns: Columns) -> Any:
-    """Return the codebook that options name; None where they name none."""
-    from pacsklearn.tabular.schema.schema import Schema
-
-    return None if columns.schema is None else Schema.read(columns.schema)
-
-
 def listed(text: str | None) -> list[str]:
     """Return names that a user separated by commas."""
     return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]

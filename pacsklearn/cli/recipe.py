@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
-from pacsklearn.cli.options import json_of
+from pacsklearn.cli.options import Columns, json_of, listed
 from pacsklearn.cli.table import Table, read_table
 from pacsklearn.estimators.codebook import FROM_TABLE
 from pacsklearn.estimators.pac_private import PACPrivate
@@ -82,7 +82,24 @@ def auto_model(
     )
 
 
-def codebook_of(path: Path | None) -> tuple[dict[str, Any] | None, dict[str, str]]:
+def columns_of(columns: Columns) -> dict[str, Any]:
+    """Return what a recipe says of columns; a codebook says what no option does.
+
+    Raises
+    ------
+    ValueError
+    """
+    codebook, roles = _codebook_of(columns.schema)
+    return {
+        "target": columns.target or roles.get("target"),
+        "groups": columns.groups or roles.get("groups"),
+        "id": columns.identifier or roles.get("id"),
+        "drop": listed(columns.drop),
+        "schema": codebook,
+    }
+
+
+def _codebook_of(path: Path | None) -> tuple[dict[str, Any] | None, dict[str, str]]:
     """Return the codebook in a file, and which columns it says are target, groups and id.
 
     Raises

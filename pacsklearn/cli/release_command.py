@@ -56,8 +56,7 @@ def release(
     budget = limit.stated
     sliced = budget["name"] == "renyi"
     _check_secret(columns, sliced=sliced, chooses=chooses, secret=secret, design=design)
-    codebook, roles = recipes.codebook_of(columns.schema)
-    target = columns.target or roles.get("target")
+    read = recipes.columns_of(columns)
     recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
@@ -65,17 +64,13 @@ def release(
         "noise": noise,
         "release": recipes.SLICED if sliced else "parameters",
         "secret": design.stated,
-        "target": target,
-        "groups": columns.groups or roles.get("groups"),
-        "id": columns.identifier or roles.get("id"),
-        "drop": options.listed(columns.drop),
-        "schema": codebook,
+        **read,
         **({"about": secret} if sliced else {}),
     }
     account = charged_ledger(charge)
     if not chooses:
         recipes.model_of(recipe)  # what is wrong with it is said before the rows are read
-    elif target is None:
+    elif read["target"] is None:
         raise ValueError(
             "A model is chosen for a target: name its column by --target, or in the codebook "
             '("pacsklearn": {"target": ...}). Or name an --estimator that needs none.'
@@ -93,7 +88,7 @@ def release(
         if words := recipes.words_of_columns(recipe):
             note(words)
     if sliced and account is not None:
-        model.set_params(secret_name=f"{charge.dataset or 'default'}: {secret or target}")
+        model.set_params(secret_name=f"{charge.dataset or 'default'}: {secret or read['target']}")
     with (
         publication(files) as place,
         rehearsed(place.content),

@@ -20,13 +20,14 @@ def schema(
     force: options.Force = False,
 ) -> Output:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
+    from pacsklearn.cli import recipe as recipes
     from pacsklearn.tabular.schema.schema import Schema, write_document
     from pacsklearn.tabular.schema.template import repeated_identifiers
 
     if columns.schema is not None:
         raise ValueError("--schema names a codebook, and this command drafts one: leave it out.")
     options.checked_output(output, force=force)
-    X = options.rows_of(data, columns).X
+    X = recipes.table_of(recipes.columns_of(columns), data).X
     draft = Schema.template(X)
     given = {"target": columns.target, "groups": columns.groups, "id": columns.identifier}
     roles = {role: name for role, name in given.items() if name is not None}

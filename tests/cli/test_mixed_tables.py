@@ -55,6 +55,25 @@ def test_from_a_draft_to_a_release_and_its_audit(call, folder, patients):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("stated", ["from table", "book.json"])
+def test_every_command_reads_columns_alike(call, folder, patients, stated):
+    words = ("patients.csv", "--target", "ill", "--id", "key", "--drop", "useless")
+    call("schema", *words, "--output", "draft.json")
+    draft = json.loads((folder / "draft.json").read_text())
+    for field in draft["fields"]:
+        field["pacsklearn"] = {"looked_up": field["pacsklearn"]["looked_up"], "confirmed": True}
+    # A codebook says which column is the target, and may describe it too.
+    draft["fields"].append({"name": "ill", "type": "boolean"})
+    (folder / "book.json").write_text(json.dumps(draft))
+    few = ("--schema", stated, "--estimator", "LogisticRegression", "--subsets", 8, "--nats", 1)
+    read = ("patients.csv", *(words[1:] if stated == "from table" else words[-2:]))
+    call("curve", *read, *few, "--releases", 2)
+    student = ("--student", "RidgeClassifier", "--output", "model.joblib")
+    patients.to_csv(folder / "public.csv", index=False)
+    said = call("distill", read[0], "public.csv", *read[1:], *few, *student).stdout
+    assert ("looked up: age" in said) == (stated == "from table")
+
+
 def test_a_draft_names_the_identifiers_that_repeat(call, folder, patients):
     patients["key"] = [f"p{i // 2}" for i in range(120)]
     patients.to_csv(folder / "visits.csv", index=False)
