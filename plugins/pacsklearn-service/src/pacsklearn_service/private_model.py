@@ -51,7 +51,7 @@ class PrivateModel(BaseEstimator):
         The most one call of ``predict`` or ``predict_proba`` may cost, in nats: it is refused,
         and nothing charged, when its rows could cost more.
     timeout : float, default=60.0
-        Seconds to wait for one attempt.
+        Seconds of silence after which an attempt ends.
     retries : int, default=5
         Further attempts where the service cannot be reached, is not ready or asks to wait. They
         carry the same idempotency key, so an answer is charged once.

@@ -29,7 +29,7 @@ class ToldMark:
         self._path = folder / f"{model}.told"
 
     def write(self, batch: str) -> None:
-        """Name a batch; written in place, so that a full disk does not matter.
+        """Name a batch; written in place, so that after the first a full disk does not matter.
 
         Raises
         ------
