@@ -136,10 +136,14 @@ def test_a_column_without_a_value_is_named_as_what_may_be_wrong() -> None:
             np.c_[X, X[:, 0]],
             ["cannot be inverted", "shrinkage="],
         ),
-        (
+        pytest.param(
             QuadraticDiscriminantAnalysis(),
             np.c_[X, X[:, 0]],
             ["cannot be inverted", "reg_param="],
+            marks=pytest.mark.skipif(
+                "solver" not in QuadraticDiscriminantAnalysis().get_params(),
+                reason="scikit-learn below 1.8 inverts it, into huge numbers",
+            ),
         ),
         (CategoricalNB(min_categories=2), np.arange(N * 2).reshape(N, 2) % 5, ["min_categories"]),
     ],

@@ -91,9 +91,8 @@ def test_a_column_is_named_in_every_kind_of_table() -> None:
         np.testing.assert_array_equal(run.predict(table), run.predict(FRAME))
         assert run.feature_names_in_.tolist() == ["s", "a", "b"]
     assert all(np.array_equal(coef, coefs[0]) for coef in coefs)
-    # Solvers of sparse rows add in another order.
-    assert all(np.array_equal(coef, models[0]) for coef in models[:3])
-    np.testing.assert_allclose(models[3], models[0], rtol=1e-6)
+    for coef in models[1:]:  # by rows in another order of memory sums are in another order
+        np.testing.assert_allclose(coef, models[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

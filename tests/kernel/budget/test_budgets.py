@@ -54,7 +54,7 @@ def test_a_bare_number_is_nats():
     assert as_budget(1 / 2) == Nats(1 / 2)
     assert as_budget(np.float64(0.25)) == Nats(0.25)
     assert as_budget(Membership(0.6)) == Membership(0.6)
-    with pytest.warns(BudgetWarning, match=f"{posterior_success(0.6):.2%}"):
+    with pytest.warns(BudgetWarning, match=f"{100 * posterior_success(0.6):.2f} %"):
         as_budget(0.6)
     assert as_budget(Nats(0.6)).amount == 0.6  # said on purpose
 
