@@ -82,6 +82,32 @@ def test_jobs_go_on_when_there_is_room_again(new_house: Any) -> None:
     assert house.call("POST", publish, user="curator").status_code == 200
 
 
+def test_a_job_that_is_begun_while_others_are_gone_on_with_is_begun_once(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house: House = new_house()
+    jobs, database, begun = house.coordinator.jobs, house.coordinator.database, list[str]()
+    house.key("ann")
+    writing, run, found = database.writing, jobs._run_answers, list[threading.Thread]()
+
+    @contextmanager
+    def observed(dataset: str = "", token: int | None = None) -> Iterator[Any]:
+        with writing(dataset, token) as connection:
+            yield connection
+        if dataset and not found:  # the job can be found, and is not at work yet
+            found.append(threading.Thread(target=jobs.resume, args=("clinic",)))
+            found[0].start()
+            found[0].join(0.5)
+
+    monkeypatch.setattr(database, "writing", observed)
+    monkeypatch.setattr(jobs, "_run_answers", lambda id_, *own: (begun.append(id_), run(id_, *own)))
+    path, body = "/v1/models/risk/jobs", v2(contested_rows(2, seed=33))
+    made = house.call("POST", path, user="ann", json=body).json()
+    found[0].join()
+    until(lambda: not jobs.busy)
+    assert begun == [made["id"]]
+
+
 def test_a_server_that_is_lost_during_a_takeover(
     server: PostgresServer, new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

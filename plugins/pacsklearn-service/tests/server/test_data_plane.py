@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pacsklearn_service.server.caller import Ask
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
 
 INFER = "/v2/models/risk/infer"
@@ -296,4 +297,17 @@ def test_a_key_gets_its_reply_also_where_a_newer_version_answers(new_house: Any)
     fresh = ask("two")
     assert fresh["model_version"] == "2"
     assert house.spent - spent == pytest.approx(fresh["parameters"]["charged"])
+    assert ask("two") == fresh
+    # Also of one that answers no longer, or is answering.
+    assert house.call("POST", "/v1/models/risk/withdraw", user="curator").status_code == 200
+    assert ask("one") == first
+    assert house.call("POST", "/v1/models/risk/publish?overcommit=true", user="curator").is_success
+    caller, model = house.user("ann"), house.coordinator.hosted("risk@1")
+    with model.at_rest():
+        waiting = house.coordinator.infer(
+            "risk@1", Ask(caller, model.signature.matrix(rows), key="three")
+        )
+        assert ask("three")["status"] == 409
+    waiting.result(60)
+    assert house.call("POST", "/v1/models/risk@2/withdraw", user="curator").status_code == 200
     assert ask("two") == fresh

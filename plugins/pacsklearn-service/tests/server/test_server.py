@@ -278,6 +278,18 @@ def test_the_environment_states_what_the_file_leaves_out(
     assert "database" not in settings.for_workers()
 
 
+@pytest.mark.parametrize("name", ["PACSKLEARN_SERVICE_MOST_ROES", "Pacsklearn_Service_Oidcs__Jwks"])
+def test_a_misspelt_variable_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PACSKLEARN_SERVICE_KEY", "pac_client")
+    monkeypatch.setenv("PACSKLEARN_SERVICE_MOST_ROWS", "5")
+    assert Settings.read(None).most_rows == 5
+    monkeypatch.setenv(name, "se-cret")
+    with pytest.raises(ValueError, match=name) as refused:
+        Settings.read(None)
+    assert "se-cret" not in str(refused.value)
+    assert "MOST_ROWS" not in str(refused.value)
+
+
 @pytest.mark.parametrize("options", [
     {"trust_proxy": True}, {"certificate": "one.pem", "private_key": "two.pem"},
 ])  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import tomllib
 from pathlib import Path
@@ -172,6 +173,15 @@ class Settings(BaseSettings):
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             where = str(error).rpartition("(")[2].rstrip(")")  # what stands there may be secret
             raise ValueError(f"{path} is no TOML file: {where}.") from None
+        # The client's own variable begins alike.
+        known = {f"{PREFIX}{name}".upper() for name in (*cls.model_fields, "key")}
+        unknown = [
+            name
+            for name in sorted(os.environ)
+            if name.upper().startswith(PREFIX) and name.upper().partition("__")[0] not in known
+        ]
+        if unknown:
+            raise ValueError(f"The environment states what is no setting: {', '.join(unknown)}.")
         try:
             return cls(**facts | stated)
         except ValidationError as error:

@@ -18,7 +18,7 @@ from pacsklearn_service.server.answering.hosted_model import HostedModel
 from pacsklearn_service.server.answering.jobs import Jobs
 from pacsklearn_service.server.answering.lease_keeper import LeaseKeeper
 from pacsklearn_service.server.answering.metrics import Metrics
-from pacsklearn_service.server.answering.records import forget_replies
+from pacsklearn_service.server.answering.records import Records, forget_replies
 from pacsklearn_service.server.answering.released_model import ReleasedModel
 from pacsklearn_service.server.answering.warm_up import warm_up
 from pacsklearn_service.server.caller import Ask, Caller
@@ -134,17 +134,30 @@ class Coordinator:
     def told_before(self, name: str, ask: Ask) -> dict[str, Any] | None:
         """Return the reply of an older version to the key of who has not named a version.
 
-        Since then a newer one was published, which would charge for the rows once more.
+        Since then a newer one was published, which would charge for the rows once more; the older
+        one may answer no longer.
+
+        Raises
+        ------
+        Problem
+            When the older version is answering it.
         """
-        newest = self.hosted(name)
+        newest = self.hosted(name).name
         with self._lock:
-            own = [d.model for key, d in self._desks.items() if key.partition("@")[0] == name]
-        for model in own:
-            if isinstance(model, HostedModel) and model is not newest:
-                with self.database.reading() as connection:
-                    told = model.records.reply(connection, ask)
-                if told is not None:
-                    return told | {"version": versioned(model.name)[1]}
+            desks = [each for key, each in self._desks.items() if key.partition("@")[0] == name]
+        for desk in desks:
+            if desk.model.name != newest:
+                desk.check_free(ask)
+        question = (
+            "SELECT model FROM service_models JOIN service_requests ON model = name "
+            'WHERE "user" = ? AND key = ?'
+        )
+        with self.database.reading() as connection:
+            used = connection.ask(question, ask.caller.user, ask.key) if ask.key else []
+            for key in [each["model"] for each in used]:
+                if key.partition("@")[0] == name and key != newest:
+                    told = Records(self.vault, key).reply(connection, ask)
+                    return told and told | {"version": versioned(key)[1]}
         return None
 
     def ask(self, caller: Caller, name: str, content: bytes, **facts: Any) -> Ask:

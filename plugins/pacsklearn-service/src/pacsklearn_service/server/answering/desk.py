@@ -51,26 +51,30 @@ class Desk:
         Problem
             When the same key is being answered, too many wait, or the desk is closed.
         """
-        future, own = Future[dict[str, Any]](), (ask.caller.user, ask.key or "")
+        future = Future[dict[str, Any]]()
         with self._lock:
             # What waits behind the end would never be answered.
             if self._is_closed:
                 raise Problem("unavailable", "The model was just closed; try again.", retry_after=2)
             # Before it waits: a key sent twice at once must not be answered twice.
-            if own in self._under_way:
-                raise Problem(
-                    "in-progress",
-                    "A request with this Idempotency-Key is being answered; try again later.",
-                    retry_after=1,
-                )
+            self.check_free(ask)
             if self._waiting.qsize() >= _MOST_WAITING:
                 raise Problem(
                     "too-many-requests", "Too many requests wait for this model.", retry_after=5
                 )
             self._waiting.put((ask, future))
             if ask.key is not None:
-                self._under_way.add(own)
+                self._under_way.add((ask.caller.user, ask.key))
         return future
+
+    def check_free(self, ask: Ask) -> None:
+        """Refuse a request whose key is being answered."""
+        if (ask.caller.user, ask.key or "") in self._under_way:
+            raise Problem(
+                "in-progress",
+                "A request with this Idempotency-Key is being answered; try again later.",
+                retry_after=1,
+            )
 
     def close(self) -> None:
         """Answer what waits, then nothing more."""

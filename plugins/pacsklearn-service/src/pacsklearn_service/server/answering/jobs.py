@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -52,6 +53,8 @@ class Jobs:
         self._fits = ThreadPoolExecutor(1, "fit")
         self._batches = ThreadPoolExecutor(4, "job")
         self.busy: dict[str, str] = {}
+        # Held from when a job can be found to when it is busy: nothing is begun twice.
+        self._beginning = threading.Lock()
         # Data sets of jobs that were broken off: the database was away, or full.
         self._broken_off: set[str] = set()
         self._again_at = 0.0
@@ -133,21 +136,20 @@ class Jobs:
     def resume(self, dataset: str) -> None:
         """Go on with what was begun for a data set, and is not at work here."""
         question = "SELECT * FROM service_jobs WHERE dataset = ? AND status IN (?, ?)"
-        busy = {*self.busy}  # before it is read: what ends in between is not gone on with
-        with self._database.reading() as connection:
-            rows = connection.ask(question, dataset, *_OPEN)
-        for row in rows:
+        with self._beginning:
+            busy = {*self.busy}  # before it is read: what ends in between is not gone on with
+            with self._database.reading() as connection:
+                rows = connection.ask(question, dataset, *_OPEN)
+            found = [row for row in rows if row["id"] not in busy]
+            self.busy |= {row["id"]: dataset for row in found}
+        for row in found:
             owner, id_ = Caller(row["user"], row["project"], frozenset({"ask"})), row["id"]
-            if id_ in busy:
-                continue
-            if row["kind"] == "fit":
-                self._update(id_, dataset, "failed: The fit was broken off; fit again.", 0)
-                continue
-            self.busy[id_] = dataset
             try:
+                if row["kind"] == "fit":
+                    raise Problem("conflict", "The fit was broken off; fit again.")
                 model, ask = self._stored(owner, id_, row["content"])
-            except Problem as problem:
-                self._end(id_, dataset, problem, 0)
+            except Exception as error:  # noqa: BLE001 - the others go on
+                self._end(id_, dataset, problem_of(error), 0)
                 continue
             self._batches.submit(self._run_answers, id_, dataset, model, ask)
 
@@ -212,21 +214,22 @@ class Jobs:
 
     def _add(self, kind: str, caller: Caller, dataset: str, total: int, content: bytes) -> str:
         id_ = secrets.token_hex(16)
-        with self._database.writing(dataset) as connection:
-            connection.insert(
-                "service_jobs",
-                id=id_,
-                kind=kind,
-                dataset=dataset,
-                user=caller.user,
-                project=caller.project,
-                status="queued",
-                done=0,
-                total=total,
-                content=self._coordinator.vault.seal(content, f"job/{id_}"),
-                created=time.time(),
-            )
-        self.busy[id_] = dataset
+        with self._beginning:
+            with self._database.writing(dataset) as connection:
+                connection.insert(
+                    "service_jobs",
+                    id=id_,
+                    kind=kind,
+                    dataset=dataset,
+                    user=caller.user,
+                    project=caller.project,
+                    status="queued",
+                    done=0,
+                    total=total,
+                    content=self._coordinator.vault.seal(content, f"job/{id_}"),
+                    created=time.time(),
+                )
+            self.busy[id_] = dataset
         return id_
 
     def _row(self, caller: Caller, id_: str) -> dict[str, Any]:
