@@ -190,6 +190,9 @@ def test_a_ledger_is_shown_and_verified(call, folder):
     founded = call("ledger", "found", "u.db", "--ceiling", "1/2", "--per-user", "1/4", "--json")
     assert json.loads(founded.stdout)["per_user"] == 0.25
     assert "founded once" in call("ledger", "found", "u.db", "--ceiling", "1", code=2).stderr
+    same = call("ledger", "found", "h.db", "--ceiling", "1", "--high-water", "h.db", code=2)
+    assert "another file" in same.stderr
+    assert not (folder / "h.db").exists()
     call("ledger", "found", "l.db", "--ceiling", "1/2")
     call(*base, "--ledger", "sqlite:///l.db", "--output", "m.joblib")
     shown = json.loads(call("ledger", "show", "l.db", "--json").stdout)

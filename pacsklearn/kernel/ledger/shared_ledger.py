@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self, final
 
 from pacsklearn._validation import check_budget
-from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.accounts import LedgerTerms
 from pacsklearn.kernel.ledger.address import database_address, without_password
 from pacsklearn.kernel.ledger.event import Event, ledger_text
@@ -140,6 +140,8 @@ class SharedLedger(Ledger):
         address, dataset = database_address(uri), ledger_text("dataset", dataset)
         terms = LedgerTerms.checked(ceiling, unit, per_user, per_project)
         mark = Path(high_water).expanduser().resolve() if high_water else None
+        if mark and address.endswith(f":///{mark}"):
+            raise LedgerError(f"high_water must be another file than the ledger's, got {mark}.")
         write_founding(address, dataset, terms, mark)
         return cls(uri, dataset=dataset, unit=unit)
 
