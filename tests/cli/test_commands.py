@@ -291,11 +291,6 @@ def test_every_option_of_every_command_says_what_it_is():
     assert [(name, each.name) for name, each in listed if not each.help] == []
 
 
-def test_a_demonstration_names_its_port(call, monkeypatch):
-    monkeypatch.setenv("PACSKLEARN_SERVICE_PORT", "0")
-    assert "give port" in call("service", "run", "--demo", code=2).stderr
-
-
 @pytest.mark.soak
 def test_a_leaking_plugin_is_found_out(call):
     """A noise backend that scales its noise by 0.05; the exit code says so."""

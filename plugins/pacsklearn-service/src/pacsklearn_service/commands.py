@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import tempfile
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,21 +48,16 @@ def run(
     new_curator: Annotated[
         bool, typer.Option("--new-curator", help="End curators' keys, and write a new one.")
     ] = False,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="A data set, a model and a key to try, in a new folder.")
-    ] = False,
 ) -> None:
     """Answer over HTTP: callers on one address, the curator on another."""
-    settings = _settings(config, demo=demo)
+    settings = _settings(config)
     from pacsklearn.kernel.ledger.address import database_address
     from pacsklearn_service.server.answering.coordinator import Coordinator
-    from pacsklearn_service.server.founding import register_curator, register_demo
+    from pacsklearn_service.server.founding import register_curator
     from pacsklearn_service.server.log import write_to_stderr
     from pacsklearn_service.server.server import Server
     from pacsklearn_service.server.vault import Vault, make_key_file
 
-    if demo and not settings.port:
-        raise ValueError("demo prints a call to try, which names its port; give port, not 0.")
     settings.check_files()
     write_to_stderr()
     database_address(settings.database)  # before a file is made: its plugin may not be there
@@ -82,9 +76,6 @@ def run(
     def begin() -> None:
         if register_curator(coordinator, token, anew=new_curator):
             typer.echo(f"the curator's key is in {token}")
-        if demo:
-            key = register_demo(coordinator)
-            typer.echo(f"try it:\n{_example(settings.port, key)}")
 
     coordinator.on_lead = begin
     asyncio.run(Server(coordinator).run())
@@ -108,7 +99,7 @@ def add(
     config: Config = None,
 ) -> None:
     """Add a model that was fitted elsewhere. Run it on the service's machine; publish it then."""
-    settings = _settings(config, demo=False)
+    settings = _settings(config)
     try:
         given = {} if recipe is None else dict(json.loads(recipe.read_bytes()))
     except (ValueError, TypeError):
@@ -152,7 +143,7 @@ def add(
     typer.echo(f"{made} is there; publish it: POST /v1/models/{made}/publish")
 
 
-def _settings(config: Path | None, *, demo: bool) -> Settings:
+def _settings(config: Path | None) -> Settings:
     missing = [name for name in _SERVER if find_spec(name) is None]
     if missing:
         raise PluginError(
@@ -161,17 +152,4 @@ def _settings(config: Path | None, *, demo: bool) -> Settings:
         )
     from pacsklearn_service.server.settings import Settings
 
-    if not demo:
-        return Settings.read(config)
-    folder = Path(tempfile.mkdtemp(prefix="pacsklearn-demo-"))
-    own = {"database": f"sqlite:///{folder / 'service.db'}", "key_file": folder / "service.key"}
-    return Settings.read(config, **own)
-
-
-def _example(port: int, key: str) -> str:
-    row = ", ".join(["1.0"] * 30)
-    body = f'{{"instances": [[{row}]]}}'
-    return (
-        f"curl -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n"
-        f"  -d '{body}' http://127.0.0.1:{port}/invocations"
-    )
+    return Settings.read(config)

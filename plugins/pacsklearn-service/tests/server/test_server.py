@@ -21,6 +21,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra service")
 
 from pacsklearn_service.server.settings import Settings
+from service_house.house import v2
 from service_house.live import Live, patience, wait_until_asleep
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
@@ -37,10 +38,10 @@ def rows() -> Any:
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    found = Live(tmp_path_factory.mktemp("live"), "--demo")
+    found = Live(tmp_path_factory.mktemp("live"))
     try:
-        found.key = found.demo_key()  # type: ignore[attr-defined]
         found.wait()
+        found.key = found.demo_key()  # type: ignore[attr-defined]
         yield found
     finally:
         found.close()
@@ -129,7 +130,7 @@ def test_a_kserve_client(live: Live, rows: Any, tmp_path: Path) -> None:
 def test_workers_hold_no_secret_and_are_begun_again(live: Live) -> None:
     before = live.workers()
     assert len(before) == 2
-    key = demo_folder(live) / "service.key"
+    key = live.folder / "service.key"
     assert key.exists()
     for worker in before:
         words = Path(f"/proc/{worker}/cmdline").read_bytes()
@@ -155,21 +156,17 @@ def health(live: Live, what: str) -> int:
     return httpx.get(f"http://127.0.0.1:{live.health_port}/{what}", timeout=60).status_code
 
 
-def demo_folder(live: Live) -> Path:
-    return Path(live.wait_for("made /").partition("made ")[2].partition(":")[0]).parent
-
-
 @pytest.mark.soak
 def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
     live: Live, rows: Any, tmp_path: Path
 ) -> None:
     certificate, private_key = self_signed(tmp_path)
     ports = live.port, live.curator_port
-    standby = Live(demo_folder(live), ports=ports, certificate=str(certificate),
+    standby = Live(live.folder, ports=ports, certificate=str(certificate),
                    private_key=str(private_key))  # fmt: skip
     try:
-        body = {"instances": rows[20:21].tolist()}
-        told = httpx.post(f"{live.url}/invocations", json=body, headers=headers(live), timeout=60)
+        path, body = "/v2/models/demo/infer", v2(rows[20:21])
+        told = httpx.post(live.url + path, json=body, headers=headers(live), timeout=60)
         standby.wait_for("ready to take over")
         loaded = Path(f"/proc/{standby.process.pid}/maps").read_text()
         assert "opendp" in loaded  # what draws noise, and what runs compiled code
@@ -185,10 +182,10 @@ def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
         standby.url = standby.url.replace("http:", "https:")
         context = ssl.create_default_context(cafile=str(certificate))
         standby.wait(60, verify=context)
-        again = httpx.post(f"{standby.url}/invocations", json=body, headers=headers(live),
+        again = httpx.post(standby.url + path, json=body, headers=headers(live),
                            verify=context, timeout=60)  # fmt: skip
         assert time.monotonic() - killed < patience()
-        assert again.json()["predictions"] == told.json()["predictions"]
+        assert again.json()["outputs"] == told.json()["outputs"]
         assert again.json()["parameters"]["charged"] == 0.0
         assert live.process.wait(60) == -signal.SIGKILL
         with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):

@@ -14,6 +14,8 @@ from typing import Any
 
 import httpx
 
+DEMO = Path(__file__).parents[4] / "examples" / "service_demo.py"
+
 
 def free_port() -> int:
     with socket.socket() as found:
@@ -73,7 +75,14 @@ class Live:
         raise AssertionError(self.text())
 
     def demo_key(self) -> str:
-        return self.wait_for("/invocations").split("Bearer ")[1].split("'")[0]
+        """A key of the user of the demonstration, which is begun."""
+        curator = f"http://127.0.0.1:{self.curator_port}"
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, str(DEMO), "--curator", curator, "--callers", self.url,
+             "--key", str(self.folder / "service.curator")],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout.split("Bearer ")[1].split("'")[0]
 
     def workers(self, plane: str = "") -> list[int]:
         """Process numbers of the web workers, of one plane where it is named."""

@@ -6,7 +6,7 @@ import os
 import ssl
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, final
+from typing import Annotated, Final, Self, final
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -159,7 +159,7 @@ class Settings(BaseSettings):
         return self
 
     @classmethod
-    def read(cls, path: Path | None, **stated: Any) -> Settings:
+    def read(cls, path: Path | None) -> Settings:
         """Return the settings of a TOML file; what it leaves out is looked up in the environment.
 
         Raises
@@ -183,7 +183,7 @@ class Settings(BaseSettings):
         if unknown:
             raise ValueError(f"The environment states what is no setting: {', '.join(unknown)}.")
         try:
-            return cls(**facts | stated)
+            return cls(**facts)
         except ValidationError as error:
             wrong = "; ".join(
                 f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": Value error, ")
