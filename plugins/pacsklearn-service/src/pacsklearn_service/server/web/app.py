@@ -173,8 +173,7 @@ class Limits:
         try:
             if "\0" in path:  # no name has one, and no server's text can hold it
                 raise Problem("not-found", "There is nothing of this name.")
-            # A stream of events lasts as long as its job.
-            async with asyncio.timeout(None if path.endswith("/events") else seconds):
+            async with asyncio.timeout(seconds):
                 # The console's pages know people by a cookie.
                 if path not in _OPEN and not path.startswith("/console"):
                     await self._authenticator.caller(Request(scope))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from pacsklearn_service.server.problem import Problem
@@ -21,9 +17,6 @@ from pacsklearn_service.server.web.table_body import ARROW, CSV
 from pacsklearn_service.server.web.v2_protocol import Rows
 
 router = APIRouter(prefix="/v1", tags=["private plane"])
-
-_TICK: Final = 0.5
-_ENDED: Final = ("done", "failed")
 
 
 class ReservationBody(BaseModel):
@@ -75,28 +68,3 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
         model=model,
         max_charge=parameters.max_charge,
     )
-
-
-@router.get("/jobs/{job}/events", response_class=StreamingResponse)
-async def job_events(request: Request, job: str) -> Response:
-    """Return the progress of a job as server-sent events, until it has ended."""
-    # Before the stream begins: later there is no status left to refuse with.
-    first = await ask(request, "job", job=job)
-
-    async def events() -> AsyncIterator[str]:
-        known: dict[str, Any] = {}
-        state = first
-        while True:
-            if state != known:
-                known = state
-                yield f"event: progress\ndata: {json.dumps(state)}\n\n"
-            if state["status"] in _ENDED:
-                return
-            await asyncio.sleep(_TICK)
-            try:
-                state = await ask(request, "job", job=job)
-            except Problem as problem:
-                yield f"event: problem\ndata: {json.dumps(problem.document())}\n\n"
-                return
-
-    return StreamingResponse(events(), media_type="text/event-stream")

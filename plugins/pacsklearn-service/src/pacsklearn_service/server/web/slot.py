@@ -30,7 +30,7 @@ class Slot:
         self._app, self._seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].endswith("/events"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began = time.monotonic()
