@@ -29,7 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _BY_STATUS: Final = {status: kind for kind, (status, _) in reversed(KINDS.items())}
-_OPEN: Final = ("/v2", "/v2/health/live", "/v2/health/ready", "/ping", "/openapi.json")
+_OPEN: Final = ("/v2", "/v2/health/live", "/v2/health/ready", "/openapi.json")
 """Paths that anybody may ask."""
 _LONG: Final = 2**16
 _TABLES: Final = re.compile(r"/v1/(datasets|models/[^/]+/versions)")

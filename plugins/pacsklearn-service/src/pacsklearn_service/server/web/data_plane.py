@@ -1,4 +1,4 @@
-"""Answers over the Open Inference Protocol (version 2), and as MLflow's server gives them."""
+"""Answers over the Open Inference Protocol (version 2)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,8 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask, content_kind, decoded, is_short
-from pacsklearn_service.server.web.schemas import INVOCATION_BODY, V2_BODY, query
-from pacsklearn_service.server.web.table_body import (
-    ARROW,
-    CSV,
-    JSON,
-    any_table,
-    mlflow_table,
-    written_arrow,
-)
+from pacsklearn_service.server.web.schemas import V2_BODY, query
+from pacsklearn_service.server.web.table_body import ARROW, CSV, JSON, any_table, written_arrow
 from pacsklearn_service.server.web.v2_protocol import Rows, metadata, read_v2, written_v2
 
 router = APIRouter(tags=["data plane"])
@@ -82,7 +75,7 @@ async def infer_v2(request: Request) -> Response:
     while reply is None:
         facts = await admissions.facts(request, asked)
         try:
-            rows = await read_rows(request, facts, ARROW)
+            rows = await read_rows(request, facts)
             reply = await infer(request, facts, rows)
         except Problem as problem:
             admissions.forget(request, asked)
@@ -107,15 +100,9 @@ async def live() -> dict[str, bool]:
 @router.get("/v2/health/ready")
 async def ready(request: Request) -> dict[str, bool]:
     """Return whether it can answer."""
-    await _need_ready(request)
+    if not await request.app.state.link.ask("ready"):
+        raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
     return {"ready": True}
-
-
-@router.get("/ping")
-async def ping(request: Request) -> Response:
-    """Return whether it can answer, as MLflow asks."""
-    await _need_ready(request)
-    return Response("\n", media_type="application/json")
 
 
 @router.get("/v2")
@@ -141,31 +128,6 @@ async def model_ready(request: Request, model: str, version: str = "") -> dict[s
     return {"name": model, "ready": True}
 
 
-@router.post("/invocations", openapi_extra=INVOCATION_BODY)
-async def invocations(request: Request, model: str | None = None) -> Response:
-    """Return the private answers as MLflow's scoring server gives them.
-
-    ``model`` where there are several.
-    """
-    if model is None:
-        names = await ask(request, "models")
-        if len(names) != 1:
-            raise Problem("invalid", "Say which model: /invocations?model=...")
-        model = names[0]
-    facts = await ask(request, "admit", model=model)
-    kind = content_kind(request) or JSON
-    if kind == JSON:
-        _check_address(request, "model")
-        signature, body = Signature.from_facts(facts["signature"]), await request.body()
-        most = request.app.state.settings.most_rows
-        rows = await decoded(request, mlflow_table, body, signature, most)
-    elif kind in (CSV, ARROW):
-        rows = await read_rows(request, facts, CSV, ARROW)
-    else:
-        raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
-    return _written(request, await infer(request, facts, rows))
-
-
 async def infer(request: Request, facts: dict[str, Any], rows: Rows) -> dict[str, Any]:
     """Ask the coordinator."""
     key = request.headers.get("idempotency-key")
@@ -189,16 +151,17 @@ async def infer(request: Request, facts: dict[str, Any], rows: Rows) -> dict[str
     )
 
 
-async def read_rows(request: Request, facts: dict[str, Any], *tables: str) -> Rows:
-    """Return rows of a request: tensors, or a table of some kind with parameters in its address."""
+async def read_rows(request: Request, facts: dict[str, Any]) -> Rows:
+    """Return rows of a request: tensors, or a table with parameters in its address."""
     kind = content_kind(request)
-    if kind in tables:
+    if kind in (ARROW, CSV):
         content = await packed_table(request, facts, await request.body(), kind)
         return Rows(content, query(request.query_params))
     if kind not in (JSON, _BINARY, ""):
-        kinds = ", ".join((JSON, *tables))
-        raise Problem("unsupported-media-type", f"Content-Type must be one of {kinds}.")
-    _check_address(request)
+        raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
+    # Parameters that stand where nothing reads them: max_charge might be among them.
+    if request.query_params:
+        raise Problem("invalid", "The parameters of a JSON request stand in its body.")
     length = request.headers.get("inference-header-content-length")
     most = request.app.state.settings.most_rows
     return await decoded(request, read_v2, await request.body(), length, facts, most)
@@ -219,17 +182,6 @@ async def packed_table(request: Request, facts: dict[str, Any], body: bytes, kin
     most, most_bytes = settings.most_rows, 4 * settings.most_bytes
     table = await decoded(request, any_table, body, kind, most=most, most_bytes=most_bytes)
     return signature.packed(signature.checked(table, most=most))
-
-
-def _check_address(request: Request, *known: str) -> None:
-    """Refuse parameters that stand where nothing reads them: max_charge might be among them."""
-    if not set(request.query_params) <= set(known):
-        raise Problem("invalid", "The parameters of a JSON request stand in its body.")
-
-
-async def _need_ready(request: Request) -> None:
-    if not await request.app.state.link.ask("ready"):
-        raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
 
 
 def _key(model: str, version: str = "") -> str:

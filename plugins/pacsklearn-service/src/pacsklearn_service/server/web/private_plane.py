@@ -13,7 +13,6 @@ from pacsklearn_service.server.web.app import ask
 from pacsklearn_service.server.web.data_plane import infer, read_rows
 from pacsklearn_service.server.web.routes import MOST_NATS, forward
 from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters
-from pacsklearn_service.server.web.table_body import ARROW, CSV
 from pacsklearn_service.server.web.v2_protocol import Rows
 
 router = APIRouter(prefix="/v1", tags=["private plane"])
@@ -49,7 +48,7 @@ _get("/jobs/{job}/result", "job_result", "Answers of a finished job.")
 async def preview(request: Request, model: str) -> dict[str, Any]:
     """Return most that answering a batch can cost the caller; nothing is computed from the rows."""
     facts = await ask(request, "admit", model=model)
-    rows = await read_rows(request, facts, ARROW, CSV)
+    rows = await read_rows(request, facts)
     return await infer(request, facts, Rows(rows.content, Parameters(dry_run=True)))
 
 
@@ -57,7 +56,7 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
 async def begin_job(request: Request, model: str) -> dict[str, Any]:
     """Begin to answer a long batch."""
     facts = await ask(request, "admit", model=model)
-    rows = await read_rows(request, facts, ARROW, CSV)
+    rows = await read_rows(request, facts)
     parameters = rows.parameters
     if parameters != Parameters(max_charge=parameters.max_charge):
         raise Problem("invalid", "Of the parameters a job takes max_charge alone.")

@@ -29,8 +29,6 @@ DTYPES: Final = {
 
 
 Value = bool | int | float | str
-Table = Annotated[list[list[Value]], Field(min_length=1)]
-Records = Annotated[list[dict[str, Value]], Field(min_length=1)]
 
 
 class _Strict(BaseModel):
@@ -96,24 +94,6 @@ class V2Body(_Strict):
     parameters: Parameters = Parameters()
 
 
-class Split(_Strict):
-    """Rows, and the names of their columns."""
-
-    columns: list[str] | None = None
-    index: list[Any] | None = None
-    data: Table
-
-
-class Invocation(_Strict):
-    """Request of MLflow's scoring server: one of four forms of a table."""
-
-    dataframe_split: Split | None = None
-    dataframe_records: Records | None = None
-    instances: Table | Records | None = None
-    inputs: Table | dict[str, list[Value]] | None = None
-    params: Parameters = Parameters()
-
-
 class Columns(_Strict):
     """A table that the curator registers."""
 
@@ -136,8 +116,7 @@ def parsed(read: Callable[[Said], Body], said: Said) -> Body:
 
 def query(facts: Mapping[str, str]) -> Parameters:
     """Return the parameters that an address holds, where the body is a table."""
-    known = {name: value for name, value in facts.items() if name != "model"}
-    return parsed(Parameters.model_validate_strings, known)
+    return parsed(Parameters.model_validate_strings, dict(facts))
 
 
 def invalid(errors: Any) -> Problem:
@@ -183,10 +162,9 @@ def _body(schema: dict[str, Any], *tables: str, key: bool = False) -> dict[str, 
     return {"requestBody": {"required": True, "content": content}, "parameters": [own] * key}
 
 
-V2_BODY: Final = _body(_described(V2Body), ARROW, key=True)
+V2_BODY: Final = _body(_described(V2Body), ARROW, CSV, key=True)
 V2_BODY["parameters"].append(
     {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
 )
 ROWS_BODY: Final = _body(_described(V2Body), ARROW, CSV)
-INVOCATION_BODY: Final = _body(_described(Invocation), ARROW, CSV, key=True)
 TABLE_BODY: Final = _body(_described(Columns), ARROW, CSV, PARQUET)

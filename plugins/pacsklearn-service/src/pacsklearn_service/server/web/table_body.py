@@ -1,4 +1,4 @@
-"""Tables that strangers send: MLflow's JSON, CSV, Arrow streams and Parquet files."""
+"""Tables that strangers send: JSON, CSV, Arrow streams and Parquet files."""
 
 from __future__ import annotations
 
@@ -11,18 +11,7 @@ from typing import Any, Final
 from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
-from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.schemas import (
-    ARROW,
-    CSV,
-    JSON,
-    PARQUET,
-    Columns,
-    Invocation,
-    Split,
-    parsed,
-)
-from pacsklearn_service.server.web.v2_protocol import Rows
+from pacsklearn_service.server.web.schemas import ARROW, CSV, JSON, PARQUET, Columns, parsed
 
 _MOST_COLUMNS: Final = 10_000
 
@@ -51,41 +40,6 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
         return _columns(table, most, most_bytes)
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error):
         raise Problem("bad-request", f"The body must be a table of the type {kind}.") from None
-
-
-def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
-    """Return the columns of a request as MLflow's scoring server takes it, and its parameters."""
-    asked = parsed(Invocation.model_validate_json, body)
-    forms = [asked.dataframe_split, asked.dataframe_records, asked.instances, asked.inputs]
-    stated = [each for each in forms if each is not None]
-    if len(stated) != 1:
-        raise Problem(
-            "invalid",
-            "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
-        )
-    columns = signature.checked(_mlflow(stated[0], signature), most=most)
-    return Rows(signature.packed(columns), asked.params)
-
-
-def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
-    if isinstance(content, Split):
-        if content.columns is None:
-            return signature.matrix(content.data)
-        try:
-            values = map(list, zip(*content.data, strict=True))
-            columns = dict(zip(content.columns, values, strict=True))
-        except ValueError:
-            raise Problem("invalid", "data must hold a value of every column.") from None
-        if len(columns) != len(content.columns):
-            raise Problem("invalid", "Every column must have a name of its own.")
-        return columns
-    if isinstance(content, dict):
-        return content
-    if not isinstance(content[0], dict):
-        return signature.matrix(content)
-    if not all(row.keys() == signature.kinds.keys() for row in content):
-        raise Problem("invalid", "Every record must have the columns of the model's metadata.")
-    return {name: [row[name] for row in content] for name in signature.kinds}
 
 
 def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
