@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.universe.metrics import check_length
 
 
 @final
@@ -52,10 +53,6 @@ class ProtectingMetric(Metric):
         self._weight = float(weight)
 
     def root(self, rows: Floats) -> Floats:
-        if rows.shape[1] != self._basis.shape[1]:
-            raise ValueError(
-                f"The protected directions have {self._basis.shape[1]} coordinates, the released "
-                f"vector has {rows.shape[1]}."
-            )
+        check_length(rows, self._basis.shape[1])
         protected = np.sqrt(self._weight) * (rows @ self._basis.T)
         return np.hstack([self._metric.root(rows), protected])

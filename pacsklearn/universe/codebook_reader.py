@@ -28,17 +28,20 @@ class CodebookReader(Protocol):
         """Refuse a table that does not suit the codebook; the estimator stays unfitted."""
 
 
+def readers_of(estimator: Any) -> list[CodebookReader]:
+    """Return the estimator and its parts that read tables by a public codebook."""
+    parts = (estimator, *estimator.get_params(deep=True).values())
+    return [
+        part for part in parts if isinstance(part, CodebookReader) and not isinstance(part, type)
+    ]
+
+
 def published_facts(estimator: Any) -> tuple[str, ...]:
     """Return in words the facts of the table that an estimator's codebooks publish."""
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         return ()  # no estimator, which is refused in words of its own
-    parts = estimator.get_params(deep=True).values()
-    readers = [
-        part
-        for part in (estimator, *parts)
-        if isinstance(part, CodebookReader) and not isinstance(part, type)
-    ]
-    facts = [fact for one in readers for fact in getattr(one.schema, "published", ())]
+    schemas = [one.schema for one in readers_of(estimator)]
+    facts = [fact for schema in schemas for fact in getattr(schema, "published", ())]
     return tuple(dict.fromkeys(facts))
 
 

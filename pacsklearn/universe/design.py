@@ -21,7 +21,7 @@ from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.universe.balanced_design import Dealt, dealt_alike
-from pacsklearn.universe.balanced_space import Deal, balanced_space, units_of
+from pacsklearn.universe.balanced_space import Deal, balanced_space, strata_of, units_of
 from pacsklearn.universe.blocked_design import blocked_design
 from pacsklearn.universe.frame import as_pandas, with_gaps
 from pacsklearn.universe.quoting import quoting_nothing
@@ -303,15 +303,9 @@ class Design:
             kind = quoting_nothing("y", partial(type_of_target, labels))
         if kind not in ("binary", "multiclass"):
             return False
-        codes = np.unique(labels, return_inverse=True)[1].ravel()
-        held = np.bincount(codes)
         units, n_units = units_of(self.groups, labels.size)
-        if units is not None:
-            # A group stands in the stratum most of its rows are in.
-            table = np.zeros((n_units, held.size), dtype=np.int64)
-            np.add.at(table, (units, codes), 1)
-            held = np.bincount(table.argmax(axis=1), minlength=1)
-        return bool(held[held > 0].min(initial=labels.size) * check_rate(rate=self.rate) >= 1)
+        held = np.bincount(strata_of(labels, units, labels.size, n_units)[0])
+        return bool(held.min(initial=labels.size) * check_rate(rate=self.rate) >= 1)
 
 
 def candidates_over(

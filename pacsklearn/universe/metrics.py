@@ -149,12 +149,7 @@ class OperatorMetric(Metric):
             raise ValueError("operator must be real; stack real and imaginary parts instead.")
 
     def root(self, rows: Floats) -> Floats:
-        length = self._operator.shape[1]
-        if rows.shape[1] != length:
-            raise ValueError(
-                f"The operator is for vectors of length {length}, the released vector has "
-                f"{rows.shape[1]} numbers."
-            )
+        check_length(rows, self._operator.shape[1])
         image = np.asarray(self._operator.matmat(np.ascontiguousarray(rows.T))).T
         if not np.all(np.isfinite(image)):
             raise ValueError("The operator of the metric gives values that are not finite.")

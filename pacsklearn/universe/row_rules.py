@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.kernel.outputs.candidates import check_fit_params, check_wrapped
-from pacsklearn.universe.codebook_reader import CodebookReader
+from pacsklearn.universe.codebook_reader import CodebookReader, readers_of
 from pacsklearn.universe.frame import (
     as_doubles,
     as_pandas,
@@ -151,9 +151,8 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
     They are asked about names, widths and parameters; a count of rows outside the codebook is the
     curator's to see.
     """
-    for part in [estimator, *estimator.get_params(deep=True).values()]:
-        if isinstance(part, CodebookReader) and not isinstance(part, type):
-            part.check_codebook()
+    for part in readers_of(estimator):
+        part.check_codebook()
     first = _first_reader(estimator)
     if isinstance(first, CodebookReader):
         first.check_table(X)

@@ -66,7 +66,7 @@ def test_bad_arguments(directions: object, weight: float) -> None:
         ProtectingMetric(directions, weight=weight)  # type: ignore[arg-type]
     for length in (1, 3):
         with pytest.raises(
-            ValueError, match=f"have 2 coordinates, the released vector has {length}"
+            ValueError, match=f"of length 2, the released vector has {length} numbers"
         ):
             ProtectingMetric([[1.0, 0.0]]).root(np.zeros((2, length)))
 
