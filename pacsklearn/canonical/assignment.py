@@ -27,22 +27,7 @@ def assign_to_mean(parts: Floats) -> NDArray[np.intp]:
         ``parts[i, order[i]]`` stand in the common order: an optimal assignment (not a greedy one)
         to the first candidate, then to the mean, until nothing moves.
     """
-    m, k, _ = parts.shape
-    order = np.tile(np.arange(k), (m, 1))
-    # One candidate's own: a mean of parts in no common order is close to none of them.
-    reference = parts[0]
-    for _ in range(_MOST_ROUNDS):
-        new = np.stack(
-            [
-                linear_sum_assignment(cdist(reference, candidate, "sqeuclidean"))[1]
-                for candidate in parts
-            ]
-        )
-        if np.array_equal(new, order):
-            break
-        order = new
-        reference = np.take_along_axis(parts, order[:, :, None], axis=1).mean(axis=0)
-    return order
+    return assign_up_to_sign(parts, signed=False)[0]
 
 
 def in_mean_order(vectors: Floats, layout: Layout) -> Floats:
@@ -71,12 +56,11 @@ def assign_up_to_sign(
         Of the parts in the common order.
     """
     m, k, _ = parts.shape
-    if not signed:
-        return assign_to_mean(parts), np.ones((m, k))
     order, sign = np.tile(np.arange(k), (m, 1)), np.ones((m, k))
+    # One candidate's own: a mean of parts in no common order is close to none of them.
     reference = parts[0]
     for _ in range(_MOST_ROUNDS):
-        matches = [_match(reference, candidate) for candidate in parts]
+        matches = [_match(reference, candidate, signed=signed) for candidate in parts]
         new, turns = (np.stack(side) for side in zip(*matches, strict=True))
         if np.array_equal(new, order) and np.array_equal(turns, sign):
             break
@@ -86,7 +70,12 @@ def assign_up_to_sign(
     return order, sign
 
 
-def _match(reference: Floats, candidate: Floats) -> tuple[NDArray[np.intp], Floats]:
+def _match(
+    reference: Floats, candidate: Floats, *, signed: bool
+) -> tuple[NDArray[np.intp], Floats]:
+    if not signed:
+        order = linear_sum_assignment(cdist(reference, candidate, "sqeuclidean"))[1]
+        return order, np.ones(order.size)
     # Squared distances of a part and of its mirror image differ by the product only.
     product = reference @ candidate.T
     order = linear_sum_assignment(-np.abs(product))[1]

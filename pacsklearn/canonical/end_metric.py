@@ -185,16 +185,12 @@ def _changes(
 def _through(steps: Sequence[Any], rows: Any) -> Floats:
     for _, _, fitted, _ in steps:
         rows = fitted.transform(_copied(rows))
-    return _dense(rows)
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
 def _copied(rows: Any) -> Any:
     """Return the rows, copied where a transformer would write into them."""
     return rows.clone() if hasattr(rows, "clone") else rows.copy()
-
-
-def _dense(rows: Any) -> Floats:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
 _SHARE = 0.01

@@ -55,11 +55,16 @@ def to_log(axes: Floats, variances: Floats) -> Floats:
     return np.asarray(logarithm[np.triu_indices(axes.shape[0])])
 
 
-def spectrum_of_log(upper: Floats, size: int) -> tuple[Floats, Floats]:
-    """Return the orthonormal axes (in columns) and positive variances, falling."""
+def symmetric(upper: Floats, size: int) -> Floats:
+    """Return the symmetric matrix with this upper triangle."""
     matrix = np.zeros((size, size))
     matrix[np.triu_indices(size)] = upper
-    values, axes = np.linalg.eigh(matrix + np.triu(matrix, 1).T)
+    return matrix + np.triu(matrix, 1).T
+
+
+def spectrum_of_log(upper: Floats, size: int) -> tuple[Floats, Floats]:
+    """Return the orthonormal axes (in columns) and positive variances, falling."""
+    values, axes = np.linalg.eigh(symmetric(upper, size))
     values = np.maximum(values, values[-1] - _LARGEST_CONDITION)
     return axes[:, ::-1], positive(values[::-1])
 

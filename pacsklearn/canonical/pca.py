@@ -13,7 +13,7 @@ from sklearn.decomposition import FastICA
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.block_metric import BlockMetric, ScaledMetric
 from pacsklearn.canonical.features import encoding_of, set_facts
-from pacsklearn.canonical.log_domain import positive
+from pacsklearn.canonical.log_domain import positive, symmetric
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import Metric
@@ -68,7 +68,7 @@ class PCACanonicalizer(Canonicalizer):
         left, _, right = np.linalg.svd(arrays["components"], full_matrices=False)
         components = left @ right
         if "spectrum" in arrays:
-            spectrum = _symmetric(arrays["spectrum"], components.shape[0])
+            spectrum = symmetric(arrays["spectrum"], components.shape[0])
             values, axes = np.linalg.eigh(spectrum)
             values, axes = values[::-1], axes[:, ::-1]
             # By the largest entry: the signs that eigh gives differ between libraries.
@@ -103,7 +103,7 @@ class PCACanonicalizer(Canonicalizer):
         aligned[:, where["components"]] = (turns @ components).reshape(vectors.shape[0], -1)
         if "spectrum" in where:
             for i, turn in enumerate(turns):
-                spectrum = turn @ _symmetric(vectors[i, where["spectrum"]], shape[0]) @ turn.T
+                spectrum = turn @ symmetric(vectors[i, where["spectrum"]], shape[0]) @ turn.T
                 aligned[i, where["spectrum"]] = spectrum[np.triu_indices(shape[0])]
         return aligned
 
@@ -133,12 +133,6 @@ class PCACanonicalizer(Canonicalizer):
         """Return the reconstructions, and lengths of the scores, which whitening changes."""
         scores = estimator.transform(X)
         return np.column_stack([estimator.inverse_transform(scores), np.sum(scores**2, axis=1)])
-
-
-def _symmetric(upper: Floats, size: int) -> Floats:
-    matrix = np.zeros((size, size))
-    matrix[np.triu_indices(size)] = upper
-    return matrix + np.triu(matrix, 1).T
 
 
 # Share of a feature's signal below which a posterior of the factors cannot be computed.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from collections.abc import Callable
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.special import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
@@ -85,61 +86,47 @@ class PowerTransformerCanonicalizer(Canonicalizer):
         return DiagonalMetric(weights)
 
 
-class _BoxCox:
-    """``(x**a - 1) / a`` for positive x, whose origin is told as a logarithm."""
+class _Power(NamedTuple):
+    """A transformation with its inverse and slope, the unit of an origin, and how that is told."""
 
-    @staticmethod
-    def forward(x: Floats, exponent: Floats) -> Floats:
-        return np.asarray(boxcox(x, exponent))
-
-    @staticmethod
-    def inverse(y: Floats, exponent: Floats) -> Floats:
-        return np.asarray(inv_boxcox(y, exponent))
-
-    @staticmethod
-    def log_slope(x: Floats, exponent: Floats) -> Floats:
-        return np.asarray((exponent - 1) * np.log(x))
-
-    @staticmethod
-    def unit(x: Floats) -> Floats:
-        return x
-
-    @staticmethod
-    def origin(value: Floats) -> Floats:
-        largest = np.log(_LARGEST_ORIGIN)
-        return np.asarray(np.exp(np.clip(value, -largest, largest)))
+    forward: Callable[[Floats, Floats], Floats]
+    inverse: Callable[[Floats, Floats], Floats]
+    log_slope: Callable[[Floats, Floats], Floats]
+    unit: Callable[[Floats], Floats]
+    origin: Callable[[Floats], Floats]
 
 
-class _YeoJohnson:
-    """Box-Cox of ``x + 1``, and its mirror image with ``2 - a`` for negative x."""
+def _on_both_sides(power: Any) -> Callable[[Floats, Floats], Floats]:
+    """Return a function of positive x, and its mirror image with ``2 - a`` for negative x."""
 
-    @staticmethod
-    def forward(x: Floats, exponent: Floats) -> Floats:
-        above = boxcox1p(np.maximum(x, 0), exponent)
-        return np.where(x >= 0, above, -boxcox1p(np.maximum(-x, 0), 2 - exponent))
+    def mirrored(x: Floats, exponent: Floats) -> Floats:
+        above = power(np.maximum(x, 0), exponent)
+        return np.where(x >= 0, above, -power(np.maximum(-x, 0), 2 - exponent))
 
-    @staticmethod
-    def inverse(y: Floats, exponent: Floats) -> Floats:
-        above = inv_boxcox1p(np.maximum(y, 0), exponent)
-        return np.where(y >= 0, above, -inv_boxcox1p(np.maximum(-y, 0), 2 - exponent))
-
-    @staticmethod
-    def log_slope(x: Floats, exponent: Floats) -> Floats:
-        return np.asarray(np.sign(x) * (exponent - 1) * np.log1p(np.abs(x)))
-
-    @staticmethod
-    def unit(x: Floats) -> Floats:
-        return 1 + np.abs(x)
-
-    @staticmethod
-    def origin(value: Floats) -> Floats:
-        return np.asarray(np.clip(value, -_LARGEST_ORIGIN, _LARGEST_ORIGIN))
+    return mirrored
 
 
-_POWERS: dict[str, Any] = {"box-cox": _BoxCox, "yeo-johnson": _YeoJohnson}
+_LARGEST_LOG_ORIGIN = np.log(_LARGEST_ORIGIN)
+# ``(x**a - 1) / a`` for positive x, whose origin is told as a logarithm.
+_BOX_COX = _Power(
+    forward=boxcox,
+    inverse=inv_boxcox,
+    log_slope=lambda x, exponent: (exponent - 1) * np.log(x),
+    unit=np.asarray,
+    origin=lambda value: np.exp(np.clip(value, -_LARGEST_LOG_ORIGIN, _LARGEST_LOG_ORIGIN)),
+)
+# Box-Cox of ``x + 1``, on both sides of zero.
+_YEO_JOHNSON = _Power(
+    forward=_on_both_sides(boxcox1p),
+    inverse=_on_both_sides(inv_boxcox1p),
+    log_slope=lambda x, exponent: np.sign(x) * (exponent - 1) * np.log1p(np.abs(x)),
+    unit=lambda x: 1 + np.abs(x),
+    origin=lambda value: np.clip(value, -_LARGEST_ORIGIN, _LARGEST_ORIGIN),
+)
+_POWERS = {"box-cox": _BOX_COX, "yeo-johnson": _YEO_JOHNSON}
 
 
-def _settings(power: Any, arrays: dict[str, Floats]) -> tuple[Floats, Floats, Floats]:
+def _settings(power: _Power, arrays: dict[str, Floats]) -> tuple[Floats, Floats, Floats]:
     """Return the exponents, origin, and logarithm of the scale on the transformed side."""
     origin = power.origin(arrays["origin"])
     log_scale = np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE)
@@ -150,14 +137,13 @@ def _settings(power: Any, arrays: dict[str, Floats]) -> tuple[Floats, Floats, Fl
     return 1 + bend, origin, log_scale + power.log_slope(origin, 1 + bend)
 
 
-def _standardised(power: Any, rows: Floats, arrays: dict[str, Floats]) -> Floats:
+def _standardised(power: _Power, rows: Floats, arrays: dict[str, Floats]) -> Floats:
     exponents, origin, log_scale = _settings(power, arrays)
     with np.errstate(over="ignore", invalid="ignore"):
         moved = power.forward(rows, exponents) - power.forward(origin, exponents)
         return np.asarray(moved / np.exp(log_scale))
 
 
-def _unit_of_origin(power: Any, arrays: dict[str, Floats]) -> Floats:
+def _unit_of_origin(power: _Power, arrays: dict[str, Floats]) -> Floats:
     scale = np.exp(np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE))
-    is_logarithm = power is _BoxCox
-    return scale / power.origin(arrays["origin"]) if is_logarithm else scale
+    return scale / power.origin(arrays["origin"]) if power is _BOX_COX else scale
