@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import features_of
+from pacsklearn.joint.filled_models import filled_models
 from pacsklearn.joint.joint_minimiser import minimise
 from pacsklearn.joint.joint_problem import Penalty, Problem, TableProblem, Weighing, class_weights
 from pacsklearn.joint.loss import Loss
@@ -255,21 +254,15 @@ class ConvexFitter(TableFitter):
             sweeps = np.maximum(sweeps, solved.sweeps)
             parts.append(solved.parameters)
         parameters = np.concatenate(parts, axis=2)
-        models: list[Any] = []
-        blank = clone(estimator)
-        for i in range(m):
-            if not fit[i]:
-                models.append(None)
-                continue
-            model = copy(blank)  # parameters are plain values
+
+        def fill(model: Any, i: int) -> None:
             raw = parameters[i, 1:].T
             intercept = parameters[i, 0] + raw @ scaling.mean[i]
             self.fill(model, raw * scaling.scale[i], intercept, int(np.ceil(sweeps[i])))
             if classes is not None:
                 model.classes_ = classes.copy()
-            vars(model).update(features)
-            models.append(model)
-        return models
+
+        return filled_models(estimator, fit, fill, features)
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
         """Return whether both solve one problem on these rows, each to its own tolerance.

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 from pacsklearn._sklearn_compat import features_of, keeps_lower_bounds
+from pacsklearn.joint.filled_models import filled_models
 from pacsklearn.joint.kmeans import fit_kmeans
 from pacsklearn.joint.member_sums import (
     block_members,
     double_rows,
     member_products,
-    member_sums,
     padded_columns,
 )
-from pacsklearn.joint.moments import is_doubtful
+from pacsklearn.joint.moments import is_doubtful, spoilt_by, usable_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -32,7 +30,6 @@ _MOST_COMPONENTS = 32
 _LEAST_WORK = 200_000
 # Products of more features, for all candidates, cost more than the candidates' own fits.
 _MOST_FEATURES = 16
-_LARGEST = 1e100
 _ROWS = 512
 # A change of the bound this near to the tolerance may fall on either side of it by rounding.
 _BORDER = 1e-6
@@ -67,13 +64,11 @@ class GaussianMixtureFitter(SubsetFitter):
             return [None] * m
         if estimator.covariance_type == "full" and rows.shape[1] > _MOST_FEATURES:
             return [None] * m
-        bad = ~np.all(np.abs(rows) <= _LARGEST, axis=1)
-        spoilt = member_sums(bad[:, None].astype(np.float64), space)[:, 0] > 0
-        rows = np.where(bad[:, None], 0.0, rows) if bad.any() else rows
+        rows, usable = usable_rows(rows)
+        spoilt = spoilt_by(usable, space) > 0
         counts = np.array([len(space.rows(i)) for i in range(m)], dtype=np.float64)
         if counts.min() < max(k, 2):
             return [None] * m
-        features = features_of(X)
         labels = np.full((len(rows), m), -1, dtype=np.int8)
         for i in np.flatnonzero(~spoilt).tolist():
             own = space.rows(i)
@@ -82,14 +77,7 @@ class GaussianMixtureFitter(SubsetFitter):
         run.start(labels)
         run.is_sure &= ~spoilt
         run.iterate()
-        blank, fitted = clone(estimator), []
-        for i in range(m):
-            model = copy(blank) if run.is_sure[i] else None
-            if model is not None:
-                run.fill(model, i)
-                vars(model).update(features)
-            fitted.append(model)
-        return fitted
+        return filled_models(estimator, run.is_sure, run.fill, features_of(X))
 
 
 def _first_labels(own: Floats, k: int, seed: Any) -> NDArray[np.int32]:

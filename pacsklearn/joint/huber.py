@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.linear_model import HuberRegressor
 
 from pacsklearn._sklearn_compat import features_of
+from pacsklearn.joint.filled_models import filled_models
 from pacsklearn.joint.joint_minimiser import Solution, minimise_from
 from pacsklearn.joint.member_sums import Memberships, block_members, double_rows, member_sums
 from pacsklearn.joint.newton import newton
@@ -59,16 +58,10 @@ class HuberFitter(SubsetFitter):
             rows, targets = np.where(usable[:, None], rows, 0.0), np.where(usable, targets, 0.0)
         frame = RowFrame.of(rows, targets, fit_intercept=estimator.fit_intercept)
         rows = rows - frame.shift  # what the intercept takes up
-        problem = HuberProblem.of(estimator, rows, targets, space, frame.weights)
+        problem = HuberProblem(estimator, rows, targets, space, frame.weights)
         solved = problem.minimise(np.flatnonzero(~spoilt))
-        features = features_of(X)
-        blank = clone(estimator)
-        models: list[Any] = []
-        for i in range(m):
-            if spoilt[i] or not solved.converged[i]:
-                models.append(None)
-                continue
-            model = copy(blank)  # parameters are plain values
+
+        def fill(model: Any, i: int) -> None:
             own = solved.parameters[i, :, 0]
             model.coef_, model.scale_ = own[1:-1].copy(), own[-1]
             model.intercept_ = own[0] if model.fit_intercept else 0.0
@@ -76,9 +69,8 @@ class HuberFitter(SubsetFitter):
             model.outliers_ = residual > model.scale_ * model.epsilon
             model.intercept_ -= frame.shift @ model.coef_
             model.n_iter_ = int(np.ceil(solved.sweeps[i]))
-            vars(model).update(features)
-            models.append(model)
-        return models
+
+        return filled_models(estimator, ~spoilt & solved.converged, fill, features_of(X))
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
         """Return whether both have the least loss on these rows, each to its own tolerance."""
@@ -103,34 +95,20 @@ class HuberProblem:
 
     Parameters
     ----------
+    estimator : HuberRegressor
+        Whose ``epsilon``, ``alpha`` and ``fit_intercept`` count.
     rows : ndarray of shape (n_rows, p)
     targets : ndarray of shape (n_rows,)
     space : Memberships
-    epsilon, alpha : float
-    fit_intercept : bool
     weights : ndarray of shape (n_rows,)
         What rows count for in the start.
     """
 
+    estimator: Any
     rows: Floats
     targets: Floats
     space: Memberships
-    epsilon: float
-    alpha: float
-    fit_intercept: bool
     weights: Floats
-
-    @classmethod
-    def of(
-        cls,
-        estimator: Any,
-        rows: Floats,
-        targets: Floats,
-        space: Memberships,
-        weights: Floats,
-    ) -> HuberProblem:
-        how = float(estimator.epsilon), float(estimator.alpha), bool(estimator.fit_intercept)
-        return cls(rows, targets, space, *how, weights)
 
     def minimise(self, chosen: NDArray[np.int64]) -> Solution:
         """Return minimiser of each chosen candidate; alone where the others' way is not its own."""
@@ -173,16 +151,16 @@ class HuberProblem:
             block[:size, 1:-1], block[:size, -1] = self.rows[part], self.targets[part]
             members = block_members(self.space, part)[:, chosen]
             cut = block[:size] @ columns
-            np.clip(cut, -self.epsilon, self.epsilon, out=cut)
+            np.clip(cut, -self.estimator.epsilon, self.estimator.epsilon, out=cut)
             cut *= members
             total += block[:size].T @ cut
             squares += np.einsum("ni,ni->i", cut, cut)
             counts += members.sum(axis=0)
         gradient = np.empty_like(parameters)
         gradient[:, :-1, 0] = -2 * total[:-1].T
-        gradient[:, 1:-1] += 2 * self.alpha * parameters[:, 1:-1]
+        gradient[:, 1:-1] += 2 * self.estimator.alpha * parameters[:, 1:-1]
         gradient[:, -1, 0] = counts - squares
-        if not self.fit_intercept:
+        if not self.estimator.fit_intercept:
             gradient[:, 0] = 0.0
         gradient[~is_valid] = np.inf
         return gradient
@@ -200,10 +178,9 @@ class HuberProblem:
             return None
 
     def _single(self, index: NDArray[np.int64], weights: Floats) -> _SingleHuber:
-        ones = np.full(len(index), float(self.fit_intercept))
+        ones = np.full(len(index), float(self.estimator.fit_intercept))
         block = np.column_stack([ones, self.rows[index]])
-        how = self.epsilon, self.alpha, self.fit_intercept
-        return _SingleHuber(block, self.targets[index], weights, *how)
+        return _SingleHuber(self.estimator, block, self.targets[index], weights)
 
 
 @final
@@ -211,12 +188,10 @@ class HuberProblem:
 class _SingleHuber:
     """The same for one model of weighted rows, which begin with a one, or zero for no intercept."""
 
+    estimator: Any
     rows: Floats
     targets: Floats
     weights: Floats
-    epsilon: float
-    alpha: float
-    fit_intercept: bool
 
     def terms(self, point: Floats) -> tuple[Floats, Floats]:
         """Return the gradient and Hessian.
@@ -228,30 +203,30 @@ class _SingleHuber:
         if not scale > 0:
             return gradient, hessian
         away = (self.targets - self.rows @ point[:-1, 0]) / scale
-        cut = np.clip(away, -self.epsilon, self.epsilon)
+        cut = np.clip(away, -self.estimator.epsilon, self.estimator.epsilon)
         gradient[:-1, 0] = -2 * self.rows.T @ (self.weights * cut)
-        gradient[1:-1] += 2 * self.alpha * point[1:-1]
+        gradient[1:-1] += 2 * self.estimator.alpha * point[1:-1]
         gradient[-1, 0] = self.weights @ (1 - cut**2)
-        inner = np.abs(away) < self.epsilon
+        inner = np.abs(away) < self.estimator.epsilon
         beside = np.column_stack([self.rows, away])[inner]
         hessian = 2 / scale * (beside.T * self.weights[inner]) @ beside
-        hessian[np.arange(1, q - 1), np.arange(1, q - 1)] += 2 * self.alpha
-        if not self.fit_intercept:
+        hessian[np.arange(1, q - 1), np.arange(1, q - 1)] += 2 * self.estimator.alpha
+        if not self.estimator.fit_intercept:
             hessian[0, 0] = 1.0
         return gradient, hessian
 
     def start(self) -> Floats | None:
         """Solve weighted least squares in turn with the scale that the cut residuals give."""
-        q, mass = self.rows.shape[1], float(self.weights.sum())
-        ridge = np.diag(np.full(q, self.alpha))
-        ridge[0, 0] = 0.0 if self.fit_intercept else 1.0
+        q, mass, epsilon = self.rows.shape[1], float(self.weights.sum()), self.estimator.epsilon
+        ridge = np.diag(np.full(q, self.estimator.alpha))
+        ridge[0, 0] = 0.0 if self.estimator.fit_intercept else 1.0
         one: Floats = np.zeros(q)
         scale = float(np.sqrt(self.weights @ self.targets**2 / mass))
         for _ in range(_START_STEPS):
             if not scale > 0:
                 return None
             far = np.abs(self.targets - self.rows @ one) / scale
-            weights = self.weights / (np.maximum(far, self.epsilon) / self.epsilon * scale)
+            weights = self.weights / (np.maximum(far, epsilon) / epsilon * scale)
             weighed = self.rows * weights[:, None]
             try:
                 matrix = weighed.T @ self.rows + ridge
@@ -259,7 +234,7 @@ class _SingleHuber:
             except np.linalg.LinAlgError:
                 return None
             moved, one = float(np.max(np.abs(self.rows[::97] @ (new - one)))), new
-            limit = self.epsilon * scale
+            limit = epsilon * scale
             cut = np.clip(self.targets - self.rows @ one, -limit, limit)
             before, scale = scale, float(np.sqrt(self.weights @ cut**2 / mass))
             if moved + abs(scale - before) <= 1e-2 * scale:

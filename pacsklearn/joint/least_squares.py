@@ -103,9 +103,6 @@ def _keep_rank(model: Any, matrix: Floats) -> bool:
     return bool(values[-1] > _CLEARLY * getattr(model, "tol", 1e-6) * values[0])
 
 
-_BINARY = 2
-
-
 @final
 class RidgeClassifierFitter(MomentFitter):
     """Regression on targets of one and minus one, which sums of each class are enough for.
@@ -139,7 +136,7 @@ class RidgeClassifierFitter(MomentFitter):
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means = moments.class_count, moments.class_mean
-        if counts.size < _BINARY:
+        if counts.size < 2:
             return False
         weights = class_weights(model.class_weight, model.classes_, counts)
         mass = counts if weights is None else counts * weights
@@ -151,7 +148,7 @@ class RidgeClassifierFitter(MomentFitter):
             products = np.tensordot(weights, moments.class_scatter, axes=1)
             products += (mass[:, None] * apart).T @ apart
         targets = 2.0 * np.eye(counts.size) - 1.0
-        if counts.size == _BINARY:
+        if counts.size == 2:
             targets = targets[:, 1:]
         level = mass @ targets / mass.sum()
         if not model.fit_intercept:
@@ -163,7 +160,7 @@ class RidgeClassifierFitter(MomentFitter):
         if coef is None:
             return False
         intercept = level - coef @ middle
-        if counts.size == _BINARY:
+        if counts.size == 2:
             dimensions = binary_ridge_dimensions()
             coef = coef[0] if dimensions[0] == 1 else coef
             intercept = intercept[0] if dimensions[1] == 0 else intercept

@@ -13,8 +13,6 @@ from pacsklearn.joint.joint_problem import Penalty, are_usable
 from pacsklearn.joint.loss import Chosen, Loss
 from pacsklearn.kernel.bounds.arrays import Floats
 
-_BINARY = 2
-
 
 @final
 class Hinge(Loss):
@@ -100,12 +98,12 @@ class LinearSVMFitter(ConvexFitter):
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
         if not self.wants_classes:
             return [Epsilon(targets, estimator.C, estimator.epsilon)]
-        positive = [1] if n_classes == _BINARY else range(n_classes)
+        positive = [1] if n_classes == 2 else range(n_classes)
         return [Hinge(np.where(targets == code, 1.0, -1.0), estimator.C) for code in positive]
 
     def loss_weights(self, weights: Floats, which: int) -> Floats:
         # Where one class stands against several others, liblinear weighs that class only.
-        if weights.shape[1] == _BINARY:
+        if weights.shape[1] == 2:
             return weights
         own = np.ones_like(weights)
         own[:, which] = weights[:, which]

@@ -15,7 +15,6 @@ from pacsklearn.joint.joint_problem import Penalty, are_usable
 from pacsklearn.joint.loss import Chosen, Loss
 from pacsklearn.kernel.bounds.arrays import Floats
 
-_BINARY = 2
 # Solvers that stop by the gradient.
 _SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
 
@@ -96,9 +95,9 @@ class LogisticRegressionFitter(ConvexFitter):
         return cls() if plain else None
 
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
-        if getattr(estimator, "multi_class", None) == "multinomial" and n_classes == _BINARY:
+        if getattr(estimator, "multi_class", None) == "multinomial" and n_classes == 2:
             return []
-        if n_classes == _BINARY:
+        if n_classes == 2:
             return [Logistic(targets.astype(np.float64))]
         return [Softmax(targets, n_classes)]
 

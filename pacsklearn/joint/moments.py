@@ -93,13 +93,13 @@ class MomentSums:
     ) -> MomentSums:
         """Return the sums of some rows."""
         parts = [X] if targets is None else [X, targets]
-        table, usable = _usable(padded_columns(np.ones((len(X), 1)), *parts))
+        table, usable = usable_rows(padded_columns(np.ones((len(X), 1)), *parts))
         q, none = sum(part.shape[1] for part in parts), np.zeros((space.n_subsets, 0))
         if scatter:
             arrays = (none, member_products(table, space)[:, : q + 1, : q + 1])
         else:
             arrays = (_sums_and_squares(table, q, space), none)
-        return cls(X.shape[1], (_spoilt(usable, space), *arrays))
+        return cls(X.shape[1], (spoilt_by(usable, space), *arrays))
 
     @classmethod
     def of_classes(
@@ -116,7 +116,7 @@ class MomentSums:
 
         Products too with ``class_scatter``.
         """
-        table, usable = _usable(padded_columns(np.ones((len(X), 1)), X))
+        table, usable = usable_rows(padded_columns(np.ones((len(X), 1)), X))
         products, q = np.zeros((space.n_subsets, 0)), X.shape[1]
         if class_scatter:
             # Rows of other classes are left out, whatever they hold.
@@ -126,7 +126,7 @@ class MomentSums:
         elif scatter:
             products = member_products(table, space)[:, : q + 1, : q + 1]
         summed = _sums_and_squares(table, q, space, codes, n_classes)
-        return cls(q, (_spoilt(usable, space), summed, products))
+        return cls(q, (spoilt_by(usable, space), summed, products))
 
     def moments(self) -> Iterator[Moments | None]:
         """Yield the moments of each candidate.
@@ -215,14 +215,14 @@ def _sums_and_squares(table: Floats, q: int, space: Memberships, *classes: Any) 
     return summed[..., np.r_[0 : q + 1, width + 1 : width + q + 1]]
 
 
-def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
+def spoilt_by(usable: NDArray[np.bool_], space: Memberships) -> Floats:
     """Return how many rows of each candidate cannot be squared."""
     if usable.all():
         return np.zeros(space.n_subsets)
     return member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
 
 
-def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def usable_rows(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the table with zeros for rows that cannot be squared, and which rows can."""
     if not table.size or (table.min() >= -_LARGEST and table.max() <= _LARGEST):
         return table, np.ones(len(table), dtype=bool)

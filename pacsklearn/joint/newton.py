@@ -27,6 +27,7 @@ class TwiceDifferentiable(Protocol):
         """
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def newton(
     objective: TwiceDifferentiable, start: Floats, *, enough: float = _SMALLEST_STEP
 ) -> tuple[Floats, int] | None:
@@ -44,13 +45,6 @@ def newton(
     A step is shortened until the objective no longer rises steeply at its end. Steps are measured
     by the Hessian, beside the point: units of the coordinates do not matter.
     """
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _newton(objective, start, enough)
-
-
-def _newton(
-    objective: TwiceDifferentiable, start: Floats, enough: float
-) -> tuple[Floats, int] | None:
     point, before = start, np.inf
     gradient, hessian = objective.terms(point)
     for steps in range(1, _MOST_STEPS + 1):

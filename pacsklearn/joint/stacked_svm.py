@@ -20,7 +20,6 @@ from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 _KERNELS = ("rbf", "poly", "sigmoid", "linear")
 _ROWS = 256  # whose kernels with one machine's support vectors fit the cache
 _FEW = 8  # rows that all machines are asked about at once
-_BINARY = 2
 
 
 @final
@@ -58,7 +57,7 @@ class _Machine:
         *steps, last = [part for _, part in model.steps] if hasattr(model, "steps") else [model]
         passed = tuple(step for step in steps if step not in (None, "passthrough"))
         vectors = np.ascontiguousarray(last.support_vectors_)
-        whole = type(last) is SVR or len(last.classes_) == _BINARY
+        whole = type(last) is SVR or len(last.classes_) == 2
         edges = np.cumsum([0, len(vectors)] if whole else [0, *last.n_support_])
         kernel = (last.kernel, kernel_width(last), last.coef0, last.degree)
         weights = np.asarray(last.dual_coef_)
@@ -172,7 +171,7 @@ def _kernel(inner: Floats, kernel: Any) -> Floats:
 
 def _decided(sums: Floats, intercept: Floats, n_classes: int) -> NDArray[Any]:
     """Return codes, or values, of shape (..., n) from sums of shape (..., groups, others, n)."""
-    if n_classes <= _BINARY:
+    if n_classes <= 2:
         decisions = sums[..., 0, 0, :] + intercept[..., 0, :]
         return decisions > 0 if n_classes else decisions
     by_class = sums.reshape(*sums.shape[:-3], -1, sums.shape[-1])

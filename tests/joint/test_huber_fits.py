@@ -76,7 +76,7 @@ def clone_at_zero(model: Any) -> Any:
 def test_the_start_does_not_show() -> None:
     X, y = tables("diabetes")
     space = balanced_space(len(X), n_subsets=M)
-    problem = HuberProblem.of(HuberRegressor(alpha=0.1), X, y, space, np.ones(len(X)))
+    problem = HuberProblem(HuberRegressor(alpha=0.1), X, y, space, np.ones(len(X)))
     common = problem.common_start()
     assert common is not None
     start, factor = common
