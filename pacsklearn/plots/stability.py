@@ -16,8 +16,6 @@ from pacsklearn.plots.outputs_display import OutputsDisplay
 from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
 from pacsklearn.universe.metrics import as_metric
 
-_LEAST = 8
-
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class StabilityDisplay(OutputsDisplay):
@@ -96,7 +94,7 @@ class StabilityDisplay(OutputsDisplay):
         vectors, cost = np.asarray(outputs, dtype=np.float64), as_metric(metric)
         m = len(vectors)
         check_integer(name="n_orders", value=n_orders, minimum=1)
-        wanted = _doubling(m) if sizes is None else sizes
+        wanted = [2**power for power in range(3, m.bit_length())] if sizes is None else sizes
         counted = tuple(sorted({min(int(size), m) for size in wanted} | {m}))
         if counted[0] < 2:
             raise ValueError(f"sizes must be numbers of candidates, 2 or more, got {counted[0]}.")
@@ -146,9 +144,3 @@ class StabilityDisplay(OutputsDisplay):
         ax.set_ylabel("noise power (% of that of all candidates)")
         ax.grid(visible=True, axis="y", alpha=0.25)
         legend_below(ax)
-
-
-def _doubling(m: int) -> list[int]:
-    return [size for power in range(3, m.bit_length()) if (size := 2**power) < m] or [
-        min(_LEAST, m)
-    ]
