@@ -107,15 +107,15 @@ def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch
     here = fitted(private(MODEL), table())
     client.wait_for_workers(2, timeout=60)
     first = next(iter(client.scheduler_info()["workers"]))
-    run, calls = sources.DaskEngine.run, []
+    run, calls = sources.run_on_dask, []
 
-    def killing(self: Any, *args: Any) -> Any:
+    def killing(*args: Any) -> Any:
         calls.append(1)
         if len(calls) == 3:
             client.run(lambda: __import__("os")._exit(1), workers=[first], on_error="ignore")
-        return run(self, *args)
+        return run(*args)
 
-    monkeypatch.setattr(sources.DaskEngine, "run", killing)
+    monkeypatch.setattr(sources, "run_on_dask", killing)
     there = fitted(private(MODEL), table(engine="dask"))
     assert len(calls) > 3
     assert np.array_equal(here.coef_, there.coef_)
@@ -143,13 +143,13 @@ def test_what_was_sent_to_workers_that_die_is_sent_again(
         return held
 
     monkeypatch.setattr(client, "scatter", killing)
-    assert list(sources.DaskEngine().run(abs, 4, lambda *_: None)) == [0, 1, 2, 3]
+    assert list(sources.run_on_dask(abs, 4, lambda *_: None)) == [0, 1, 2, 3]
     assert len(sent) > 1
     # Not for ever: somebody may cancel whatever is sent.
     monkeypatch.setattr(sources, "_MOST_LOST", 1)
     monkeypatch.setattr(client, "scatter", lambda *_, **__: cancelled())
     with pytest.raises(CancelledError):
-        list(sources.DaskEngine().run(abs, 4, lambda *_: None))
+        list(sources.run_on_dask(abs, 4, lambda *_: None))
 
 
 def cancelled() -> Any:
@@ -161,13 +161,13 @@ def test_workers_are_sent_nothing_that_depends_on_the_secret(
 ) -> None:
     """Whatever candidate is the secret, workers receive the same bytes; and no nouns of it."""
     sent: list[list[bytes]] = []
-    run = sources.DaskEngine.run
+    run = sources.run_on_dask
 
-    def recorded(self: Any, task: Any, *rest: Any) -> Any:
+    def recorded(task: Any, *rest: Any) -> Any:
         sent[-1].append(cloudpickle.dumps(task))
-        return run(self, task, *rest)
+        return run(task, *rest)
 
-    monkeypatch.setattr(sources.DaskEngine, "run", recorded)
+    monkeypatch.setattr(sources, "run_on_dask", recorded)
     models = []
     for seed in (0, 1, 2):
         sent.append([])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NoReturn, Self, final
 
 import numpy as np
@@ -27,18 +27,13 @@ _SAMPLED = 2**16
 _CELLS = 2**21
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Worst:
-    """The largest figure of a batch's units."""
-
-    design: HashedDesign
-    figure: Callable[[NDArray[np.bool_]], Floats]
-
-    def __call__(self, batch: Batch) -> Sequence[Any]:
-        members, step = self.design.members(batch.names), _CELLS // self.design.n_subsets
-        parts = range(0, len(batch.names), step)
-        return [max(self.figure(members.membership(slice(i, i + step))).max() for i in parts)]
+def _worst(
+    design: HashedDesign, figure: Callable[[NDArray[np.bool_]], Floats], batch: Batch
+) -> Sequence[Any]:
+    """Return the largest figure of a batch's units."""
+    members, step = design.members(batch.names), _CELLS // design.n_subsets
+    parts = range(0, len(batch.names), step)
+    return [max(figure(members.membership(slice(i, i + step))).max() for i in parts)]
 
 
 @final
@@ -166,7 +161,7 @@ class HashedSpace(RowSpace, TableSpace):
 
     def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
         """Return the largest of what ``figure`` gives for all units, in a pass over names."""
-        worst = _Worst(self.design, figure)
+        worst = partial(_worst, self.design, figure)
         return float(self.table.total(worst, np.maximum, only_units=True)[0])
 
     def outputs(self, work: Work) -> Any:

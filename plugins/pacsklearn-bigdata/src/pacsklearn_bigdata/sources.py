@@ -6,6 +6,7 @@ workers of a cluster.
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -62,7 +63,7 @@ class ParquetSource:
         files = [path]
         if path.is_dir():  # hidden files are what other programs are still writing
             paths = [(file, file.relative_to(path).parts) for file in path.rglob("*.parquet")]
-            files = [file for file, parts in paths if not any(map(_is_hidden, parts))]
+            files = [file for file, parts in paths if not any(part[0] in "._" for part in parts)]
         self._files = sorted(map(str, files))
         self.n_parts = len(self._files)
         if not self._files:
@@ -203,10 +204,6 @@ def _quoting_nothing(what: str) -> Iterator[None]:
         ) from None
 
 
-def _is_hidden(part: str) -> bool:
-    return part.startswith((".", "_"))
-
-
 def source_of(given: Any) -> Source:
     """Return the source of a user's argument."""
     if isinstance(given, (str, Path)):
@@ -242,64 +239,49 @@ _MOST_LOST = 10
 
 
 Seen = Callable[[int], None]
+Engine = Callable[[Callable[..., Any], int, Seen], Iterator[Any]]
+"""``engine(task, n_parts, saw)`` yields the results of ``task(part)`` in the order of the pieces;
+``saw`` counts rows of tasks that run here."""
 
 
-class Engine(Protocol):
-    """Runs one task for every piece, and gives the results in the order of the pieces."""
-
-    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
-        """Return the results of ``task(part)``; ``saw`` counts rows of tasks that run here."""
-        ...
+def run_here(task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
+    """Run one piece after the other, in this process."""
+    for part in range(n_parts):
+        yield task(part, saw)
 
 
-@final
-class LocalEngine:
-    """One piece after the other, in this process."""
-
-    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
-        """Yield the results, each as soon as it is there."""
-        for part in range(n_parts):
-            yield task(part, saw)
-
-
-@final
-class DaskEngine:
-    """Every piece where a worker of the active ``dask.distributed`` client is free.
+def run_on_dask(task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
+    """Run every piece where a worker of the active ``dask.distributed`` client is free.
 
     Workers get the source, the numbers of the current step and the design's key; secret, noise and
-    ledger stay here. A worker that dies is replaced by another one.
+    ledger stay here. A worker that dies is replaced by another one. What a piece sums to does not
+    depend on who sums it.
     """
+    del saw  # of rows that are read elsewhere
+    client = dask_client()
+    from distributed.comm import CommClosedError
 
-    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
-        """Yield the results in order; what a piece sums to does not depend on who sums it."""
-        client = dask_client()
-        from distributed.comm import CommClosedError
-
-        n_done = n_lost = 0
-        while n_done < n_parts:
-            time.sleep(0.1 * n_lost)
-            held: list[Any] = []
-            try:
-                # Unhashed: the scheduler would otherwise hold a digest of the design's key. To one
-                # worker: dask never ends to broadcast to one that dies.
-                held += client.scatter([task], hash=False)
-                # Not pure: the scheduler would keep results by the name of what they come from.
-                parts = range(n_done, n_parts)
-                held += [client.submit(_call, held[0], part, pure=False) for part in parts]
-                for future in held[1:]:
-                    yield future.result()
-                    n_done += 1
-            except (CommClosedError, CancelledError):
-                # What was sent went with a worker before another had it: sent again.
-                n_lost += 1
-                if n_lost > _MOST_LOST:
-                    raise
-            finally:
-                client.cancel(held)
-
-
-def _call(task: Callable[[int], Any], part: int) -> Any:
-    return task(part)
+    n_done = n_lost = 0
+    while n_done < n_parts:
+        time.sleep(0.1 * n_lost)
+        held: list[Any] = []
+        try:
+            # Unhashed: the scheduler would otherwise hold a digest of the design's key. To one
+            # worker: dask never ends to broadcast to one that dies.
+            held += client.scatter([task], hash=False)
+            # Not pure: the scheduler would keep results by the name of what they come from.
+            parts = range(n_done, n_parts)
+            held += [client.submit(operator.call, held[0], part, pure=False) for part in parts]
+            for future in held[1:]:
+                yield future.result()
+                n_done += 1
+        except (CommClosedError, CancelledError):
+            # What was sent went with a worker before another had it: sent again.
+            n_lost += 1
+            if n_lost > _MOST_LOST:
+                raise
+        finally:
+            client.cancel(held)
 
 
 def dask_client() -> Any:
@@ -336,7 +318,7 @@ def engine_of(name: str | None, source: Source) -> Engine:
     if name not in (None, "dask"):
         raise TableError(f"engine must be None or 'dask', got {name!r}.")
     far = name == "dask" or isinstance(source, DaskSource)
-    return DaskEngine() if far else LocalEngine()
+    return run_on_dask if far else run_here
 
 
 def dask_workers() -> AbstractContextManager[Any]:

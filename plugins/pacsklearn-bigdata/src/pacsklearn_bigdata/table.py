@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,12 +158,13 @@ class Table:
         reader = replace(self._reader, only_units=only_units)
         task = partial(_joined, reader, work, join, known is None)
         size = None if known is None else known.n_rows
-        with PassProgress(self.n_passes, size, self._stream) as progress:
-            results = self._engine.run(task, self._reader.source.n_parts, progress.saw)
+        with pass_progress(self.n_passes, size, self._stream) as reached:
+            n_parts = self._reader.source.n_parts
+            results = self._engine(task, n_parts, lambda more: reached(more, True))
             for sums, piece, rows, columns, seen in results:
                 n_rows += rows
                 trace += seen
-                progress.reached(n_rows)
+                reached(n_rows, False)
                 if rows and not only_units:
                     self._columns = _same(self._columns, columns)
                 if piece is not None:
@@ -248,9 +249,11 @@ def _added(
     return totals
 
 
-@final
-class PassProgress:
-    """A bar with rows a second, and with the time that is left once the table's size is known.
+@contextmanager
+def pass_progress(
+    number: int, n_rows: int | None, stream: Any
+) -> Iterator[Callable[[int, bool], None]]:
+    """Draw a bar with rows a second, and the time left once the table's size is known.
 
     Parameters
     ----------
@@ -260,49 +263,31 @@ class PassProgress:
         Of the table; None in the first pass.
     stream : file or None
         Where it is written; nowhere when None.
+
+    Yields
+    ------
+    callable
+        To be told how many rows were read so far, or how many more.
     """
+    if stream is None:
+        yield lambda *_: None
+        return
+    from rich.console import Console  # only a user who asks for it needs it
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    def __init__(self, number: int, n_rows: int | None, stream: Any) -> None:
-        self._seen, self._begun = 0, time.monotonic()
-        self._bar: Any = None
-        if stream is not None:
-            from rich.console import Console  # only a user who asks for it needs it
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    seen, begun = 0, time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    # Fits redirect the streams for themselves.
+    how: Any = {"redirect_stdout": False, "redirect_stderr": False}
+    with Progress(*columns, console=Console(file=stream), **how) as progress:
+        task = progress.add_task(f"pass {number}", total=n_rows)
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-            self._bar = Progress(
-                *columns,
-                console=Console(file=stream),
-                redirect_stdout=False,  # fits do that for themselves
-                redirect_stderr=False,
-            )
-            self._task = self._bar.add_task(f"pass {number}", total=n_rows)
-        self._number = number
+        def reached(n_rows: int, more: bool) -> None:
+            nonlocal seen
+            seen = n_rows + seen * more
+            rate = seen / max(time.monotonic() - begun, 1e-9)
+            text = f"pass {number}: {seen:,} rows, {rate:,.0f} rows a second"
+            progress.update(task, completed=seen, description=text)
 
-    def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            if error is None:  # of a first pass the size is known now
-                self._bar.update(self._task, total=self._seen)
-            self._bar.stop()
-
-    def saw(self, n_rows: int) -> None:
-        """Count more rows."""
-        self.reached(self._seen + n_rows)
-
-    def reached(self, n_rows: int) -> None:
-        """Count rows read so far, wherever they were."""
-        self._seen = n_rows
-        if self._bar is not None:
-            rate = n_rows / max(time.monotonic() - self._begun, 1e-9)
-            text = f"pass {self._number}: {n_rows:,} rows, {rate:,.0f} rows a second"
-            self._bar.update(self._task, completed=n_rows, description=text)
+        yield reached
+        progress.update(task, total=seen)  # of a first pass the size is known now

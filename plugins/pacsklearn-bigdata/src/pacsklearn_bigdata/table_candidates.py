@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
@@ -43,49 +43,35 @@ _COMPARED = 2048
 _CHECKED_SUBSETS = 8
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Coded:
-    """Targets of a batch as class codes or numbers; None where the model has none."""
-
-    classes: NDArray[Any] | None
-    as_numbers: bool
-
-    def __call__(self, target: Any) -> Any:
-        if self.classes is not None:
-            unknown = TableError(
-                "target holds a class that is not in classes=; list every class of the table."
-            )
-            try:
-                codes = np.searchsorted(self.classes, target).clip(max=len(self.classes) - 1)
-            except TypeError:  # texts in the place of numbers, or the other way round
-                raise unknown from None
-            # searchsorted gives unknown classes a neighbour's code: compared, none passes for it.
-            if not np.array_equal(self.classes[codes], target):
-                raise unknown
-            return codes
-        if not self.as_numbers:
-            return None
-        if np.asarray(target).dtype.kind not in "biuf":
-            raise TableError("target must hold numbers for a regressor.")
-        numbers = np.asarray(target, dtype=np.float64)
-        if not np.all(np.isfinite(numbers)):
-            raise TableError("target holds a missing or infinite value.")
-        return numbers
+def _coded(classes: NDArray[Any] | None, as_numbers: bool, target: Any) -> Any:
+    """Return targets of a batch as class codes or numbers; None where the model has none."""
+    if classes is not None:
+        unknown = TableError(
+            "target holds a class that is not in classes=; list every class of the table."
+        )
+        try:
+            codes = np.searchsorted(classes, target).clip(max=len(classes) - 1)
+        except TypeError:  # texts in the place of numbers, or the other way round
+            raise unknown from None
+        # searchsorted gives unknown classes a neighbour's code: compared, none passes for it.
+        if not np.array_equal(classes[codes], target):
+            raise unknown
+        return codes
+    if not as_numbers:
+        return None
+    if np.asarray(target).dtype.kind not in "biuf":
+        raise TableError("target must hold numbers for a regressor.")
+    numbers = np.asarray(target, dtype=np.float64)
+    if not np.all(np.isfinite(numbers)):
+        raise TableError("target holds a missing or infinite value.")
+    return numbers
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """A batch's share of a sum over the members of every candidate."""
-
-    design: HashedDesign
-    coded: _Coded
-    work: BatchWork
-
-    def __call__(self, batch: Batch) -> Sequence[Any]:
-        members = self.design.members(batch.names)
-        return self.work(batch.rows, self.coded(batch.target), members)
+def _share(
+    design: HashedDesign, coded: Callable[[Any], Any], work: BatchWork, batch: Batch
+) -> Sequence[Any]:
+    """Return a batch's share of a sum over the members of every candidate."""
+    return work(batch.rows, coded(batch.target), design.members(batch.names))
 
 
 @final
@@ -162,9 +148,9 @@ class TableCandidates:
         table, design = self.X, self.space.design
         classes = self._classes() if fitter.wants_classes else None
         numbers = classes is None and _needs_target(template)
-        coded = _Coded(classes, as_numbers=numbers)
+        coded = partial(_coded, classes, numbers)
         begin = partial(fitter.table_sums, n_classes=0 if classes is None else len(classes))
-        sums = table.total(_Work(design, coded, begin))
+        sums = table.total(partial(_share, design, coded, begin))
         sample, failed = table.profile.sample, list[TableError]()
         # Rule 12: of candidates that coincide there are fewer than would be stated.
         if int(distinct_subsets(self.space.sample.packed, design.n_subsets).max()) < (
@@ -177,7 +163,7 @@ class TableCandidates:
 
         def total(work: BatchWork) -> list[Any]:
             try:
-                return table.total(_Work(design, coded, work))
+                return table.total(partial(_share, design, coded, work))
             except TableError as error:
                 failed.append(error)
                 raise

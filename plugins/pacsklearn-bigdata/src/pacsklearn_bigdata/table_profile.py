@@ -45,8 +45,8 @@ class ProfilePiece:
         if self.grouped:
             self.names.append(np.unique(batch.names))
         if batch.target is not None and self.n_values <= _MOST_CLASSES:
-            known = batch.target if self.values is None else _both(self.values, batch.target)
-            self.values = np.unique(known)
+            known = [batch.target] if self.values is None else [self.values, batch.target]
+            self.values = np.unique(np.concatenate(known))
             self.n_values = len(self.values)
 
     @property
@@ -108,17 +108,11 @@ class TableProfile:
             n_units = int(
                 np.unique(np.concatenate([each for piece in pieces for each in piece.names])).size
             )
-        values: NDArray[Any] | None = None
-        for piece in pieces:
-            if piece.values is not None:
-                values = piece.values if values is None else np.unique(_both(values, piece.values))
+        known = [piece.values for piece in pieces if piece.values is not None]
+        values = np.unique(np.concatenate(known)) if known else None
         if values is not None and len(values) > _MOST_CLASSES:
             values = None
         return cls(n_rows, n_units, sample, values)
-
-
-def _both(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([left, right])
 
 
 def _most(batch: Batch) -> int:
