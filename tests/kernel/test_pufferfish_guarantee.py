@@ -33,7 +33,7 @@ def test_the_text_says_what_is_protected_and_how_far(guarantee):
     for part in (
         "proved for the scenario's data sets, sliced, not full",
         "Secret is which group of rows the released model is about",
-        "averaged over the slices",
+        "on average over the slices",
         "average over slices",
         "joint over slices",
         "full view",
@@ -58,7 +58,7 @@ def test_every_figure_of_the_text_is_the_one_that_was_computed(guarantee):
     costs = replace(guarantee.costs, order=8.0, delta=1e-6, worst_slice=10 / 7, **figures)
     said = replace(guarantee, costs=costs, spent=1 / 7, budget=2 / 7, charged=3 / 7)
     text = " ".join(str(said).split())
-    assert "spent 0.142858 of 0.285714 nats of Renyi divergence of order 8, averaged" in text
+    assert "spent 0.142858 of 0.285714 nats of Renyi divergence of order 8, on average" in text
     assert "ledger 0.428571 in 1 release(s)" in text
     for view, epsilon in (("1.0000", "2.000"), ("1.1429", "2.143"), ("1.2858", "2.286")):
         assert f"(8, {view}); ({epsilon}, 1e-06) at the best order" in text

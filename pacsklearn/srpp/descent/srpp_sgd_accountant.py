@@ -241,7 +241,7 @@ class SRPPSGDAccountant:
         poisson = self.cap.sampling == "poisson" and self.accounting == "secret-batches"
         if known is None or not poisson or self.cap.largest == 0:
             return None
-        reach = self._reach(noise_multiplier) / 2
+        reach = self.clipping.reach(noise_multiplier, self.most_rows) / 2
         # Without what rounding to the lattice may add to a shift: those rows need not gain by it.
         attained = OppositeRowsProfile(known, reach, 0.0, below=True).renyi(self.order)
         if not 0 < attained < math.inf:
@@ -264,7 +264,7 @@ class SRPPSGDAccountant:
             return min(gaussian_epsilon(n_steps * r, share) for r, share in rates) * _OUTWARD
         if cap.largest == 0:
             return 0.0
-        epsilon = composed_epsilon(self._profile(self._reach(noise_multiplier)), n_steps, delta)
+        epsilon = composed_epsilon(self._profile(noise_multiplier), n_steps, delta)
         if epsilon == math.inf:
             epsilon = approximate_epsilon(
                 lambda order: n_steps * self._divergence(order, noise_multiplier, "secret-batches"),
@@ -274,16 +274,14 @@ class SRPPSGDAccountant:
 
     def _shifted(self, order: float, noise_multiplier: float, count: int) -> float:
         """Return the divergence of a step in which so many rows differ."""
-        reach = self._reach(noise_multiplier)
+        reach = self.clipping.reach(noise_multiplier, self.most_rows)
         return steps.shift_divergence(order, count, reach, self.clipping.slack)
-
-    def _reach(self, noise_multiplier: float) -> float:
-        return self.clipping.reach(noise_multiplier, self.most_rows)
 
     @lru_cache(maxsize=256)  # noqa: B019 - frozen, small, and asked for the same price often
     def _divergence(self, order: float, noise_multiplier: float, accounting: str) -> float:
         """Return the Renyi divergence of a step, before it is rounded outwards."""
-        reach, slack, cap = self._reach(noise_multiplier), self.clipping.slack, self.cap
+        reach, slack = self.clipping.reach(noise_multiplier, self.most_rows), self.clipping.slack
+        cap = self.cap
         if accounting == "worst-case":
             return steps.shift_divergence(order, cap.largest, reach, slack)
         if cap.log_law is None:
@@ -294,12 +292,13 @@ class SRPPSGDAccountant:
             return 0.0
         known = steps.secret_batch_divergence(order, cap.log_law, reach, slack)
         # Both are bounds; which one is lower depends on order and counts.
-        return min(known, self._profile(reach).renyi(order))
+        return min(known, self._profile(noise_multiplier).renyi(order))
 
-    def _profile(self, reach: float) -> StepProfile:
+    def _profile(self, noise_multiplier: float) -> StepProfile:
         """Return what a step's release tells when nobody learns its batch."""
         assert self.cap.log_law is not None
-        reach, slack = (each * CONTINUOUS_INFLATION for each in (reach, self.clipping.slack))
+        reach = self.clipping.reach(noise_multiplier, self.most_rows) * CONTINUOUS_INFLATION
+        slack = self.clipping.slack * CONTINUOUS_INFLATION
         if self.cap.sampling == "poisson":
             # The other rows are drawn independently: against the sum without the differing ones,
             # each moves it by one clipping norm.

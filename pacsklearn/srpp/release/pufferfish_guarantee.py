@@ -16,11 +16,6 @@ from pacsklearn.srpp.laws.sliced_law import RenyiCosts
 from pacsklearn.srpp.release.bayes_success import BayesSuccess
 from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches, SecretWorlds
 
-_SENSES = {
-    "average": "averaged over the slices",
-    "joint": "for a slice drawn at random",
-    "full": "for the whole release",
-}
 _VIEWS: Final = {
     "average": "on average over the slices",
     "joint": "for one slice drawn at random",
@@ -271,7 +266,7 @@ def _pufferfish_rows(guarantee: PufferfishGuarantee) -> tuple[Rows, Rows]:
 
     spent = (
         f"{rounded_up(guarantee.spent, 6)} of {guarantee.budget:.6g} nats of Renyi divergence of "
-        f"order {costs.order:g}, {_SENSES[guarantee.aggregation]}"
+        f"order {costs.order:g}, {_VIEWS[guarantee.aggregation]}"
     )
     charged = f"{guarantee.charged:.6g} in {guarantee.n_releases} release(s)"
     about = [

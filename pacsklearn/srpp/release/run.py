@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -101,35 +101,32 @@ class Charging:
     steps_per_charge: int = 1
 
 
-@final
-class _Heads:
-    """How far the runs of this process are: of all copies of a record, one goes on."""
+# How far the runs of this process are: of all copies of a record, one goes on.
+_HEADS: dict[str, tuple[OwnerProcess, int]] = {}
+_LOCK = threading.Lock()
 
-    _runs: ClassVar[dict[str, tuple[OwnerProcess, int]]] = {}
-    _lock: ClassVar[Any] = threading.Lock()
 
-    @classmethod
-    def check(cls, session: str, n_paid: int, *, shared: bool) -> None:
-        """Refuse a run whose copy has gone on, and another process's that no ledger numbers."""
-        known = cls._runs.get(session)
-        if known is None or not known[0].is_here:
-            if shared:
-                return
-            raise ForeignProcessError(_WHAT)
-        reached = known[1]
-        if reached != n_paid:
-            raise SessionRolledBackError(
-                f"A copy of this run has gone on: {reached} steps are charged, {n_paid} of them "
-                "here. Go on with that copy, or call fit for a new run."
-            )
+def _check_head(session: str, n_paid: int, *, shared: bool) -> None:
+    """Refuse a run whose copy has gone on, and another process's that no ledger numbers."""
+    known = _HEADS.get(session)
+    if known is None or not known[0].is_here:
+        if shared:
+            return
+        raise ForeignProcessError(_WHAT)
+    reached = known[1]
+    if reached != n_paid:
+        raise SessionRolledBackError(
+            f"A copy of this run has gone on: {reached} steps are charged, {n_paid} of them "
+            "here. Go on with that copy, or call fit for a new run."
+        )
 
-    @classmethod
-    def advance(cls, account: Account, n_paid: int, count: int) -> None:
-        """Note that ``count`` steps more are charged; only the head may take them."""
-        with cls._lock:
-            if n_paid:
-                cls.check(account.session, n_paid, shared=account.shared is not None)
-            cls._runs[account.session] = account.home, n_paid + count
+
+def _advance_head(account: Account, n_paid: int, count: int) -> None:
+    """Note that ``count`` steps more are charged; only the head may take them."""
+    with _LOCK:
+        if n_paid:
+            _check_head(account.session, n_paid, shared=account.shared is not None)
+        _HEADS[account.session] = account.home, n_paid + count
 
 
 @final
@@ -206,7 +203,7 @@ class PrivateRun:
             # One step with noise that can be drawn again, and the run may not be published.
             self._secure = self._secure and record.secure
             session, n_charged = record.session, record.n_charged
-            _Heads.check(session, record.n_charged_steps, shared=shared is not None)
+            _check_head(session, record.n_charged_steps, shared=shared is not None)
             for price, count, _ in record.prices:
                 # Rounded up: what was spent is never forgotten.
                 spent = math.nextafter(count * price, math.inf)
@@ -256,7 +253,7 @@ class PrivateRun:
                 self.accountant.event(self.noise_multiplier, count, self.unit, self.provenance)
             )
             # After the charge: a refused one must leave the run where it can still go on.
-            _Heads.advance(self.account, n_paid, count)
+            _advance_head(self.account, n_paid, count)
             self._count(count)
         self.n_steps += 1
         return self._batches.draw()
