@@ -10,7 +10,6 @@ import typer
 
 from pacsklearn.cli import options
 from pacsklearn.cli.console import VIOLATED, Output, guarded, note
-from pacsklearn.kernel.ledger.replacement_file import replace_text
 
 if TYPE_CHECKING:
     from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
@@ -27,15 +26,13 @@ def audit(
     trials: Annotated[int, typer.Option(help="Rounds counted for each attack.")] = 1000,
     level: Annotated[str, typer.Option(help="Confidence of all intervals together.")] = "0.999",
     seed: Annotated[int, typer.Option(help="Public seed of the rounds.")] = 0,
-    output: Annotated[Path | None, typer.Option(help="Where the audit goes (JSON).")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
+    results: options.Results,
     checklist: Annotated[
         Path | None, typer.Option(help="Where the output check goes (HTML or JSON).")
     ] = None,
     purpose: Annotated[str, typer.Option(help="Why it is published, for the output check.")] = "",
     limit: options.Limit,
     jobs: options.Jobs = None,
-    force: options.Force = False,
 ) -> Output:
     """Replay the mechanism of a statement on its rows and attack it.
 
@@ -48,9 +45,13 @@ def audit(
     from pacsklearn.audit.near_duplicates import near_duplicates
     from pacsklearn.cli import recipe as recipes
     from pacsklearn.kernel.guarantee.guarantee import Guarantee
+    from pacsklearn.plots.audit import AuditDisplay
     from pacsklearn.plots.output_checklist import output_checklist
+    from pacsklearn.plots.page import page_kind
 
-    _check_files(output, checklist, plot, force=force)
+    results.check()
+    if checklist is not None:
+        page_kind(options.checked_output(checklist, force=results.force))
     confidence = options.number(level, "--level")
     document = recipes.read_statement(statement)
     recipe = document.get("recipe")
@@ -77,12 +78,7 @@ def audit(
         random_state=seed,
         n_jobs=jobs,
     )
-    if output is not None:
-        replace_text(output, report.to_json(indent=1))
-    if plot is not None:
-        from pacsklearn.plots.audit import AuditDisplay
-
-        AuditDisplay.from_audit(report).figure_.savefig(plot, dpi=150)
+    results.write(report, lambda: AuditDisplay.from_audit(report))
     near = near_duplicates(table.X, table.groups)
     if near.n_affected:
         note(str(near))
@@ -98,20 +94,6 @@ def audit(
     violated = [f"VIOLATED: {line.question} {line.finding}" for line in check.violations]
     data = json.loads(report.to_json()) | {"checklist": check.to_dict()}
     return Output(data, "\n".join([str(report), *violated]), 0 if check.passed else VIOLATED)
-
-
-def _check_files(
-    output: Path | None, checklist: Path | None, plot: Path | None, *, force: bool
-) -> None:
-    """Refuse what cannot be written before the audit, which may take an hour."""
-    from pacsklearn.plots.page import page_kind
-
-    for path in (output, checklist):
-        if path is not None:
-            options.checked_output(path, force=force)
-    if checklist is not None:
-        page_kind(checklist)
-    options.checked_picture(plot, force=force)
 
 
 def _same_promise(stated: Any, replayed: PACGuarantee) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pacsklearn.cli import options
 from pacsklearn.cli.console import Output, guarded
-from pacsklearn.kernel.ledger.replacement_file import replace_text
 
 
 @guarded
@@ -26,20 +24,17 @@ def curve(
     scoring: Annotated[str | None, typer.Option(help="Scorer of scikit-learn.")] = None,
     design: options.Design,
     seed: Annotated[int, typer.Option(help="Public seed of split and simulation.")] = 0,
-    output: Annotated[Path | None, typer.Option(help="Where the curve goes (JSON).")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
+    results: options.Results,
     jobs: options.Jobs = None,
-    force: options.Force = False,
 ) -> Output:
     """Score released models at several budgets, separated by commas; for the curator's eyes."""
     from pacsklearn.cli import recipe as recipes
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.estimators.subsets import Subsets
+    from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
     from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 
-    if output is not None:
-        options.checked_output(output, force=force)
-    options.checked_picture(plot, force=force)
+    results.check()
     grid = limit.listed or options.Limit(nats="1/64,1/16,1/4,1").listed
     recipe = {"estimator": estimator, **recipes.columns_of(columns)}
     # What is wrong with it is said before the rows are read.
@@ -60,10 +55,5 @@ def curve(
         random_state=seed,
         n_jobs=jobs,
     )
-    if output is not None:
-        replace_text(output, result.to_json(indent=1))
-    if plot is not None:
-        from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
-
-        PrivacyUtilityDisplay.from_curve(result).figure_.savefig(plot, dpi=150)
+    results.write(result, lambda: PrivacyUtilityDisplay.from_curve(result))
     return Output(json.loads(result.to_json()), str(result))

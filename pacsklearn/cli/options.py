@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from pacsklearn._optional import optional
+from pacsklearn.kernel.ledger.replacement_file import replace_text
 
 Data: TypeAlias = Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows.")]
 _NAME = typer.Option(
@@ -171,6 +173,34 @@ class Charge:
 
 
 @dataclass(frozen=True)
+class Results:
+    """Where what was computed goes, and a picture of it."""
+
+    output: Annotated[Path | None, typer.Option(help="Where the result goes (JSON).")] = None
+    plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None
+    force: Force = False
+
+    def check(self) -> None:
+        """Refuse, before anything is computed, what cannot be written or drawn."""
+        if self.output is not None:
+            checked_output(self.output, force=self.force)
+        if self.plot is not None:
+            checked_output(self.plot, force=self.force)
+            optional("matplotlib", extra="plot", purpose="--plot")
+            from matplotlib.figure import Figure
+
+            if self.plot.suffix.lower()[1:] not in Figure().canvas.get_supported_filetypes():
+                raise ValueError(f"--plot must end in .png or .svg, got {self.plot.name!r}.")
+
+    def write(self, result: Any, display: Callable[[], Any]) -> None:
+        """Write a result, and draw it where a picture is wanted."""
+        if self.output is not None:
+            replace_text(self.output, result.to_json(indent=1))
+        if self.plot is not None:
+            display().figure_.savefig(self.plot, dpi=150)
+
+
+@dataclass(frozen=True)
 class Files:
     """Where what is released goes."""
 
@@ -303,14 +333,3 @@ def checked_output(path: Path, *, force: bool = False) -> Path:
             if there.read(16) == b"SQLite format 3\0":
                 raise ValueError(f"{path} is a database, which may be a ledger; give another name.")
     return path
-
-
-def checked_picture(path: Path | None, *, force: bool) -> None:
-    """Refuse a picture that cannot be written, and one that nothing here could draw."""
-    if path is not None:
-        checked_output(path, force=force)
-        optional("matplotlib", extra="plot", purpose="--plot")
-        from matplotlib.figure import Figure
-
-        if path.suffix.lower()[1:] not in Figure().canvas.get_supported_filetypes():
-            raise ValueError(f"--plot must end in .png or .svg, got {path.name!r}.")
