@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.plots.display import Display, pyplot
 from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
-from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve, budget_label
+from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
 _MOST_TICKS = 10
 _STEP_ASIDE = 2**0.1
@@ -24,7 +23,7 @@ class PrivacyUtilityDisplay(Display):
     For each noise backend the median score of the simulated releases and their quartiles: a band,
     or bars side by side where the bands of several backends would hide each other. Dashed, the
     score without noise; dotted, on the right-hand axis, the bound on any adversary's success at
-    telling whether one row was used.
+    telling whether one row was used, of the backend where it is largest.
 
     It shows functions of the private rows: choosing a budget by looking at private data is itself
     a release unless the choice stays with the curator.
@@ -126,12 +125,20 @@ class PrivacyUtilityDisplay(Display):
         )
 
     def _draw_membership(self) -> Any:
-        budgets = self.curve.budgets
-        dense = np.geomspace(budgets[0], budgets[-1], 200)
-        bound = [100 * posterior_success(b, self.curve.prior_membership) for b in dense]
+        # By what each release states: caps on other attacks promise less of membership than nats.
+        points, budgets = self.curve.points, self.curve.budgets
+        bounds = [
+            max(100 * point.posterior_membership for point in points if point.budget == budget)
+            for budget in budgets
+        ]
         right = self.ax_.twinx()
         (line,) = right.plot(
-            dense, bound, linestyle=":", color=NEUTRAL, label="membership bound (right)"
+            budgets,
+            bounds,
+            linestyle=":",
+            marker=".",
+            color=NEUTRAL,
+            label="membership bound (right)",
         )
         low = 100 * self.curve.prior_membership
         right.set_ylim(low - 0.02 * (100 - low), 100 + 0.04 * (100 - low))
@@ -143,12 +150,16 @@ class PrivacyUtilityDisplay(Display):
         return line
 
     def _label(self, handles: list[Any]) -> None:
-        budgets = self.curve.budgets
-        every = -(-len(budgets) // _MOST_TICKS)
-        ticks = budgets[::-1][::every][::-1]
-        self.ax_.set_xticks(ticks, [budget_label(budget) for budget in ticks])
+        stated = {point.budget: point.stated for point in self.curve.points}
+        every = -(-len(stated) // _MOST_TICKS)
+        ticks = sorted(stated)[::-1][::every][::-1]
+        labels = [stated[budget].replace("(", "\n(") for budget in ticks]
+        self.ax_.set_xticks(ticks, labels)
         self.ax_.minorticks_off()
-        self.ax_.set_xlabel("budget in nats of mutual information (smaller is more private)")
+        capped = any("\n" in label for label in labels)
+        label = "at the nats that imply as much" if capped else "in nats of mutual information"
+        self.ax_.set_xlabel(f"budget {label} (smaller is more private)")
         self.ax_.set_ylabel(f"{self.curve.scoring} on held-out rows")
         self.ax_.grid(visible=True, axis="y", alpha=0.25)
-        self.legend_ = legend_below(self.ax_, min(len(handles), 3), handles=handles)
+        inches = 0.6 if capped else 0.45
+        self.legend_ = legend_below(self.ax_, 3, inches=inches, handles=handles)

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
-from pacsklearn import Subsets
+from pacsklearn import Identification, Membership, Subsets
 from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
@@ -75,6 +75,22 @@ def test_axes_say_what_they_show(curves: Any) -> None:
     assert bound.get_ydata()[-1] == 100
     dashed = [line for line in ax.get_lines() if line.get_linestyle() == "--"]
     assert [line.get_ydata()[0] for line in dashed] == [curves[1].noiseless_score]
+
+
+def test_a_cap_is_named_and_promises_no_more_of_membership_than_it_does() -> None:
+    X, y = load_iris(return_X_y=True)
+    budgets = [1 / 64, Membership(0.7), Identification(0.3)]
+    curve = privacy_utility_curve(RidgeClassifier(), X, y, **OPTIONS | {"budgets": budgets})
+    display = PrivacyUtilityDisplay.from_curve(curve)
+    ticks = [tick.get_text().replace("\n", "") for tick in display.ax_.get_xticklabels()]
+    named = dict(zip(curve.budgets, ticks, strict=True))
+    stated = {point.stated: 100 * point.posterior_membership for point in curve.points}
+    assert sorted(ticks) == sorted(stated)
+    assert "at the nats" in display.ax_.get_xlabel()
+    (bound,) = display.membership_ax_.get_lines()
+    drawn = dict(zip(bound.get_xdata(), bound.get_ydata(), strict=True))
+    assert {tick: drawn[at] for at, tick in named.items()} == stated
+    assert stated["Membership(0.7)"] <= 70 < stated["Identification(0.3)"]
 
 
 def test_legend_lies_below_the_data_and_the_label(curves: Any) -> None:
