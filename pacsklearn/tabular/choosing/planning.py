@@ -113,7 +113,7 @@ class ParametersAdvice(Advice):
                 f"{type(outputs.form.canonicalizer).__name__} turns the fitted model into numbers, "
                 "which are noised once and can be published"
             ),
-            promise=promise_of(law, space),
+            promise=promise_of(law, space, request.target),
             public=(
                 *public_facts(outputs.layout),
                 *(
@@ -231,13 +231,13 @@ def _can_have_prior(plan: ParameterPlan) -> bool:
     )
 
 
-def promise_of(law: NoiseLaw, space: Any) -> str:
+def promise_of(law: NoiseLaw, space: Any, target: Target) -> str:
     """Return what a release by ``law`` promises, in words."""
-    if law.information is None:
+    if target.criterion is None:
         return promise_of_nats(law.bound, space)
     return (
-        f"success at most {percent_up(law.bound)} % at the capped criterion; at most "
-        f"{law.information:.4g} nats"
+        f"whoever wants to {target.criterion.statement} succeeds with at most "
+        f"{percent_up(law.bound)} %; at most {law.information:.4g} nats"
     )
 
 

@@ -149,7 +149,7 @@ class StudentAdvice(Advice):
             simulated = SimulatedJointLabels(teacher, space, joint, score, **how)
             n_contested, belief = joint.n_contested, opening_belief(space.weights)
             laws = [joint.plan(each).calibrate(belief) for each in (target, Target(NULL_BUDGET))]
-            promise = promise_of(laws[0], space)
+            promise = promise_of(laws[0], space, target)
         scores, at_null = (simulated.at(law) for law in laws)
         n_rows = int(rows.shape[0])
         constant = public_constant(teacher, candidates.y, labels.prior)
