@@ -94,7 +94,7 @@ def test_one_row_on_every_wire_is_one_answer(house: House) -> None:
     told = house.call(
         "POST", INFER, user="wires", content=csv, headers={"content-type": "text/csv"}
     )
-    assert told.json()["predictions"] == label
+    assert told.json()["outputs"][0]["data"] == label
     assert house.spent == before
 
 

@@ -7,14 +7,13 @@ import time
 from typing import Any, Final, final
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask, content_kind, decoded, is_short
-from pacsklearn_service.server.web.schemas import V2_BODY, query
-from pacsklearn_service.server.web.table_body import ARROW, CSV, JSON, any_table, written_arrow
+from pacsklearn_service.server.web.schemas import JSON, V2_BODY, Parameters, V2Body, parsed
+from pacsklearn_service.server.web.table_body import ARROW, CSV, any_table, written_arrow
 from pacsklearn_service.server.web.v2_protocol import Rows, metadata, read_v2, written_v2
 
 router = APIRouter(tags=["data plane"])
@@ -81,8 +80,8 @@ async def infer_v2(request: Request) -> Response:
             admissions.forget(request, asked)
             if "loaded" not in problem.more:
                 raise
-    if rows.body is None:
-        return _written(request, reply)
+    if "outputs" in reply and content_kind(request) == ARROW:
+        return Response(written_arrow(reply), media_type=ARROW)
     content, header = written_v2(facts, rows.body, reply)
     if header is None:
         return Response(content, media_type=JSON)
@@ -101,7 +100,7 @@ async def live() -> dict[str, bool]:
 async def ready(request: Request) -> dict[str, bool]:
     """Return whether it can answer."""
     if not await request.app.state.link.ask("ready"):
-        raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
+        raise Problem("unavailable", "No process holds the lease yet.")
     return {"ready": True}
 
 
@@ -147,7 +146,7 @@ async def infer(request: Request, facts: dict[str, Any], rows: Rows) -> dict[str
         is_counted=facts["is_counted"],
         key=key,
         body=digest.hexdigest(),
-        **rows.parameters.model_dump(exclude={"binary_data_output"}),
+        **rows.body.parameters.model_dump(exclude={"binary_data_output"}),
     )
 
 
@@ -156,7 +155,8 @@ async def read_rows(request: Request, facts: dict[str, Any]) -> Rows:
     kind = content_kind(request)
     if kind in (ARROW, CSV):
         content = await packed_table(request, facts, await request.body(), kind)
-        return Rows(content, query(request.query_params))
+        said = parsed(Parameters.model_validate_strings, dict(request.query_params))
+        return Rows(content, V2Body.model_construct(parameters=said))
     if kind not in (JSON, _BINARY, ""):
         raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
     # Parameters that stand where nothing reads them: max_charge might be among them.
@@ -165,15 +165,6 @@ async def read_rows(request: Request, facts: dict[str, Any]) -> Rows:
     length = request.headers.get("inference-header-content-length")
     most = request.app.state.settings.most_rows
     return await decoded(request, read_v2, await request.body(), length, facts, most)
-
-
-def _written(request: Request, reply: dict[str, Any]) -> Response:
-    """Return the answers to a table, in the form that it came in or that is asked for."""
-    outputs, _ = reply.pop("outputs", {}), reply.pop("version", None)
-    is_arrow = content_kind(request) == ARROW and outputs
-    if is_arrow or ARROW in request.headers.get("accept", ""):
-        return Response(written_arrow(outputs, reply), media_type=ARROW)
-    return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
 
 
 async def packed_table(request: Request, facts: dict[str, Any], body: bytes, kind: str) -> bytes:

@@ -12,7 +12,7 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.web.app import ask
 from pacsklearn_service.server.web.data_plane import infer, read_rows
 from pacsklearn_service.server.web.routes import MOST_NATS, forward
-from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters
+from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters, V2Body
 from pacsklearn_service.server.web.v2_protocol import Rows
 
 router = APIRouter(prefix="/v1", tags=["private plane"])
@@ -49,7 +49,8 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
     """Return most that answering a batch can cost the caller; nothing is computed from the rows."""
     facts = await ask(request, "admit", model=model)
     rows = await read_rows(request, facts)
-    return await infer(request, facts, Rows(rows.content, Parameters(dry_run=True)))
+    said = V2Body.model_construct(parameters=Parameters(dry_run=True))
+    return await infer(request, facts, Rows(rows.content, said))
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
@@ -57,7 +58,7 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
     """Begin to answer a long batch."""
     facts = await ask(request, "admit", model=model)
     rows = await read_rows(request, facts)
-    parameters = rows.parameters
+    parameters = rows.body.parameters
     if parameters != Parameters(max_charge=parameters.max_charge):
         raise Problem("invalid", "Of the parameters a job takes max_charge alone.")
     return await ask(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -94,12 +94,6 @@ class V2Body(_Strict):
     parameters: Parameters = Parameters()
 
 
-class Columns(_Strict):
-    """A table that the curator registers."""
-
-    columns: dict[str, list[Value]]
-
-
 def parsed(read: Callable[[Said], Body], said: Said) -> Body:
     """Return what a body, or an address, says to a model's way of reading it.
 
@@ -112,11 +106,6 @@ def parsed(read: Callable[[Said], Body], said: Said) -> Body:
         return read(said)
     except ValidationError as error:
         raise invalid(error.errors()) from None
-
-
-def query(facts: Mapping[str, str]) -> Parameters:
-    """Return the parameters that an address holds, where the body is a table."""
-    return parsed(Parameters.model_validate_strings, dict(facts))
 
 
 def invalid(errors: Any) -> Problem:
@@ -132,39 +121,32 @@ def invalid(errors: Any) -> Problem:
     )
 
 
-def _described(kind: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema without references to outside an operation's document."""
-    schema = kind.model_json_schema()
-    definitions = schema.pop("$defs", {})
-
-    def whole(part: Any) -> Any:
-        if isinstance(part, list):
-            return [whole(each) for each in part]
-        if not isinstance(part, dict):
-            return part
-        if "$ref" in part:
-            return whole(definitions[part["$ref"].rpartition("/")[2]])
-        return {name: whole(each) for name, each in part.items()}
-
-    described: dict[str, Any] = whole(schema)
-    return described
+def _whole(part: Any, definitions: dict[str, Any]) -> Any:
+    """Return a JSON Schema without references to outside an operation's document."""
+    if isinstance(part, list):
+        return [_whole(each, definitions) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _whole(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    return {name: _whole(each, definitions) for name, each in part.items() if name != "$defs"}
 
 
-def _body(schema: dict[str, Any], *tables: str, key: bool = False) -> dict[str, Any]:
-    binary = {"schema": {"type": "string", "format": "binary"}}
-    content = {JSON: {"schema": schema}} | dict.fromkeys(tables, binary)
-    own = {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "required": False,
-        "schema": {"type": "string", "minLength": 1, "maxLength": 200},
-    }
-    return {"requestBody": {"required": True, "content": content}, "parameters": [own] * key}
+_SCHEMA: Final = V2Body.model_json_schema()
+_BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
+_TENSORS: Final = {JSON: {"schema": _whole(_SCHEMA, _SCHEMA["$defs"])}}
+_KEY: Final = {"type": "string", "minLength": 1, "maxLength": 200}
 
 
-V2_BODY: Final = _body(_described(V2Body), ARROW, CSV, key=True)
-V2_BODY["parameters"].append(
-    {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
-)
-ROWS_BODY: Final = _body(_described(V2Body), ARROW, CSV)
-TABLE_BODY: Final = _body(_described(Columns), ARROW, CSV, PARQUET)
+def _body(content: dict[str, Any], *tables: str) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": content | dict.fromkeys(tables, _BINARY)}}
+
+
+ROWS_BODY: Final = _body(_TENSORS, ARROW, CSV)
+V2_BODY: Final = ROWS_BODY | {
+    "parameters": [
+        {"name": "Idempotency-Key", "in": "header", "required": False, "schema": _KEY},
+        {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}},
+    ]
+}
+TABLE_BODY: Final = _body({}, ARROW, CSV, PARQUET)

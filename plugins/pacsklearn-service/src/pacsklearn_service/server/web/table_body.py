@@ -1,4 +1,4 @@
-"""Tables that strangers send: JSON, CSV, Arrow streams and Parquet files."""
+"""Tables that strangers send: CSV, Arrow streams and Parquet files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
-from pacsklearn_service.server.web.schemas import ARROW, CSV, JSON, PARQUET, Columns, parsed
+from pacsklearn_service.server.web.schemas import ARROW, CSV, PARQUET
 
 _MOST_COLUMNS: Final = 10_000
 
@@ -42,23 +42,17 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
         raise Problem("bad-request", f"The body must be a table of the type {kind}.") from None
 
 
-def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
+def written_arrow(reply: dict[str, Any]) -> bytes:
     """Return the outputs as an Arrow stream; the other facts are in the schema's metadata."""
     import pyarrow as pa
 
-    table = pa.table({name: pa.array(values) for name, values in outputs.items()})
+    table = pa.table({name: pa.array(values) for name, values in reply["outputs"].items()})
+    facts = {name: each for name, each in reply.items() if name != "outputs"}
     table = table.replace_schema_metadata({"pacsklearn": json.dumps(facts)})
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     return sink.getvalue()
-
-
-def _json(body: bytes, *_: int) -> Any:
-    import pyarrow as pa
-
-    columns = parsed(Columns.model_validate_json, body).columns
-    return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
 def _csv(body: bytes, *_: int) -> Any:
@@ -132,7 +126,6 @@ def _parquet(body: bytes, most: int, most_bytes: int) -> Any:
 
 
 _READERS: Final[dict[str, Callable[..., Any]]] = {
-    JSON: _json,
     CSV: _csv,
     ARROW: _arrow,
     PARQUET: _parquet,
