@@ -72,12 +72,8 @@ def run(
     coordinator = Coordinator(settings, vault)
     typer.echo(f"statements are signed by {base64.b64encode(vault.public_key).decode()}")
     token = key_file.with_suffix(".curator")
-
-    def begin() -> None:
-        if register_curator(coordinator, token, anew=new_curator):
-            typer.echo(f"the curator's key is in {token}")
-
-    coordinator.on_lead = begin
+    if register_curator(coordinator, token, anew=new_curator):
+        typer.echo(f"the curator's key is in {token}")
     asyncio.run(Server(coordinator).run())
 
 

@@ -70,7 +70,7 @@ def test_what_was_learned_is_the_same_in_every_bit(database: ServiceDatabase) ->
     records = Records(VAULT, "risk")
     learned = Learned([float("-inf"), 0.1, -1e-300], (5, 2), 3)
     with database.writing() as connection:
-        records.begin(connection)
+        connection.insert("service_progress", model="risk")
         assert records.progress(connection) == (None, None)
         records.finish(connection, learned, {}, [])
         again, batch = records.progress(connection)

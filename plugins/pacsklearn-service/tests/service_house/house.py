@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from pacsklearn_service.server.answering.coordinator import Coordinator
 from pacsklearn_service.server.answering.operations import Operations
 from pacsklearn_service.server.caller import Ask, Caller
+from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.store.api_keys import ApiKeys
@@ -106,9 +108,8 @@ class House:
 
     def user(self, name: str, quota: float | None = 1.0, project: str | None = None) -> Caller:
         with self.coordinator.database.writing("clinic") as connection:
-            members = Members(connection)
-            if members.get("user", name) is None:
-                members.add("user", name, {})
+            with suppress(Problem):  # who is there already
+                Members(connection).add("user", name, {})
             if quota is not None:
                 Quotas(connection, "clinic").set_ceiling("user", name, quota)
         return Caller(name, project, frozenset({"ask"}))

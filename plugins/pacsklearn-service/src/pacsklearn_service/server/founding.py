@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.members import Members
 
@@ -41,9 +43,8 @@ def register_curator(coordinator: Coordinator, path: Path, *, anew: bool = False
             return False
         for each in valid:
             keys.revoke(each)
-        members = Members(connection)
-        if members.get("user", CURATOR) is None:
-            members.add("user", CURATOR, {"note": "the curator at the machine"})
+        with suppress(Problem):  # somebody of this name is there
+            Members(connection).add("user", CURATOR, {"note": "the curator at the machine"})
         key = keys.issue(CURATOR, None, ["curate"], _DAYS)["key"]
         with replacement_file(path) as file:  # others may be able to read the one of before
             file.write(f"{key}\n".encode())

@@ -216,4 +216,4 @@ def _exactly(reader: BinaryIO, size: int) -> bytes:
 
 
 def _unreachable() -> Problem:
-    return Problem("unavailable", "The coordinator is not there; try again.", retry_after=2)
+    return Problem("unavailable", "The coordinator is not there; try again.")

@@ -36,6 +36,8 @@ KINDS: Final = {
     "timeout": (503, "The request took too long"),
 }
 """Name of a problem, its status and its title."""
+_AGAIN: Final = {"in-progress": 1, "elsewhere": 1, "timeout": 1, "unavailable": 2}
+"""Seconds after which what is refused so may succeed."""
 
 NOT_READ: Final = (
     "The model cannot answer these rows; nothing was charged. Their values must be finite, and "
@@ -59,7 +61,8 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
 
     def __init__(self, kind: str, detail: str, **more: Any) -> None:
         super().__init__(detail)
-        self.kind, self.detail, self.more = kind, detail, more
+        again = {"retry_after": _AGAIN[kind]} if kind in _AGAIN else {}
+        self.kind, self.detail, self.more = kind, detail, again | more
         self.status, self.title = KINDS[kind]
 
     def document(self) -> dict[str, Any]:
@@ -108,7 +111,6 @@ def problem_of(error: BaseException) -> Problem:
             "unavailable",
             "The ledger cannot be charged by this process now; try again with the same "
             "Idempotency-Key.",
-            retry_after=2,
         )
     if isinstance(error, MemoryError):
         return Problem("too-large", "The request needs more memory than a worker may have.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -134,8 +134,7 @@ class Vault:
     @property
     def public_key(self) -> bytes:
         """What signatures are verified with; 32 bytes."""
-        raw = serialization.Encoding.Raw, serialization.PublicFormat.Raw
-        return self._signer.public_key().public_bytes(*raw)
+        return self._signer.public_key().public_bytes_raw()
 
     def __repr__(self) -> str:
         return "Vault(...)"

@@ -93,9 +93,7 @@ class Asking:
         if not is_counted:
             self._requests.take(caller.user)
         if loaded != self._coordinator.loaded(model):
-            raise Problem(
-                "unavailable", "The model was just loaded; try again.", retry_after=1, loaded=True
-            )
+            raise Problem("unavailable", "The model was just loaded; try again.", loaded=True)
         ask = self._coordinator.ask(caller, model, content, **facts)
         if ask.dry_run:  # free: they would be asked for without end
             self._previews.take(caller.user)

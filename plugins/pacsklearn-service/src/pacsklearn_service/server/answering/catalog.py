@@ -24,7 +24,6 @@ from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.universe.stated_budget import equivalent_nats
-from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import NAME, Recipe, versioned
 from pacsklearn_service.server.signature import Signature
@@ -255,7 +254,7 @@ class Catalog:
                 state=self._vault.seal(state, f"model/{key}"),
                 created=time_text(),
             )
-            Records(self._vault, key).begin(connection)
+            connection.insert("service_progress", model=key)
             if is_at_console:
                 AuditLog(connection).add("the machine's console", "add model", key)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, TypeAlias, final
@@ -44,11 +44,6 @@ class Coordinator:
     settings : Settings
     vault : Vault
 
-    Attributes
-    ----------
-    on_lead : callable
-        What is done once, when this process begins to share in the service.
-
     Notes
     -----
     Coordinators of one database share its data sets. When one has not held its lease longer for
@@ -67,7 +62,6 @@ class Coordinator:
         # Published models that could not be loaded, with their data sets; they are tried again.
         self._missing: dict[str, str] = {}
         self.jobs = Jobs(self)
-        self.on_lead: Callable[[], None] | None = None
         self._lock, self._loading = threading.Lock(), threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
         self._keeper = LeaseKeeper(
@@ -240,7 +234,6 @@ class Coordinator:
             raise Problem(
                 "elsewhere",
                 "Another coordinator of this service leads the data set; try again, or ask there.",
-                retry_after=1,
                 url=url,
                 curator_url=curator_url,
             )
@@ -283,14 +276,12 @@ class Coordinator:
                 break
         else:
             raise Problem("not-found", "There is no published model of this name and version.")
-        raise Problem("unavailable", "The model could not be loaded yet; try again.", retry_after=2)
+        raise Problem("unavailable", "The model could not be loaded yet; try again.")
 
     def _check_ready(self) -> None:
         self._owner.check()
         if not self.is_ready:
-            raise Problem(
-                "unavailable", "This process is standing by or starting; try again.", retry_after=2
-            )
+            raise Problem("unavailable", "This process is standing by or starting; try again.")
 
     def _warm_up(self) -> None:
         try:
@@ -344,10 +335,6 @@ class Coordinator:
                 if self._ended.is_set():
                     return False
                 self._ready.set()
-            with self._loading:
-                if self.on_lead is not None:
-                    self.on_lead()
-                self.on_lead = None
             for name, token in new.items():
                 if self.database.led.get(name) == token:
                     self.jobs.resume(name)

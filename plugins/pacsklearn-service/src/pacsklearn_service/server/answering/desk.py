@@ -55,7 +55,7 @@ class Desk:
         with self._lock:
             # What waits behind the end would never be answered.
             if self._is_closed:
-                raise Problem("unavailable", "The model was just closed; try again.", retry_after=2)
+                raise Problem("unavailable", "The model was just closed; try again.")
             # Before it waits: a key sent twice at once must not be answered twice.
             self.check_free(ask)
             if self._waiting.qsize() >= _MOST_WAITING:
@@ -73,7 +73,6 @@ class Desk:
             raise Problem(
                 "in-progress",
                 "A request with this Idempotency-Key is being answered; try again later.",
-                retry_after=1,
             )
 
     def close(self) -> None:

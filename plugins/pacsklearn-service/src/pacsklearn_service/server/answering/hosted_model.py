@@ -25,7 +25,7 @@ from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.batch import Batch, Evaluated, Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Known, Records
 from pacsklearn_service.server.answering.resumed_session import resumed
-from pacsklearn_service.server.answering.told_mark import ToldMark
+from pacsklearn_service.server.answering.told_mark import check_told, write_told
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import NOT_READ, Problem
@@ -66,17 +66,13 @@ class HostedModel:
 
     def __init__(self, database: ServiceDatabase, vault: Vault, name: str, marks: Path) -> None:
         self._database, self._vault, self.name = database, vault, name
-        self._told = ToldMark(marks, name)
+        marks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._told = marks / f"{name}.told"
         self._owner = OwnerProcess(f"The secret behind the model {name!r}")
         self._lock = threading.Lock()
         self._is_stale = True
         self.debited = 0.0
         self.records = Records(vault, name)
-
-    @property
-    def step_budget(self) -> float:
-        """Nats that a contested row costs."""
-        return self.responder.step_budget
 
     def load(self) -> None:
         """Bring session and belief to what database and ledger say, and finish the rest.
@@ -107,13 +103,14 @@ class HostedModel:
             self._database, self.records, self.dataset, self._token, state
         )
         self.responder: Responder = Recipe(**stored["recipe"]).responder(self._session)
+        self.step_budget = self.responder.step_budget
         if learned is not None:
             self.responder.n_answered, self.responder.n_contested = learned.counts
         if pending is not None and is_charged:
-            self._told.check(pending.id)
+            check_told(self._told, pending.id)
         # Whatever is stored may be told from here on.
         self._last = "" if learned is None else learned.batch
-        self._told.write(self._last)
+        write_told(self._told, self._last)
         weights = np.asarray(state.space.weights)
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
         if pending is not None:
@@ -142,7 +139,7 @@ class HostedModel:
                 if not isinstance(error, FencedError):
                     raise
             # A new holder of the lease has the session now; what this process remembers is old.
-            return [Problem("unavailable", _NOT_IN_CHARGE, retry_after=2) for _ in asks]
+            return [Problem("unavailable", _NOT_IN_CHARGE) for _ in asks]
 
     def close(self) -> None:
         """Answer nothing more."""
@@ -345,7 +342,7 @@ class HostedModel:
             self.records.finish(connection, learned, fresh, shares)
             for share, reply in zip(shares, made, strict=True):
                 self.records.keep(connection, share, reply)
-        self._told.write(self._last)
+        write_told(self._told, self._last)
         return made
 
     def _give_back(self, batch: Batch) -> None:

@@ -72,7 +72,7 @@ class OidcVerifier:
             self._refresh(_LEAST_WAIT)
             if self.reading is not None and self.reading.is_alive():
                 text = "The keys of the issuer of tokens are being read; try again."
-                raise Problem("unavailable", text, retry_after=1)
+                raise Problem("unavailable", text)
             claims = self._claims(token)
         if claims is None:
             return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, final
+from itertools import product
+from typing import Final, final
 
 from pacsklearn_service.server.answering.asking import Asking
 from pacsklearn_service.server.answering.coordinator import Coordinator
@@ -32,35 +32,21 @@ class Operations:
 
     def __call__(self, what: str) -> Operation:
         """Call the operation of a name with the key or token shown, facts and a content."""
-        for part in self._parts:
-            for who, checked in _RIGHTS.items():
-                operation = getattr(part, f"{who}_{what}", None)
-                if operation is not None:
-                    return lambda shown, facts, content: operation(
-                        checked(None if shown is None else self._coordinator.callers.find(shown)),
-                        **facts | ({"content": content} if content else {}),
-                    )
+        for part, who in product(self._parts, ("anybody", "known", *_SCOPES)):
+            operation = getattr(part, f"{who}_{what}", None)
+            if operation is not None:
+                return lambda shown, facts, content: operation(
+                    self._checked(who, shown), **facts | ({"content": content} if content else {})
+                )
         raise Problem("not-found", "There is no such operation.")
 
-
-def _known(caller: Caller | None) -> Caller:
-    if caller is None:
-        raise Problem("unauthenticated", "Show a key: Authorization: Bearer ...")
-    return caller
-
-
-def _with(scope: str) -> Callable[[Caller | None], Caller]:
-    def checked(caller: Caller | None) -> Caller:
-        known = _known(caller)
-        known.need(scope)
-        return known
-
-    return checked
+    def _checked(self, who: str, shown: str | None) -> Caller | None:
+        caller = None if shown is None else self._coordinator.callers.find(shown)
+        if who != "anybody" and caller is None:
+            raise Problem("unauthenticated", "Show a key: Authorization: Bearer ...")
+        if caller is not None and who in _SCOPES:
+            caller.need(_SCOPES[who])
+        return caller
 
 
-_RIGHTS: Final[dict[str, Callable[[Caller | None], Any]]] = {
-    "anybody": lambda caller: caller,
-    "known": _known,
-    "asker": _with("ask"),
-    "curator": _with("curate"),
-}
+_SCOPES: Final = {"asker": "ask", "curator": "curate"}

@@ -146,10 +146,6 @@ class Records:
     def __init__(self, vault: Vault, model: str) -> None:
         self._vault, self.model = vault, model
 
-    def begin(self, connection: Connection) -> None:
-        """Make the row of a new model."""
-        connection.insert("service_progress", model=self.model)
-
     def progress(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
         """Return what was learned so far, and a batch that was written down and not finished."""
         (row,) = connection.rows("service_progress", model=self.model)

@@ -194,37 +194,30 @@ async def dataset_page(request: Request, caller: Curator, dataset: str) -> Respo
 
 
 @router.get("/models/{model}")
+@router.post("/models/{model}")
 async def model_page(request: Request, caller: Curator, model: str) -> Response:
     """Return what a model is, costs and promises."""
+    from pacsklearn_service.server.model_card import model_card  # loads what others do not need
+
     (facts,) = await ask(request, "all_models", model=model)
-    return await _model_page(request, caller, facts, None)
+    quoted = await _price(request, facts) if request.method == "POST" else None
+    users = await ask(request, "members", kind="user")
+    card = model_card(facts)
+    return _page("model", who=caller.user, model=facts, users=users, card=card, price=quoted)
 
 
-@router.post("/models/{model}")
-async def price(request: Request, caller: Curator, model: str) -> Response:
+async def _price(request: Request, facts: dict[str, Any]) -> dict[str, Any]:
     """Return the most that the rows of a CSV file can cost a user.
 
     Nothing is asked and nothing paid.
     """
-    (facts,) = await ask(request, "all_models", model=model)
     fields = await _form(request)
     user = fields.get("user", b"").decode("utf-8", "replace")
     content = await packed_table(request, facts, fields.get("rows", b""), CSV)
-    quoted = await ask(request, "price", content=content, model=model, user=user)
+    quoted = await ask(request, "price", content=content, model=facts["name"], user=user)
     quotas = await ask(request, "quotas", dataset=facts["dataset"])
     own = [each for each in quotas if (each["kind"], each["name"]) == ("user", user)]
-    quoted |= {"user": user, "remaining": own[0]["remaining"] if own else None}
-    return await _model_page(request, caller, facts, quoted)
-
-
-async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) -> Response:
-    from pacsklearn_service.server.model_card import (
-        model_card,  # loads what other pages do not need
-    )
-
-    users = await ask(request, "members", kind="user")
-    card = model_card(facts)
-    return _page("model", who=caller.user, model=facts, users=users, card=card, price=price)
+    return quoted | {"user": user, "remaining": own[0]["remaining"] if own else None}
 
 
 @router.get("/keys")

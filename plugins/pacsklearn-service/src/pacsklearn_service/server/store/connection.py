@@ -33,12 +33,15 @@ class Connection(ABC):
         What stands for a value in a statement of the driver.
     begin : tuple of str
         Statements that begin a transaction: one that reads, and one that writes.
+    claim : tuple of str
+        Statements that keep others from making tables until the transaction ends.
     """
 
     locked: ClassVar[str]
     errors: ClassVar[type[Exception]]
     mark: ClassVar[str]
     begin: ClassVar[tuple[str, str]]
+    claim: ClassVar[tuple[str, ...]]
 
     def __init__(self, address: str, patience: float) -> None:
         self.address, self._patience = address, patience
@@ -62,10 +65,6 @@ class Connection(ABC):
                 with suppress(self.errors):  # the first error says what is wrong
                     self._raw.rollback()
             raise
-
-    @abstractmethod
-    def claim_tables(self) -> None:
-        """Keep others from making tables until the transaction ends."""
 
     @abstractmethod
     def now(self) -> float:

@@ -303,10 +303,9 @@ class ServiceDatabase:
         connection = self._connection
         with connection.transaction(write=True):
             # Two processes that start at once must not both make the tables.
-            connection.claim_tables()
-            connection.change(
-                "CREATE TABLE IF NOT EXISTS service_version (number bigint PRIMARY KEY)"
-            )
+            made = "CREATE TABLE IF NOT EXISTS service_version (number bigint PRIMARY KEY)"
+            for statement in (*connection.claim, made):
+                connection.change(statement)
             done = connection.ask("SELECT coalesce(max(number), 0) AS number FROM service_version")
             before, newest = int(done[0]["number"]), len(scripts(_TABLES, 0))
             if before > newest:

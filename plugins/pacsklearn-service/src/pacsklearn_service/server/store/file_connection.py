@@ -22,6 +22,7 @@ class FileConnection(Connection):
     mark = "?"
     # Locked from the beginning: what is read before writing must still hold when it is written.
     begin = ("BEGIN", "BEGIN IMMEDIATE")
+    claim = ()
 
     def __init__(self, address: str, patience: float) -> None:
         super().__init__(address, patience)
@@ -30,9 +31,6 @@ class FileConnection(Connection):
             self._raw.row_factory = _as_dict
         except sqlite3.Error as error:
             raise self._error(self._reason(error)) from None
-
-    def claim_tables(self) -> None:
-        return None  # the transaction has locked the file
 
     def now(self) -> float:
         return time.time()

@@ -23,15 +23,10 @@ class Members:
 
     def add(self, kind: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
         """Add a user or a project."""
-        if self.get(kind, name) is not None:
+        if self._connection.rows("service_users", kind=kind, name=name):
             raise Problem("conflict", f"There is a {kind} of this name already.")
         self._connection.insert("service_users", kind=kind, name=name, facts=json.dumps(facts))
         return {"name": name, **facts}
-
-    def get(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return the facts of a user or a project."""
-        rows = self._connection.rows("service_users", kind=kind, name=name)
-        return {"name": name, **json.loads(rows[0]["facts"])} if rows else None
 
     def need(self, kind: str, name: str) -> None:
         """Refuse one that is not there; whoever is stays there until the transaction ends."""

@@ -21,10 +21,7 @@ class ServerConnection(Connection):
     errors = psycopg.Error
     mark = "%s"
     begin = ("BEGIN READ ONLY", "BEGIN")
-
-    def claim_tables(self) -> None:
-        self.change("SELECT pg_advisory_xact_lock(470841)")
-        self.change(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
+    claim = ("SELECT pg_advisory_xact_lock(470841)", f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
 
     def now(self) -> float:
         # The server's clock: those of several machines differ.

@@ -179,7 +179,7 @@ class Limits:
                     await self._authenticator.caller(Request(scope))
                 await self._app(scope, exchange.receive, exchange.send)
         except TimeoutError:
-            problem = Problem("timeout", "Try again with the same Idempotency-Key.", retry_after=1)
+            problem = Problem("timeout", "Try again with the same Idempotency-Key.")
         except Exception as error:  # noqa: BLE001 - whatever it is, the client reads no traceback
             problem = problem_of(error)
             if problem.kind == "defect":

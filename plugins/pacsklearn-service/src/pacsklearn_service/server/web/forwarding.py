@@ -37,12 +37,12 @@ async def passed_on(request: Request, problem: Problem, body: bytes) -> Response
     """
     url = problem.more[request.app.state.plane]
     if not url or MARK in request.headers:
-        raise Problem("unavailable", problem.detail, retry_after=1)
+        raise Problem("unavailable", problem.detail)
     try:
         settings, loop = request.app.state.settings, asyncio.get_running_loop()
         return await loop.run_in_executor(_AT_ONCE, _sent, request, url, body, settings)
     except (OSError, http.client.HTTPException, ValueError):  # not there, or not an address
-        raise Problem("unavailable", problem.detail, retry_after=1) from None
+        raise Problem("unavailable", problem.detail) from None
 
 
 @lru_cache

@@ -7,6 +7,7 @@ import math
 import time
 from typing import Final, final
 
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _BLOCK: Final = 4096
@@ -49,21 +50,13 @@ class Slot:
         # Whole slots: how much of the last one the work took shows nowhere.
         slots = max(1, math.ceil((time.monotonic() - began) / self._seconds))
         await asyncio.sleep(began + slots * self._seconds - time.monotonic())
-        for message in _padded(held):
-            await send(message)
-
-
-def _padded(messages: list[Message]) -> list[Message]:
-    """Return the same reply, with spaces after JSON up to a whole number of blocks."""
-    start = next((each for each in messages if each["type"] == "http.response.start"), None)
-    if start is None:
-        return messages
-    body = b"".join(each.get("body", b"") for each in messages)
-    headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
-    kind = dict(headers).get(b"content-type", b"")
-    if b"json" in kind:
-        # The length says otherwise how many digits the answers have.
-        body = body.ljust(_BLOCK * math.ceil((len(body) + 1) / _BLOCK))
-    headers.append((b"content-length", str(len(body)).encode()))
-    start = {**start, "headers": headers}
-    return [start, {"type": "http.response.body", "body": body, "more_body": False}]
+        if not held:
+            return
+        start, body = held[0], b"".join(each.get("body", b"") for each in held[1:])
+        headers = MutableHeaders(scope=start)
+        if "json" in headers.get("content-type", ""):
+            # The length says otherwise how many digits the answers have: spaces up to whole blocks.
+            body = body.ljust(_BLOCK * math.ceil((len(body) + 1) / _BLOCK))
+        headers["content-length"] = str(len(body))
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
