@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -46,19 +47,27 @@ def main() -> None:
     options.add_argument("--callers", default="http://127.0.0.1:8470")
     options.add_argument("--key", type=Path, default=Path("pacsklearn-service.curator"))
     given = options.parse_args()
-    key = given.key.read_text().strip()
 
     def call(method: str, path: str, content: Any = None) -> Any:
         is_table = isinstance(content, bytes)
         body = content if is_table or content is None else json.dumps(content).encode()
         headers = {
-            "Authorization": f"Bearer {key}",
+            "Authorization": f"Bearer {given.key.read_text().strip()}",
             "Content-Type": "text/csv" if is_table else "application/json",
         }
         request = urllib.request.Request(f"{given.curator}/v1{path}", body, headers, method=method)
         with urllib.request.urlopen(request) as response:
             return json.load(response)
 
+    deadline = time.monotonic() + 60
+    while True:  # until the service that was just begun is there
+        try:
+            call("GET", "/datasets")
+            break
+        except (FileNotFoundError, urllib.error.URLError) as error:
+            if getattr(error, "code", 503) != 503 or time.monotonic() > deadline:
+                raise
+        time.sleep(0.5)
     call("POST", "/datasets?name=demo&target=benign&ceiling=4.0", table())
     job = call("POST", "/models", RECIPE)
     while job["status"] in ("queued", "running"):
