@@ -133,11 +133,9 @@ def knowledge_rows(secret: PACSecret, information: float) -> Rows:
 
 def _spending(guarantee: PACGuarantee) -> Rows:
     remaining = guarantee.remaining_entropy
-    left = (
-        []
-        if remaining is None
-        else [("remains unknown", f"at least {remaining:.6g} nats of the secret")]
-    )
+    left: list[tuple[str, str]] = []
+    if remaining is not None:
+        left.append(("remains unknown", f"at least {remaining:.6g} nats of the secret"))
     if guarantee.criterion is None:
         unit = guarantee.unit
         spent = f"{guarantee.spent:.6g} of {guarantee.budget:.6g} {unit} of mutual information"

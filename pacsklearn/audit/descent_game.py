@@ -95,10 +95,8 @@ class DescentGame(Game):
         count = _differing(secret)
         choices = LinearChoices.of(model)
         together = {"discrepancy": None, "charged_together": record.n_steps}
-        budget, epochs = (
-            choices.run.budget,
-            record.n_steps // math.ceil(secret.n_rows / secret.batch_size),
-        )
+        budget = choices.run.budget
+        epochs = record.n_steps // math.ceil(secret.n_rows / secret.batch_size)
         changes = {
             "scenario": DifferingRows(count),
             "batches": choices.run.batches.set_params(**together),

@@ -65,7 +65,8 @@ class MulticlassCanonicalizer(PartsCanonicalizer):
             decoded.get(str(i)) or constant_predictor(zero_rows(layout), column[0])
             for i, column in enumerate(facts.get("code_book_", np.empty((1, len(decoded)))).T)
         ]
-        if not _takes_features_from_parts(template):
+        # Where it is a property, the parts are asked.
+        if not isinstance(getattr(type(template), "n_features_in_", None), property):
             set_facts(template, layout)
         classes: Any = facts.get("classes_")
         if isinstance(template, OneVsRestClassifier):
@@ -106,7 +107,3 @@ class MulticlassCanonicalizer(PartsCanonicalizer):
 def _classes(classes: Any) -> Any:
     """Return the classes of one target as they are, of several as a tuple."""
     return tuple(map(tuple, classes)) if isinstance(classes, list) else classes
-
-
-def _takes_features_from_parts(estimator: Any) -> bool:
-    return isinstance(getattr(type(estimator), "n_features_in_", None), property)

@@ -279,16 +279,12 @@ def _flat(estimator: Any) -> list[tuple[str, Any]]:
             steps[-1:] = _inside(name, last)
         elif hasattr(last, "best_estimator_"):
             steps[-1] = (name, last.best_estimator_)
-        elif _is_search(last):
+        elif hasattr(last, "refit") and hasattr(last, "estimator"):
             steps[-1] = (name, last.estimator)
         elif is_nothing(last) and len(steps) > 1:
             steps.pop()
         else:
             return steps
-
-
-def _is_search(estimator: Any) -> bool:
-    return hasattr(estimator, "refit") and hasattr(estimator, "estimator")
 
 
 def _inside(name: str, pipeline: Any) -> list[tuple[str, Any]]:

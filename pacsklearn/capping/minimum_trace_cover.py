@@ -48,7 +48,7 @@ def minimum_trace_cover(directions: Floats, *, max_iterations: int = 60) -> Floa
     weights = np.full(t, 1 / t)
     for _ in range(max_iterations):
         covariance = _root((directions.T * weights) @ directions, floor)
-        visible = _visibility(directions, covariance)
+        visible = np.einsum("ij,ij->i", directions @ np.linalg.inv(covariance), directions)
         mean = float(weights @ visible)
         if visible.max() <= (1 + _TOLERANCE) * mean:
             break
@@ -60,7 +60,3 @@ def minimum_trace_cover(directions: Floats, *, max_iterations: int = 60) -> Floa
 def _root(matrix: Floats, floor: float) -> Floats:
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0) + floor)) @ vectors.T)
-
-
-def _visibility(directions: Floats, covariance: Floats) -> Floats:
-    return np.asarray(np.einsum("ij,ij->i", directions @ np.linalg.inv(covariance), directions))

@@ -61,11 +61,9 @@ class CuratorFigure:
     n_releases: int
 
     def __str__(self) -> str:
-        certified = (
-            f"none: {self.missing}"
-            if self.laws is None
-            else f"at most {percent_up(self.laws)} % at confidence {self.confidence:.8g}"
-        )
+        certified = f"none: {self.missing}"
+        if self.laws is not None:
+            certified = f"at most {percent_up(self.laws)} % at confidence {self.confidence:.8g}"
         return "\n".join(
             [
                 f"FOR THE CURATOR ONLY, not to be published: {self.n_releases} release(s) so far",
@@ -116,11 +114,8 @@ def curator_figure(
         likely = members[members.any(axis=1) & ~members.all(axis=1)] @ weights
         # Sums of m rounded weights leave [0, 1] by some units in the last place.
         sure = np.clip(np.maximum(likely, 1 - likely), 0.5, 1.0)
-        worst, total, n = (
-            max(worst, float(sure.max(initial=0.0))),
-            total + sure.sum(),
-            n + sure.size,
-        )
+        worst = max(worst, float(sure.max(initial=0.0)))
+        total, n = total + sure.sum(), n + sure.size
     return CuratorFigure(
         blind=space.membership_prior()[0],
         implied=implied,

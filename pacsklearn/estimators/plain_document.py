@@ -14,14 +14,10 @@ from scipy import sparse
 
 _FACTS: Final = "facts.json"
 _KINDS: Final = frozenset("biufcSUmM")
-_EXTENSIONS: Final = frozenset(
-    {"boolean", "string", "str", "Float32", "Float64"}
-    | {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}
-)
-_POLARS: Final = frozenset(
-    {"Boolean", "String", "Float32", "Float64"}
-    | {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}
-)
+_INTEGERS: Final = {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}
+_NUMBERS: Final = frozenset(_INTEGERS | {"Float32", "Float64"})
+_EXTENSIONS: Final = _NUMBERS | {"boolean", "string", "str"}
+_POLARS: Final = _NUMBERS | {"Boolean", "String"}
 _SPARSE: Final[dict[str, Any]] = {
     kind.__name__: kind
     for kind in (

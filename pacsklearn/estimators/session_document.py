@@ -53,7 +53,7 @@ def state_document(state: SessionState, *, models: bool) -> dict[str, Any]:
         "format": _FORMAT,
         "X": state.X,
         "y": state.y,
-        "space": _space(state.space),
+        "space": {each.name: getattr(state.space, each.name) for each in fields(state.space)},
         "generator": _generator(state.generator),
         "secret": index,
         "log_belief": log_belief,
@@ -134,10 +134,6 @@ def _check(array: Any, dtype: Any, shape: tuple[int, ...]) -> None:
 
 def _length(table: Any) -> int:
     return int(table.shape[0]) if hasattr(table, "shape") else len(table)
-
-
-def _space(space: SecretSpace | CandidateSpace) -> dict[str, Any]:
-    return {each.name: getattr(space, each.name) for each in fields(space)}
 
 
 def event_of(facts: dict[str, Any]) -> Event:

@@ -77,12 +77,10 @@ class SessionReleases(OpenSession):
         """
         target = self._procedure.check(budget)
         known = (function, self._space, self._X, self._y, target)
-        padded = is_one_sided(noise)
-        plan: Plan = (
-            PaddedPlan.of(*known, metric)
-            if padded
-            else FunctionPlan.of(*known, noise, as_metric(metric))
-        )
+        if is_one_sided(noise):
+            plan: Plan = PaddedPlan.of(*known, metric)
+        else:
+            plan = FunctionPlan.of(*known, noise, as_metric(metric))
         return self._procedure.release(plan, certify=certify)[0]
 
     def release_planned(

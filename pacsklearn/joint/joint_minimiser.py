@@ -152,20 +152,18 @@ def minimise_from(
         return steps.run((m, q, outputs), single=single, stops=stops or _STOPS)
 
 
+@dataclass(eq=False)
 class _Steps:
     """Points of all candidates in the coordinates ``parameters @ factor``."""
 
-    def __init__(
-        self,
-        problem: Differentiable,
-        factor: Floats,
-        points: Floats,
-        outputs: int,
-        active: NDArray[np.int64],
-    ) -> None:
-        self.problem, self.factor, self.points, self.outputs = problem, factor, points, outputs
-        self.active = active
-        self.converged = np.zeros(len(points), dtype=bool)
+    problem: Differentiable
+    factor: Floats
+    points: Floats
+    outputs: int
+    active: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        self.converged = np.zeros(len(self.points), dtype=bool)
 
     def run(self, shape: tuple[int, int, int], *, single: bool, stops: tuple[int, ...]) -> Solution:
         sweeps = np.zeros(len(self.points))

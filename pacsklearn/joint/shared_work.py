@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -61,6 +62,4 @@ def made_once(kind: str, objects: tuple[Any, ...], facts: Any, make: Callable[[]
 
 
 def _are_same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    return len(some) == len(others) and all(
-        one is other for one, other in zip(some, others, strict=True)
-    )
+    return len(some) == len(others) and all(map(operator.is_, some, others))

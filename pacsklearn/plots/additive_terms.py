@@ -273,10 +273,8 @@ def _edges(term: Term) -> Floats:
     low, high = column.bounds
     # Bins at the ends are open; where the range ends at an edge they are drawn a little wide.
     margin = 0.05 * (high - low)
-    low, high = (
-        low if low < inner[0] else inner[0] - margin,
-        high if high > inner[-1] else inner[-1] + margin,
-    )
+    low = low if low < inner[0] else inner[0] - margin
+    high = high if high > inner[-1] else inner[-1] + margin
     return np.array([low, *inner, high])
 
 

@@ -149,11 +149,9 @@ class PufferfishGuarantee(Guarantee):
         secret = self.secret
         pair = self._pair_success
         if pair is not None and self.needs_consent:
-            who = (
-                "the best attack"
-                if self.success is not None
-                else "an attack, for all that is proved,"
-            )
+            who = "the best attack"
+            if self.success is None:
+                who = "an attack, for all that is proved,"
             return Status(
                 Reliance.HIDES_NOTHING,
                 f"{who} tells a pair of secrets apart in {percent_up(pair)} % of cases",

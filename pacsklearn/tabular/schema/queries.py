@@ -76,10 +76,8 @@ class SchemaQueries:
                 f"got {self.marginals!r}."
             )
         for name, shares in self.marginals.items():
-            size, given = (
-                self.schema[name].n_cells(self.n_bins),
-                np.asarray(shares, dtype=np.float64),
-            )
+            size = self.schema[name].n_cells(self.n_bins)
+            given = np.asarray(shares, dtype=np.float64)
             if given.shape != (size,) or not np.all(given >= 0) or not 0 < given.sum() < np.inf:
                 raise ValueError(
                     f"marginals of column {name!r} must be {size} shares >= 0, one for each bin "
@@ -164,12 +162,11 @@ def _contained(columns: dict[str, Any], like: Any) -> Any:
         for name in () if like is None else table.columns.intersection(like.columns):
             table[name] = _typed(table[name], like[name].dtype)
         return table if like is None else table.reindex(columns=list(like.columns))
-    whole = getattr(like.dtype, "kind", "O") in "iu"
     values = np.column_stack([np.asarray(values, dtype=object) for values in columns.values()])
     if like.dtype.kind not in "fiub":
         return values
     numbers = values.astype(np.float64)
-    return np.rint(numbers) if whole else numbers
+    return np.rint(numbers) if like.dtype.kind in "iu" else numbers
 
 
 def _typed(column: Any, dtype: Any) -> Any:

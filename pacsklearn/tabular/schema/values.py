@@ -21,13 +21,9 @@ SPELLINGS = {"False": ("false", "FALSE", "0"), "True": ("true", "TRUE", "1")}
 
 def column_values(X: Any, name: str, position: int) -> Any:
     """Return one column, by name if it has one, as an array or a categorical of pandas."""
-    if column_names(X) is None:
-        return (
-            np.asarray(X)[:, position]
-            if not hasattr(X, "iloc")
-            else _of_pandas(X.iloc[:, position])
-        )
-    column = X[name]
+    if column_names(X) is None and not hasattr(X, "iloc"):
+        return np.asarray(X)[:, position]
+    column = X[name] if column_names(X) is not None else X.iloc[:, position]
     if hasattr(column, "iloc"):
         return _of_pandas(column)
     if hasattr(column, "combine_chunks"):  # Arrow

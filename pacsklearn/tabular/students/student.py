@@ -143,11 +143,8 @@ class Student(AnsweringKind):
     def _released(self, fit: OpenFit) -> tuple[Any, PACGuarantee]:
         """Return the student, and what is promised about it."""
         about: list[tuple[str, str]] = []
-        procedure, known, queries = (
-            fit.procedure,
-            fit.rows.candidates,
-            StudentQueries.of(self.queries),
-        )
+        procedure, known = fit.procedure, fit.rows.candidates
+        queries = StudentQueries.of(self.queries)
         choose = partial(self.choose, fit.estimator)
 
         def marginals(source: SchemaQueries) -> Any:

@@ -60,11 +60,9 @@ def model_inputs(model: Any) -> dict[str, Any]:
     if names is None:
         names = [f"x{place}" for place in range(getattr(first, "n_features_in_", 0))]
     schema = model_schema(model)
-    columns = (
-        {"fields": [{"name": str(name), "type": "number"} for name in names]}
-        if schema is None
-        else schema.to_table_schema()
-    )
+    columns = {"fields": [{"name": str(name), "type": "number"} for name in names]}
+    if schema is not None:
+        columns = schema.to_table_schema()
     document: dict[str, Any] = {
         "columns": columns,
         "methods": [name for name in _METHODS if hasattr(model, name)],
