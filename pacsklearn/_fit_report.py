@@ -72,11 +72,9 @@ class _Clock:
         processor, wall = _now()
         name, (before, earlier) = self.open[-1], self.since
         self.since = processor, wall
-        for seconds, spent in (
-            (self.report.processor, processor - before),
-            (self.report.wall, wall - earlier),
-        ):
-            seconds[name] = seconds.get(name, 0.0) + spent
+        spent, passed = self.report.processor, self.report.wall
+        spent[name] = spent.get(name, 0.0) + (processor - before)
+        passed[name] = passed.get(name, 0.0) + (wall - earlier)
 
 
 # A context's own: sessions in other threads keep their own time.

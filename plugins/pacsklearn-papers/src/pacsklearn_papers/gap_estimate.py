@@ -13,6 +13,7 @@ from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
 _SLOPES = (0.25, 0.5, 0.75, 1.0)
 # Shares of the training draws that the clipping leaves untouched on each side.
 _KEPT = (0.9, 0.99, 0.999, 1.0)
+_METHOD = "donsker_varadhan", "residual-pac, Definition 8 and Theorem 3"
 
 
 def donsker_varadhan(
@@ -55,21 +56,21 @@ def donsker_varadhan(
     """
     n_draws = as_count("n_draws", n_draws, minimum=10)
     if not gap.is_resolved:
-        return _correction(0.0, 0.0, gamma)
+        return GapCorrection(0.0, 0.0, 1.0 - gamma, *_METHOD)
     streams = [np.random.default_rng([seed, split]) for split in range(4)]
     train_p = gap.log_ratio(gap.draw(streams[0], n_draws))
     train_q = gap.log_ratio(gap.draw_gaussian(streams[1], n_draws))
     slope, low, high = _train(train_p, train_q, gamma)
     if not low < high:
-        return _correction(0.0, 0.0, gamma)
+        return GapCorrection(0.0, 0.0, 1.0 - gamma, *_METHOD)
     on_p = np.clip(slope * gap.log_ratio(gap.draw(streams[2], n_draws)), low, high) - high
     on_q = np.clip(slope * gap.log_ratio(gap.draw_gaussian(streams[3], n_draws)), low, high) - high
     tilted, least = np.exp(on_q), float(np.exp(low - high))
     mean = -upper_mean_bound(-on_p, 0.0, high - low, gamma / 2)
     total = upper_mean_bound(np.clip(tilted, least, 1.0), least, 1.0, gamma / 2)
-    return _correction(
-        mean - float(np.log(total)), float(np.mean(on_p) - np.log(np.mean(tilted))), gamma
-    )
+    estimate = float(np.mean(on_p) - np.log(np.mean(tilted)))
+    value = max(mean - float(np.log(total)), 0.0)
+    return GapCorrection(value, estimate, 1.0 - gamma, *_METHOD)
 
 
 def _train(on_p: Floats, on_q: Floats, gamma: float) -> tuple[float, float, float]:
@@ -98,13 +99,3 @@ def _train(on_p: Floats, on_q: Floats, gamma: float) -> tuple[float, float, floa
 def _bound(draws: Floats, low: float, high: float, gamma: float) -> float:
     sums = [float(np.sum(draws))], [float(draws @ draws)]
     return float(upper_mean_bounds(*sums, draws.size, low, high, gamma / 2)[0])
-
-
-def _correction(value: float, estimate: float, gamma: float) -> GapCorrection:
-    return GapCorrection(
-        value=max(value, 0.0),
-        estimate=estimate,
-        confidence=1.0 - gamma,
-        method="donsker_varadhan",
-        source="residual-pac, Definition 8 and Theorem 3",
-    )

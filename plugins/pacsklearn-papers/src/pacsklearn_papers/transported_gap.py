@@ -16,6 +16,7 @@ from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
 _NODES, _COARSE = 10, 6
 _REACH = 9.0
 _MOST_PANELS = 4000
+_METHOD = "sliced_wasserstein", "residual-pac, Theorem 4"
 
 
 def sliced_wasserstein(
@@ -65,7 +66,7 @@ def sliced_wasserstein(
     n_directions = as_count("n_directions", n_directions, minimum=2)
     gamma, generator = as_inner_share("gamma", gamma), np.random.default_rng(seed)
     if not gap.is_resolved:
-        return _correction(0.0, 0.0, 1.0)
+        return GapCorrection(0.0, 0.0, 1.0, *_METHOD)
     k = gap.noise.size
     values, vectors = np.linalg.eigh(gap.covariance)
     white = vectors / np.sqrt(values) if whiten else np.eye(k)
@@ -78,11 +79,11 @@ def sliced_wasserstein(
     distances = np.array([_squared_distance(gap, white @ direction) for direction in directions])
     estimate = float(np.mean(distances)) / (2.0 * largest)
     if k == 1:
-        return _correction(estimate, estimate, 1.0)
+        return GapCorrection(estimate, estimate, 1.0, *_METHOD)
     # A squared distance between laws of one mean and variance is at most twice the variance.
     most = 2.0 * largest * (1.0 + 1e-9)
     bound = -upper_mean_bound(-np.minimum(distances, most), -most, 0.0, gamma)
-    return _correction(bound / (2.0 * largest), estimate, 1.0 - gamma)
+    return GapCorrection(max(bound / (2.0 * largest), 0.0), estimate, 1.0 - gamma, *_METHOD)
 
 
 def _squared_distance(gap: SurrogateGap, direction: Floats) -> float:
@@ -126,14 +127,4 @@ def _shift_terms(
     density = np.exp(logsumexp(-0.5 * t**2 + log_weights, axis=1))
     return np.asarray(
         (x - math.sqrt(variance) * image) ** 2 * density / (deviation * math.sqrt(2 * math.pi))
-    )
-
-
-def _correction(value: float, estimate: float, confidence: float) -> GapCorrection:
-    return GapCorrection(
-        value=max(value, 0.0),
-        estimate=estimate,
-        confidence=confidence,
-        method="sliced_wasserstein",
-        source="residual-pac, Theorem 4",
     )
