@@ -301,7 +301,6 @@ class Attack(ABC):
 
     def played(self, subject: Subject, seed: int) -> Game:
         """Return the game that is attacked: what a subject offers, or one with rows put in."""
-        del seed
         return subject.game
 
     def membership_score(self, game: Any, played: Round, unit: int) -> float:

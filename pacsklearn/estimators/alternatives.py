@@ -40,7 +40,6 @@ class ChosenPlan(Generic[PlanT]):
 
     def learned(self, release: Release) -> dict[str, Any]:
         """Return what a fit learns of the choice."""
-        del release
         return {}
 
 
@@ -125,7 +124,6 @@ class OneEstimator(Alternatives):
         del canonicalizer_of
 
     def choose(self, prepare: Prepare, candidates: Candidates) -> ChosenPlan[ParameterPlan]:
-        del candidates
         return ChosenPlan(estimator=self.estimator, plan=prepare(self.estimator))
 
 

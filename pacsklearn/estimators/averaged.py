@@ -163,7 +163,6 @@ class AveragedProbabilities(Reading):
             )
 
     def methods(self, canonicalizer: Canonicalizer) -> Iterable[str]:
-        del canonicalizer
         return ("predict", "predict_proba", "predict_log_proba")
 
     def plain(self, model: AveragedClassifier) -> Any:

@@ -114,7 +114,6 @@ class Answers(AnsweringKind):
 
     def offered(self, estimator: Any) -> Iterable[str]:
         """List what may be asked: labels or values, and shares of classes on request."""
-        del estimator
         return ("predict", "predict_proba")[: 2 if self.of == "probabilities" else 1]
 
     @property

@@ -65,7 +65,6 @@ class TrialSupport:
 
         There is none about secrets that cannot be listed.
         """
-        del vectors, belief
         return self
 
 
