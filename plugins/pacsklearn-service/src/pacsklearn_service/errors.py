@@ -65,7 +65,7 @@ class ServiceBudgetError(ServiceError, BudgetExhaustedError):
         self, kind: str, status: int, detail: str, facts: Mapping[str, Any] | None = None
     ) -> None:
         ServiceError.__init__(self, kind, status, detail, facts)
-        figures = ("spent", "asked", "ceiling")
+        figures = ("spent", "asked", "quota")
         self.spent, self.asked, self.ceiling = (
             float(self.facts.get(name, "nan")) for name in figures
         )

@@ -278,7 +278,9 @@ class PrivateModel(BaseEstimator):
             try:
                 reply = self._post("v2", part, "infer", parameters)
             except ServiceBudgetError as error:
-                raise self._explained(error, n_rows) from None
+                # With the caller's own figures.
+                facts = error.facts | self._budget() | {"asked": n_rows * self.step_budget_}
+                raise ServiceBudgetError(error.kind, error.status, error.detail, facts) from None
             with understood():
                 if allowed is not None:
                     allowed = max(0.0, allowed - float(reply["parameters"]["charged"]))
@@ -310,16 +312,6 @@ class PrivateModel(BaseEstimator):
         own = self._channel().get("v1", "models", self._connected().model_, "budget")
         with understood():
             return {name: float(own[name]) for name in ("quota", "spent", "remaining")}
-
-    def _explained(self, error: ServiceBudgetError, n_rows: int) -> ServiceBudgetError:
-        """Return the refusal, with the caller's own figures."""
-        own = self._budget()
-        figures = {
-            "spent": own["spent"],
-            "ceiling": own["quota"],
-            "asked": n_rows * self.step_budget_,
-        }
-        return ServiceBudgetError(error.kind, error.status, error.detail, error.facts | figures)
 
     def _connected(self) -> PrivateModel:
         return self if self.__sklearn_is_fitted__() else self.fit()
