@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn import config_context
-from sklearn.linear_model import ElasticNet, Lasso, lasso_path
+from sklearn.linear_model import lasso_path
 
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.joint.moment_fitter import MomentFitter, well_conditioned
@@ -39,11 +39,9 @@ class ElasticNetFitter(MomentFitter):
     wants_scatter = True
     wants_targets = True
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) not in (Lasso, ElasticNet) or estimator.warm_start:
-            return None
-        return cls() if estimator.alpha > 0 and estimator.l1_ratio > 0 else None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
+        return not estimator.warm_start and estimator.alpha > 0 and estimator.l1_ratio > 0
 
     def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
         return p < min(n, _MOST_FEATURES)

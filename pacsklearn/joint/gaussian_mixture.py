@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.mixture import GaussianMixture
 
 from pacsklearn._sklearn_compat import features_of, keeps_lower_bounds
+from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.filled_models import filled_models
 from pacsklearn.joint.kmeans import fit_kmeans
 from pacsklearn.joint.member_sums import (
@@ -21,7 +21,6 @@ from pacsklearn.joint.member_sums import (
 )
 from pacsklearn.joint.moments import is_doubtful, spoilt_by, usable_rows
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # With more components the tables of a block of rows leave the cache.
@@ -37,26 +36,24 @@ _EMPTY = 10 * float(np.finfo(np.float64).eps)
 
 
 @final
-class GaussianMixtureFitter(SubsetFitter):
+class GaussianMixtureFitter(ExactFitter):
     """Expectation maximisation of all candidates, two matrix products an iteration."""
 
     name = "gaussian_mixture"
     description = "expectation maximisation of all subsets by two matrix products each"
     estimators = ("sklearn.mixture.GaussianMixture",)
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is not GaussianMixture:
-            return None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
         given = (estimator.weights_init, estimator.means_init, estimator.precisions_init)
-        plain = (
+        return (
             estimator.init_params == "kmeans"
             and estimator.n_init == 1
             and not estimator.warm_start
             and all(one is None for one in given)
             and isinstance(estimator.random_state, (int, np.integer))
+            and 1 <= estimator.n_components <= _MOST_COMPONENTS
         )
-        return cls() if plain and 1 <= estimator.n_components <= _MOST_COMPONENTS else None
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows, m, k = double_rows(X), space.n_subsets, estimator.n_components

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
-from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn.joint.moment_fitter import MomentFitter
 from pacsklearn.joint.moments import Moments, is_doubtful
@@ -20,9 +19,9 @@ class GaussianNBFitter(MomentFitter):
     estimators = ("sklearn.naive_bayes.GaussianNB",)
     wants_classes = True
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        return cls() if type(estimator) is GaussianNB and estimator.priors is None else None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
+        return estimator.priors is None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         widest = int(np.argmax(moments.variance))

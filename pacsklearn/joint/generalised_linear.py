@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
+from sklearn.linear_model import GammaRegressor, PoissonRegressor
 
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
@@ -67,15 +67,13 @@ class GeneralisedLinearFitter(ConvexFitter):
     )
     rows_a_parameter = 16  # the penalty grows with the rows, so that ordinary fits converge soon
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is TweedieRegressor:
-            # Other links, and powers outside this range, are not convex.
-            if estimator.link not in ("auto", "log") or not 1 <= estimator.power <= _GAMMA:
-                return None
-        elif type(estimator) not in (PoissonRegressor, GammaRegressor):
-            return None
-        return cls() if estimator.alpha > 0 and not estimator.warm_start else None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
+        # Other links, and powers outside this range, are not convex.
+        if getattr(estimator, "link", "log") not in ("auto", "log"):
+            return False
+        convex = 1 <= _power(estimator) <= _GAMMA
+        return convex and estimator.alpha > 0 and not estimator.warm_start
 
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
         return [Tweedie(targets, _power(estimator))]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import HuberRegressor
 
 from pacsklearn._sklearn_compat import features_of
+from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.filled_models import filled_models
 from pacsklearn.joint.joint_minimiser import Solution, minimise_from
 from pacsklearn.joint.member_sums import Memberships, block_members, double_rows, member_sums
 from pacsklearn.joint.newton import newton
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # Numbers whose products single precision holds.
@@ -32,17 +31,16 @@ _ROUNDING = 1e-9
 
 
 @final
-class HuberFitter(SubsetFitter):
+class HuberFitter(ExactFitter):
     """Minimises ``sum(s + s H((y - z) / s)) + alpha |w|^2`` over decisions ``z`` and the scale."""
 
     name = "huber"
     description = "quasi-Newton steps of all subsets by two matrix products each, scales among them"
     estimators = ("sklearn.linear_model.HuberRegressor",)
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        plain = type(estimator) is HuberRegressor and not estimator.warm_start
-        return cls() if plain and estimator.alpha > 0 else None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
+        return not estimator.warm_start and estimator.alpha > 0
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows, m = double_rows(X), space.n_subsets

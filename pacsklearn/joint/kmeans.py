@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from pacsklearn._sklearn_compat import features_of, prepare_for_predict
+from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.lloyd_kernel import lloyd
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # With more clusters one bound for all other centres rules out little.
@@ -27,7 +27,7 @@ _LEAST_WORK = 2**23
 
 
 @final
-class KMeansFitter(SubsetFitter):
+class KMeansFitter(ExactFitter):
     """The same starts and the same assignments as ``KMeans``, with fewer distances."""
 
     name = "kmeans"
@@ -36,14 +36,12 @@ class KMeansFitter(SubsetFitter):
     )
     estimators = ("sklearn.cluster.KMeans",)
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is not KMeans or estimator.n_clusters > _MOST_CLUSTERS:
-            return None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
         # A start that is not "k-means++" is drawn in another way in every version.
         plain = isinstance(estimator.init, str) and estimator.init == "k-means++"
         whole = isinstance(estimator.random_state, (int, np.integer))
-        return cls() if plain and whole and estimator.n_clusters > 1 else None
+        return plain and whole and 1 < estimator.n_clusters <= _MOST_CLUSTERS
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows = double_rows(X)

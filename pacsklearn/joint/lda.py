@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pacsklearn._sklearn_compat import lda_degrees_of_freedom
 from pacsklearn.joint.moment_fitter import MomentFitter
@@ -31,16 +30,14 @@ class LDAFitter(MomentFitter):
     wants_scatter = True
     wants_classes = True
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is not LinearDiscriminantAnalysis:
-            return None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
         unset = ("priors", "covariance_estimator", "n_components")
         plain = all(getattr(estimator, name) is None for name in unset)
         svd = estimator.solver == "svd" and not estimator.store_covariance
         if estimator.shrinkage is not None:  # "auto" needs more than second moments
             svd, plain = False, plain and isinstance(estimator.shrinkage, Real)
-        return cls() if plain and (svd or estimator.solver == "lsqr") else None
+        return plain and (svd or estimator.solver == "lsqr")
 
     def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
         return p <= n - n_classes  # more features leave nothing to invert within the classes

@@ -35,14 +35,12 @@ class LeastSquaresFitter(MomentFitter):
     wants_scatter = True
     wants_targets = True
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is LinearRegression:
-            return None if estimator.positive else cls()
-        if type(estimator) is Ridge and not estimator.positive:
-            plain = isinstance(estimator.alpha, Real) and estimator.solver in ("auto", "cholesky")
-            return cls() if plain and estimator.alpha >= 0 else None
-        return None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
+        if estimator.positive or isinstance(estimator, LinearRegression):
+            return not estimator.positive
+        plain = isinstance(estimator.alpha, Real) and estimator.solver in ("auto", "cholesky")
+        return plain and estimator.alpha >= 0
 
     def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
         return _ridge_pays(n, p) if isinstance(estimator, Ridge) else p < n

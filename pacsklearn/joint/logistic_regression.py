@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.joint.joint_problem import Penalty, are_usable
@@ -78,13 +77,12 @@ class LogisticRegressionFitter(ConvexFitter):
     estimators = ("sklearn.linear_model.LogisticRegression",)
     wants_classes = True
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is not LogisticRegression or estimator.solver not in _SOLVERS:
-            return None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
         # Some parameters come and go between versions.
-        plain = (
-            getattr(estimator, "penalty", "l2") in ("l2", "deprecated")
+        return (
+            estimator.solver in _SOLVERS
+            and getattr(estimator, "penalty", "l2") in ("l2", "deprecated")
             and not estimator.l1_ratio
             and getattr(estimator, "multi_class", "auto") in ("auto", "deprecated", "multinomial")
             and are_usable(estimator.class_weight)
@@ -92,7 +90,6 @@ class LogisticRegressionFitter(ConvexFitter):
             and isinstance(estimator.C, Real)
             and 0 < float(estimator.C) < np.inf
         )
-        return cls() if plain else None
 
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
         if getattr(estimator, "multi_class", None) == "multinomial" and n_classes == 2:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
-from sklearn.neighbors import NearestCentroid
 
 from pacsklearn.joint.moment_fitter import MomentFitter
 from pacsklearn.joint.moments import Moments, is_doubtful
@@ -20,12 +19,10 @@ class NearestCentroidFitter(MomentFitter):
     estimators = ("sklearn.neighbors.NearestCentroid",)
     wants_classes = True
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is not NearestCentroid or estimator.metric != "euclidean":
-            return None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
         plain = not estimator.shrink_threshold and estimator.priors in ("uniform", "empirical")
-        return cls() if plain else None
+        return plain and estimator.metric == "euclidean"
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         counts, means = moments.class_count, moments.class_mean

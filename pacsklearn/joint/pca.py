@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.decomposition import PCA
 from sklearn.utils.extmath import svd_flip
 
 from pacsklearn.joint.moment_fitter import MomentFitter
@@ -26,12 +25,11 @@ class PCAFitter(MomentFitter):
     estimators = ("sklearn.decomposition.PCA",)
     wants_scatter = True
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        if type(estimator) is not PCA or estimator.svd_solver not in ("auto", "covariance_eigh"):
-            return None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
         count = estimator.n_components
-        return cls() if count is None or (type(count) is int and count > 0) else None
+        plain = estimator.svd_solver in ("auto", "covariance_eigh")
+        return plain and (count is None or (type(count) is int and count > 0))
 
     def pays(self, estimator: Any, n: int, p: int, n_classes: int) -> bool:
         tall = n >= _TALL * p and p <= _MOST_FEATURES

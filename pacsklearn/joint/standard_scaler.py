@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.joint.moment_fitter import MomentFitter
 from pacsklearn.joint.moments import Moments, is_doubtful
@@ -19,10 +18,6 @@ class StandardScalerFitter(MomentFitter):
     name = "standard_scaler"
     description = "means and variances of all subsets by one matrix product"
     estimators = ("sklearn.preprocessing.StandardScaler",)
-
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        return cls() if type(estimator) is StandardScaler else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p = moments.n_features

@@ -10,8 +10,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.member_sums import Memberships
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 
 BatchWork = Callable[[NDArray[np.float64], Any, Memberships], Sequence[Any]]
 """From a batch's rows, their targets (class codes, numbers or None) and memberships to arrays."""
@@ -47,7 +47,7 @@ class TableView:
     total: Callable[[BatchWork], list[Any]] = field(repr=False)
 
 
-class TableFitter(SubsetFitter):
+class TableFitter(ExactFitter):
     """A subset fitter that needs no rows in memory: sums over batches of them, in a few passes.
 
     Attributes

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.class_weight import compute_sample_weight
 
+from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.member_sums import block_members
 from pacsklearn.joint.row_frame import RowFrame
 from pacsklearn.joint.shared_work import made_once
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.tabular.additive.classifier import AdditiveClassifier, loss_of_classes
-from pacsklearn.tabular.additive.regressor import AdditiveRegressor
+from pacsklearn.tabular.additive.classifier import loss_of_classes
 from pacsklearn.tabular.additive.solver import Loss, Problem, SquaredLoss, minimise
 
 _LARGEST = 1e100
@@ -25,7 +24,7 @@ _MOST_CELLS = 2**23
 
 
 @final
-class AdditiveFitter(SubsetFitter):
+class AdditiveFitter(ExactFitter):
     """One design matrix for all candidates; rows outside a subset have weight zero.
 
     The problems are strictly convex and solved to rounding, so that starting at the solution of
@@ -40,10 +39,9 @@ class AdditiveFitter(SubsetFitter):
         "pacsklearn.tabular.AdditiveRegressor",
     )
 
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        known = type(estimator) in (AdditiveClassifier, AdditiveRegressor)
-        return cls() if known and not estimator.monotone else None
+    @staticmethod
+    def suits(estimator: Any) -> bool:
+        return not estimator.monotone
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         blank, y = clone(estimator), np.asarray(y)

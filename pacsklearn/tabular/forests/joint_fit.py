@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import validate_data
 
+from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.joint_problem import are_usable
 from pacsklearn.joint.member_sums import double_rows
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
 from pacsklearn.tabular.forests.growth import GrowingForest, Growth
-from pacsklearn.tabular.forests.regressor import FixedStructureForestRegressor
 
 # Places of rows, trees and features that are held at once.
 _MOST_PLACES = 2**26
 
 
 @final
-class FixedForestFitter(SubsetFitter):
+class FixedForestFitter(ExactFitter):
     """The same forests as the ordinary fit, grown beside each other from rows where they lie."""
 
     name = "fixed_forest"
@@ -32,11 +30,6 @@ class FixedForestFitter(SubsetFitter):
         "pacsklearn.tabular.FixedStructureForestClassifier",
         "pacsklearn.tabular.FixedStructureForestRegressor",
     )
-
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        kinds = (FixedStructureForestClassifier, FixedStructureForestRegressor)
-        return cls() if type(estimator) in kinds else None
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         table, models = double_rows(X), [None] * space.n_subsets

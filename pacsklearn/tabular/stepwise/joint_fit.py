@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -10,8 +10,6 @@ from pacsklearn.joint.moment_fitter import MomentFitter
 from pacsklearn.joint.moments import Moments, is_doubtful
 from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
-from pacsklearn.tabular.stepwise.regressor import StepwiseRegressor
 
 
 @final
@@ -23,10 +21,6 @@ class StepwiseRegressorFitter(MomentFitter):
     estimators = ("pacsklearn.tabular.StepwiseRegressor",)
     wants_scatter = True
     wants_targets = True
-
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        return cls() if type(estimator) is StepwiseRegressor else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p = moments.n_features
@@ -54,10 +48,6 @@ class StepwiseClassifierFitter(MomentFitter):
     wants_classes = True
     needs_rows = True
     most_classes = 64
-
-    @classmethod
-    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
-        return cls() if type(estimator) is StepwiseClassifier else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         if is_doubtful(moments.loss):
