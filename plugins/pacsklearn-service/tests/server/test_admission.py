@@ -49,7 +49,8 @@ def test_who_has_no_quota_is_told_nothing_and_leaves_nothing(house: House) -> No
     )):  # fmt: skip
         assert house.call("GET", path, user="idle").status_code == 403, path
     assert house.call("GET", "/v1/models", user="idle").json() == {"models": []}
-    for path in ("/v2/models/risk/infer", f"{MODEL}/preview", f"{MODEL}/jobs"):
+    for path in ("/v2/models/risk/infer", f"{MODEL}/preview", f"{MODEL}/jobs",
+                 "/invocations?model=risk"):  # fmt: skip
         for content in (NOTHING, json.dumps(v2(contested_rows(3))).encode()):
             reply = house.call("POST", path, user="idle", content=content)
             assert reply.status_code == 403, (path, reply.text)
@@ -173,7 +174,8 @@ def test_texts_that_stand_in_every_row_are_counted_in_every_row() -> None:
     assert len(signature.checked(half, most=10_000)["a"]) == 10_000
 
 
-@pytest.mark.parametrize("path", ["/v2/models/risk/infer", f"{MODEL}/preview", f"{MODEL}/jobs"])
+@pytest.mark.parametrize("path", ["/v2/models/risk/infer", f"{MODEL}/preview", f"{MODEL}/jobs",
+                                  "/invocations?model=risk"])  # fmt: skip
 def test_a_parquet_file_is_read_for_curators_only(house: House, path: str) -> None:
     # Its footer states sizes that nobody has counted: 187 kB came to 2 GB.
     reply = house.call("POST", path, user="ann", content=b"PAR1xxxxPAR1",

@@ -1,4 +1,4 @@
-"""The Open Inference Protocol, as documents say it is."""
+"""The Open Inference Protocol and MLflow's, as documents say they are."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ INFER = "/v2/models/risk/infer"
 def test_health_and_metadata(house: House) -> None:
     assert house.call("GET", "/v2/health/live").json() == {"live": True}
     assert house.call("GET", "/v2/health/ready").json() == {"ready": True}
+    assert house.call("GET", "/ping").status_code == 200
     found = house.call("GET", "/v2/models/risk", user="ann").json()
     assert found["inputs"] == [{"name": "X", "datatype": "FP64", "shape": [-1, N_COLUMNS]}]
     assert found["outputs"] == [{"name": "predict", "datatype": "INT64", "shape": [-1]}]
@@ -92,10 +93,45 @@ def test_one_row_on_every_wire_is_one_answer(house: House) -> None:
     assert json.loads(found.schema.metadata[b"pacsklearn"])["charged"] == 0.0
     csv = "x0,x1,x2,x3\n0,1,-1,0\n"
     told = house.call(
-        "POST", INFER, user="wires", content=csv, headers={"content-type": "text/csv"}
+        "POST", "/invocations", user="wires", content=csv, headers={"content-type": "text/csv"}
     )
-    assert told.json()["outputs"][0]["data"] == label
+    assert told.json()["predictions"] == label
     assert house.spent == before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"instances": [[0.5, 0.5, 0.5, 0.5]]},
+        {"inputs": [[0.5, 0.5, 0.5, 0.5]]},
+        {"inputs": {f"x{i}": [0.5] for i in range(4)}},
+        {"dataframe_split": {"columns": ["x3", "x2", "x1", "x0"], "data": [[0.5] * 4]}},
+        {"dataframe_records": [{f"x{i}": 0.5 for i in range(4)}]},
+        {"instances": [{f"x{i}": 0.5 for i in range(4)}], "params": None},
+    ],
+)
+def test_mlflow_forms(house: House, body: dict[str, Any]) -> None:
+    told = house.call("POST", "/invocations", user="flow", json=body)
+    assert told.status_code == 200, told.text
+    assert len(told.json()["predictions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ({}, "one of"),
+        ({"instances": [[0.5] * 4], "inputs": [[0.5] * 4]}, "one of"),
+        ({"instances": [[0.5] * 4, [0.5]]}, "same number"),
+        ({"instances": [[0.5] * 4], "parms": {"max_charge": 0.0}}, "parms"),
+        ({"inputs": {f"x{i}": 0.5 for i in range(4)}}, "inputs"),
+        ({"dataframe_split": {"columns": ["x0", "x0", "x2", "x3"], "data": [[0.5] * 4]}}, "own"),
+        ({"dataframe_split": {"columns": ["x0", "x1", "x2"], "data": [[0.5] * 4]}}, "every column"),
+        ({"dataframe_records": [{"x0": 0.5}]}, "record"),
+    ],
+)
+def test_what_is_no_form_of_mlflows_is_refused(house: House, body: Any, word: str) -> None:
+    told = house.call("POST", "/invocations", user="flow", json=body)
+    assert (told.status_code, word in told.json()["detail"]) == (422, True), told.text
 
 
 def test_binary_tensors(house: House) -> None:
@@ -219,6 +255,7 @@ def test_a_curators_key_asks_nothing_and_a_callers_curates_nothing(house: House)
         ("/v1/models/risk/jobs", {"parameters": {"dry_run": True}}),
         ("/v1/models/risk/jobs", {"parameters": {"reservation": "mine"}}),
         ("/v1/models/risk/jobs?max_charge=0", {}),
+        ("/invocations?model=risk&max_charge=0", None),
     ],
 )
 def test_what_nothing_reads_is_refused_before_it_costs_anything(
@@ -226,7 +263,7 @@ def test_what_nothing_reads_is_refused_before_it_costs_anything(
 ) -> None:
     rows = contested_rows(2, seed=91)
     before = house.spent
-    body = v2(rows) | change
+    body = {"instances": rows.tolist()} if change is None else v2(rows) | change
     refused = house.call("POST", path, user="mia", json=body)
     assert refused.status_code == 422, refused.text
     assert refused.json()["error"] == refused.json()["detail"]

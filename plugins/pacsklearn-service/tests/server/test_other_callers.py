@@ -116,7 +116,7 @@ def steps(call: Call, rows: Any) -> Any:
     yield call("POST", INFER, json=v2(rows[16:17]))
     yield call("POST", INFER, json=v2(rows[:9]))  # paid before
     csv = "x0,x1,x2,x3\n" + ",".join(str(x) for x in rows[0])
-    yield call("POST", INFER, content=csv, headers={"content-type": "text/csv"})
+    yield call("POST", "/invocations", content=csv, headers={"content-type": "text/csv"})
     yield call("GET", f"{OF}/budget")
 
 

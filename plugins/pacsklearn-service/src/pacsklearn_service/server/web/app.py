@@ -29,7 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _BY_STATUS: Final = {status: kind for kind, (status, _) in reversed(KINDS.items())}
-_OPEN: Final = ("/v2", "/v2/health/live", "/v2/health/ready", "/openapi.json")
+_OPEN: Final = ("/v2", "/v2/health/live", "/v2/health/ready", "/ping", "/openapi.json")
 """Paths that anybody may ask."""
 _LONG: Final = 2**16
 _TABLES: Final = re.compile(r"/v1/(datasets|models/[^/]+/versions)")
@@ -173,7 +173,8 @@ class Limits:
         try:
             if "\0" in path:  # no name has one, and no server's text can hold it
                 raise Problem("not-found", "There is nothing of this name.")
-            async with asyncio.timeout(seconds):
+            # A stream of events lasts as long as its job.
+            async with asyncio.timeout(None if path.endswith("/events") else seconds):
                 # The console's pages know people by a cookie.
                 if path not in _OPEN and not path.startswith("/console"):
                     await self._authenticator.caller(Request(scope))

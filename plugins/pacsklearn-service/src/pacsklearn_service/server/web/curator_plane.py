@@ -103,7 +103,7 @@ async def add_dataset(
     target: Annotated[str, Query(max_length=1000)],
     ceiling: Annotated[float, Query(gt=0, le=MOST_NATS)],
 ) -> dict[str, Any]:
-    """Register a table (CSV, Parquet or Arrow) under a ceiling that is never changed."""
+    """Register a table (CSV, Parquet, Arrow or JSON) under a ceiling that is never changed."""
     (await request.app.state.authenticator.caller(request)).need("curate")
     body, settings = await request.body(), request.app.state.settings
     most, most_bytes = settings.most_table_rows, 4 * settings.most_table_bytes

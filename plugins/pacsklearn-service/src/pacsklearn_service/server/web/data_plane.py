@@ -1,4 +1,4 @@
-"""Answers over the Open Inference Protocol (version 2)."""
+"""Answers over the Open Inference Protocol (version 2), and as MLflow's server gives them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ import time
 from typing import Any, Final, final
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.web.app import ask, content_kind, decoded, is_short
-from pacsklearn_service.server.web.schemas import JSON, V2_BODY, Parameters, V2Body, parsed
-from pacsklearn_service.server.web.table_body import ARROW, CSV, any_table, written_arrow
+from pacsklearn_service.server.web.schemas import INVOCATION_BODY, V2_BODY, query
+from pacsklearn_service.server.web.table_body import (
+    ARROW,
+    CSV,
+    JSON,
+    any_table,
+    mlflow_table,
+    written_arrow,
+)
 from pacsklearn_service.server.web.v2_protocol import Rows, metadata, read_v2, written_v2
 
 router = APIRouter(tags=["data plane"])
@@ -74,14 +82,14 @@ async def infer_v2(request: Request) -> Response:
     while reply is None:
         facts = await admissions.facts(request, asked)
         try:
-            rows = await read_rows(request, facts)
+            rows = await read_rows(request, facts, ARROW)
             reply = await infer(request, facts, rows)
         except Problem as problem:
             admissions.forget(request, asked)
             if "loaded" not in problem.more:
                 raise
-    if "outputs" in reply and content_kind(request) == ARROW:
-        return Response(written_arrow(reply), media_type=ARROW)
+    if rows.body is None:
+        return _written(request, reply)
     content, header = written_v2(facts, rows.body, reply)
     if header is None:
         return Response(content, media_type=JSON)
@@ -99,9 +107,15 @@ async def live() -> dict[str, bool]:
 @router.get("/v2/health/ready")
 async def ready(request: Request) -> dict[str, bool]:
     """Return whether it can answer."""
-    if not await request.app.state.link.ask("ready"):
-        raise Problem("unavailable", "No process holds the lease yet.")
+    await _need_ready(request)
     return {"ready": True}
+
+
+@router.get("/ping")
+async def ping(request: Request) -> Response:
+    """Return whether it can answer, as MLflow asks."""
+    await _need_ready(request)
+    return Response("\n", media_type="application/json")
 
 
 @router.get("/v2")
@@ -127,6 +141,31 @@ async def model_ready(request: Request, model: str, version: str = "") -> dict[s
     return {"name": model, "ready": True}
 
 
+@router.post("/invocations", openapi_extra=INVOCATION_BODY)
+async def invocations(request: Request, model: str | None = None) -> Response:
+    """Return the private answers as MLflow's scoring server gives them.
+
+    ``model`` where there are several.
+    """
+    if model is None:
+        names = await ask(request, "models")
+        if len(names) != 1:
+            raise Problem("invalid", "Say which model: /invocations?model=...")
+        model = names[0]
+    facts = await ask(request, "admit", model=model)
+    kind = content_kind(request) or JSON
+    if kind == JSON:
+        _check_address(request, "model")
+        signature, body = Signature.from_facts(facts["signature"]), await request.body()
+        most = request.app.state.settings.most_rows
+        rows = await decoded(request, mlflow_table, body, signature, most)
+    elif kind in (CSV, ARROW):
+        rows = await read_rows(request, facts, CSV, ARROW)
+    else:
+        raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
+    return _written(request, await infer(request, facts, rows))
+
+
 async def infer(request: Request, facts: dict[str, Any], rows: Rows) -> dict[str, Any]:
     """Ask the coordinator."""
     key = request.headers.get("idempotency-key")
@@ -146,25 +185,32 @@ async def infer(request: Request, facts: dict[str, Any], rows: Rows) -> dict[str
         is_counted=facts["is_counted"],
         key=key,
         body=digest.hexdigest(),
-        **rows.body.parameters.model_dump(exclude={"binary_data_output"}),
+        **rows.parameters.model_dump(exclude={"binary_data_output"}),
     )
 
 
-async def read_rows(request: Request, facts: dict[str, Any]) -> Rows:
-    """Return rows of a request: tensors, or a table with parameters in its address."""
+async def read_rows(request: Request, facts: dict[str, Any], *tables: str) -> Rows:
+    """Return rows of a request: tensors, or a table of some kind with parameters in its address."""
     kind = content_kind(request)
-    if kind in (ARROW, CSV):
+    if kind in tables:
         content = await packed_table(request, facts, await request.body(), kind)
-        said = parsed(Parameters.model_validate_strings, dict(request.query_params))
-        return Rows(content, V2Body.model_construct(parameters=said))
+        return Rows(content, query(request.query_params))
     if kind not in (JSON, _BINARY, ""):
-        raise Problem("unsupported-media-type", f"Content-Type must be {JSON}, {CSV} or {ARROW}.")
-    # Parameters that stand where nothing reads them: max_charge might be among them.
-    if request.query_params:
-        raise Problem("invalid", "The parameters of a JSON request stand in its body.")
+        kinds = ", ".join((JSON, *tables))
+        raise Problem("unsupported-media-type", f"Content-Type must be one of {kinds}.")
+    _check_address(request)
     length = request.headers.get("inference-header-content-length")
     most = request.app.state.settings.most_rows
     return await decoded(request, read_v2, await request.body(), length, facts, most)
+
+
+def _written(request: Request, reply: dict[str, Any]) -> Response:
+    """Return the answers to a table, in the form that it came in or that is asked for."""
+    outputs, _ = reply.pop("outputs", {}), reply.pop("version", None)
+    is_arrow = content_kind(request) == ARROW and outputs
+    if is_arrow or ARROW in request.headers.get("accept", ""):
+        return Response(written_arrow(outputs, reply), media_type=ARROW)
+    return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
 
 
 async def packed_table(request: Request, facts: dict[str, Any], body: bytes, kind: str) -> bytes:
@@ -173,6 +219,17 @@ async def packed_table(request: Request, facts: dict[str, Any], body: bytes, kin
     most, most_bytes = settings.most_rows, 4 * settings.most_bytes
     table = await decoded(request, any_table, body, kind, most=most, most_bytes=most_bytes)
     return signature.packed(signature.checked(table, most=most))
+
+
+def _check_address(request: Request, *known: str) -> None:
+    """Refuse parameters that stand where nothing reads them: max_charge might be among them."""
+    if not set(request.query_params) <= set(known):
+        raise Problem("invalid", "The parameters of a JSON request stand in its body.")
+
+
+async def _need_ready(request: Request) -> None:
+    if not await request.app.state.link.ask("ready"):
+        raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
 
 
 def _key(model: str, version: str = "") -> str:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.web.app import ask
 from pacsklearn_service.server.web.data_plane import infer, read_rows
 from pacsklearn_service.server.web.routes import MOST_NATS, forward
-from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters, V2Body
+from pacsklearn_service.server.web.schemas import ROWS_BODY, Parameters
+from pacsklearn_service.server.web.table_body import ARROW, CSV
 from pacsklearn_service.server.web.v2_protocol import Rows
 
 router = APIRouter(prefix="/v1", tags=["private plane"])
+
+_TICK: Final = 0.5
+_ENDED: Final = ("done", "failed")
 
 
 class ReservationBody(BaseModel):
@@ -48,17 +56,16 @@ _get("/jobs/{job}/result", "job_result", "Answers of a finished job.")
 async def preview(request: Request, model: str) -> dict[str, Any]:
     """Return most that answering a batch can cost the caller; nothing is computed from the rows."""
     facts = await ask(request, "admit", model=model)
-    rows = await read_rows(request, facts)
-    said = V2Body.model_construct(parameters=Parameters(dry_run=True))
-    return await infer(request, facts, Rows(rows.content, said))
+    rows = await read_rows(request, facts, ARROW, CSV)
+    return await infer(request, facts, Rows(rows.content, Parameters(dry_run=True)))
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
 async def begin_job(request: Request, model: str) -> dict[str, Any]:
     """Begin to answer a long batch."""
     facts = await ask(request, "admit", model=model)
-    rows = await read_rows(request, facts)
-    parameters = rows.body.parameters
+    rows = await read_rows(request, facts, ARROW, CSV)
+    parameters = rows.parameters
     if parameters != Parameters(max_charge=parameters.max_charge):
         raise Problem("invalid", "Of the parameters a job takes max_charge alone.")
     return await ask(
@@ -68,3 +75,28 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
         model=model,
         max_charge=parameters.max_charge,
     )
+
+
+@router.get("/jobs/{job}/events", response_class=StreamingResponse)
+async def job_events(request: Request, job: str) -> Response:
+    """Return the progress of a job as server-sent events, until it has ended."""
+    # Before the stream begins: later there is no status left to refuse with.
+    first = await ask(request, "job", job=job)
+
+    async def events() -> AsyncIterator[str]:
+        known: dict[str, Any] = {}
+        state = first
+        while True:
+            if state != known:
+                known = state
+                yield f"event: progress\ndata: {json.dumps(state)}\n\n"
+            if state["status"] in _ENDED:
+                return
+            await asyncio.sleep(_TICK)
+            try:
+                state = await ask(request, "job", job=job)
+            except Problem as problem:
+                yield f"event: problem\ndata: {json.dumps(problem.document())}\n\n"
+                return
+
+    return StreamingResponse(events(), media_type="text/event-stream")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -29,6 +29,8 @@ DTYPES: Final = {
 
 
 Value = bool | int | float | str
+Table = Annotated[list[list[Value]], Field(min_length=1)]
+Records = Annotated[list[dict[str, Value]], Field(min_length=1)]
 
 
 class _Strict(BaseModel):
@@ -94,6 +96,30 @@ class V2Body(_Strict):
     parameters: Parameters = Parameters()
 
 
+class Split(_Strict):
+    """Rows, and the names of their columns."""
+
+    columns: list[str] | None = None
+    index: list[Any] | None = None
+    data: Table
+
+
+class Invocation(_Strict):
+    """Request of MLflow's scoring server: one of four forms of a table."""
+
+    dataframe_split: Split | None = None
+    dataframe_records: Records | None = None
+    instances: Table | Records | None = None
+    inputs: Table | dict[str, list[Value]] | None = None
+    params: Parameters = Parameters()
+
+
+class Columns(_Strict):
+    """A table that the curator registers."""
+
+    columns: dict[str, list[Value]]
+
+
 def parsed(read: Callable[[Said], Body], said: Said) -> Body:
     """Return what a body, or an address, says to a model's way of reading it.
 
@@ -106,6 +132,12 @@ def parsed(read: Callable[[Said], Body], said: Said) -> Body:
         return read(said)
     except ValidationError as error:
         raise invalid(error.errors()) from None
+
+
+def query(facts: Mapping[str, str]) -> Parameters:
+    """Return the parameters that an address holds, where the body is a table."""
+    known = {name: value for name, value in facts.items() if name != "model"}
+    return parsed(Parameters.model_validate_strings, known)
 
 
 def invalid(errors: Any) -> Problem:
@@ -121,32 +153,40 @@ def invalid(errors: Any) -> Problem:
     )
 
 
-def _whole(part: Any, definitions: dict[str, Any]) -> Any:
-    """Return a JSON Schema without references to outside an operation's document."""
-    if isinstance(part, list):
-        return [_whole(each, definitions) for each in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _whole(definitions[part["$ref"].rpartition("/")[2]], definitions)
-    return {name: _whole(each, definitions) for name, each in part.items() if name != "$defs"}
+def _described(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema without references to outside an operation's document."""
+    schema = kind.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def whole(part: Any) -> Any:
+        if isinstance(part, list):
+            return [whole(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return whole(definitions[part["$ref"].rpartition("/")[2]])
+        return {name: whole(each) for name, each in part.items()}
+
+    described: dict[str, Any] = whole(schema)
+    return described
 
 
-_SCHEMA: Final = V2Body.model_json_schema()
-_BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
-_TENSORS: Final = {JSON: {"schema": _whole(_SCHEMA, _SCHEMA["$defs"])}}
-_KEY: Final = {"type": "string", "minLength": 1, "maxLength": 200}
+def _body(schema: dict[str, Any], *tables: str, key: bool = False) -> dict[str, Any]:
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    content = {JSON: {"schema": schema}} | dict.fromkeys(tables, binary)
+    own = {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    }
+    return {"requestBody": {"required": True, "content": content}, "parameters": [own] * key}
 
 
-def _body(content: dict[str, Any], *tables: str) -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": content | dict.fromkeys(tables, _BINARY)}}
-
-
-ROWS_BODY: Final = _body(_TENSORS, ARROW, CSV)
-V2_BODY: Final = ROWS_BODY | {
-    "parameters": [
-        {"name": "Idempotency-Key", "in": "header", "required": False, "schema": _KEY},
-        {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}},
-    ]
-}
-TABLE_BODY: Final = _body({}, ARROW, CSV, PARQUET)
+V2_BODY: Final = _body(_described(V2Body), ARROW, key=True)
+V2_BODY["parameters"].append(
+    {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
+)
+ROWS_BODY: Final = _body(_described(V2Body), ARROW, CSV)
+INVOCATION_BODY: Final = _body(_described(Invocation), ARROW, CSV, key=True)
+TABLE_BODY: Final = _body(_described(Columns), ARROW, CSV, PARQUET)

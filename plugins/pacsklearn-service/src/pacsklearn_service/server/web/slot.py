@@ -31,7 +31,7 @@ class Slot:
         self._app, self._seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"].endswith("/events"):
             await self._app(scope, receive, send)
             return
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Tables that strangers send: CSV, Arrow streams and Parquet files."""
+"""Tables that strangers send: MLflow's JSON, CSV, Arrow streams and Parquet files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ from typing import Any, Final
 from numpy.typing import NDArray
 
 from pacsklearn_service.server.problem import Problem
-from pacsklearn_service.server.web.schemas import ARROW, CSV, PARQUET
+from pacsklearn_service.server.signature import Signature
+from pacsklearn_service.server.web.schemas import (
+    ARROW,
+    CSV,
+    JSON,
+    PARQUET,
+    Columns,
+    Invocation,
+    Split,
+    parsed,
+)
+from pacsklearn_service.server.web.v2_protocol import Rows
 
 _MOST_COLUMNS: Final = 10_000
 
@@ -42,17 +53,58 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
         raise Problem("bad-request", f"The body must be a table of the type {kind}.") from None
 
 
-def written_arrow(reply: dict[str, Any]) -> bytes:
+def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
+    """Return the columns of a request as MLflow's scoring server takes it, and its parameters."""
+    asked = parsed(Invocation.model_validate_json, body)
+    forms = [asked.dataframe_split, asked.dataframe_records, asked.instances, asked.inputs]
+    stated = [each for each in forms if each is not None]
+    if len(stated) != 1:
+        raise Problem(
+            "invalid",
+            "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
+        )
+    columns = signature.checked(_mlflow(stated[0], signature), most=most)
+    return Rows(signature.packed(columns), asked.params)
+
+
+def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
+    if isinstance(content, Split):
+        if content.columns is None:
+            return signature.matrix(content.data)
+        try:
+            values = map(list, zip(*content.data, strict=True))
+            columns = dict(zip(content.columns, values, strict=True))
+        except ValueError:
+            raise Problem("invalid", "data must hold a value of every column.") from None
+        if len(columns) != len(content.columns):
+            raise Problem("invalid", "Every column must have a name of its own.")
+        return columns
+    if isinstance(content, dict):
+        return content
+    if not isinstance(content[0], dict):
+        return signature.matrix(content)
+    if not all(row.keys() == signature.kinds.keys() for row in content):
+        raise Problem("invalid", "Every record must have the columns of the model's metadata.")
+    return {name: [row[name] for row in content] for name in signature.kinds}
+
+
+def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
     """Return the outputs as an Arrow stream; the other facts are in the schema's metadata."""
     import pyarrow as pa
 
-    table = pa.table({name: pa.array(values) for name, values in reply["outputs"].items()})
-    facts = {name: each for name, each in reply.items() if name != "outputs"}
+    table = pa.table({name: pa.array(values) for name, values in outputs.items()})
     table = table.replace_schema_metadata({"pacsklearn": json.dumps(facts)})
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     return sink.getvalue()
+
+
+def _json(body: bytes, *_: int) -> Any:
+    import pyarrow as pa
+
+    columns = parsed(Columns.model_validate_json, body).columns
+    return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
 def _csv(body: bytes, *_: int) -> Any:
@@ -126,6 +178,7 @@ def _parquet(body: bytes, most: int, most_bytes: int) -> Any:
 
 
 _READERS: Final[dict[str, Callable[..., Any]]] = {
+    JSON: _json,
     CSV: _csv,
     ARROW: _arrow,
     PARQUET: _parquet,

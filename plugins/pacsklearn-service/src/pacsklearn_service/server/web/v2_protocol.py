@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.schemas import DTYPES, Tensor, V2Body, parsed
+from pacsklearn_service.server.web.schemas import DTYPES, Parameters, Tensor, V2Body, parsed
 from pacsklearn_service.tensors import wire_bytes
 
 
@@ -26,12 +26,14 @@ class Rows:
     ----------
     content : bytes
         The checked columns, as the model's signature packs them.
-    body : V2Body
-        All else; of a table, its parameters alone.
+    parameters : Parameters
+    body : V2Body, optional
+        None for a table.
     """
 
     content: bytes = field(repr=False)
-    body: V2Body = field(repr=False)
+    parameters: Parameters = field(repr=False)
+    body: V2Body | None = field(default=None, repr=False)
 
 
 def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most: int) -> Rows:
@@ -66,7 +68,7 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
         raise Problem("bad-request", "The body is longer than its tensors.")
     signature = Signature.from_facts(model["signature"])
     columns = signature.checked(_columns(tensors, signature), most=most)
-    return Rows(signature.packed(columns), said)
+    return Rows(signature.packed(columns), said.parameters, said)
 
 
 def written_v2(
