@@ -181,7 +181,10 @@ class Settings(BaseSettings):
             if name.upper().startswith(PREFIX) and name.upper().partition("__")[0] not in known
         ]
         if unknown:
-            raise ValueError(f"The environment states what is no setting: {', '.join(unknown)}.")
+            raise ValueError(
+                f"The environment states what is no setting: {', '.join(unknown)}. (Kubernetes "
+                "sets such for a Service of this name; enableServiceLinks: false keeps them out.)"
+            )
         try:
             return cls(**facts)
         except ValidationError as error:
