@@ -68,6 +68,8 @@ def budget(
         f"any success           at most {upper:.2f} %, blindly {100 * blind:.4g} %",
         f"same membership bound {epsilons} at delta {doubt:g} (a comparison, not a claim of DP)",
     ]
+    if stated is not None and "cap" in stated:
+        lines.append("under the cap itself  the success alone is promised, not these nats")
     if answers is not None:
         if answers < 1:
             raise ValueError(f"answers must be at least 1, got {answers}.")

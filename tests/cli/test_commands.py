@@ -178,6 +178,7 @@ def test_budgets_are_converted(call, words, name, value):
 
 
 def test_a_budget_is_given_once(call):
+    assert "the success alone" in call("budget", "--identification", "5%").stdout
     assert "exactly one" in call("budget", code=2).stderr
     assert "Give one" in call("budget", "--nats", "1", "--membership", "60%", code=2).stderr
     assert "--prior" in call("budget", "--k-of-n", "35:20%", code=2).stderr
