@@ -171,7 +171,7 @@ def _row(name: str, estimator: Any) -> Row:
     except NoCanonicalizerError as error:
         return Row(name, family, "none", "", _reason(error))
     except ValueError as error:
-        if "Private responses need one target" not in str(error):
+        if "Private answers need one target" not in str(error):
             raise
         return Row(name, family, "none", "", "it answers several targets with classes")
     asked = [method for method in private.released_methods_ if hasattr(private, method)]

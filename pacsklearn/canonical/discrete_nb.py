@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from scipy.special import log_expit
-from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import log_simplex
@@ -18,6 +18,12 @@ from pacsklearn.universe.metrics import DiagonalMetric
 
 # Beyond it a probability is one in double precision.
 _LARGEST_LOGIT = 30.0
+
+
+def _learns_prior(estimator: Any) -> bool:
+    if isinstance(estimator, ComplementNB):
+        return False  # complement weights have no use for one
+    return bool(estimator.fit_prior) and estimator.class_prior is None
 
 
 @final
@@ -37,7 +43,8 @@ class DiscreteNBCanonicalizer(Canonicalizer):
         "sklearn.naive_bayes.MultinomialNB",
     )
     methods = ("predict", "predict_proba", "predict_log_proba")
-    noised = ("feature_log_prob_", "class_log_prior_ (learned)")
+    noised = ("feature_log_prob_", "class_log_prior_")
+    noised_if: ClassVar = {"class_log_prior_": _learns_prior}
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         weights = estimator.feature_log_prob_
@@ -84,12 +91,6 @@ def _log_prior(arrays: dict[str, Floats], estimator: Any, n_classes: int) -> Flo
     return np.full(n_classes, -np.log(n_classes)) if given is None else np.log(given)
 
 
-def _learns_prior(estimator: Any) -> bool:
-    if not isinstance(estimator, (BernoulliNB, MultinomialNB)):
-        return False  # complement weights have no use for one
-    return bool(estimator.fit_prior) and estimator.class_prior is None
-
-
 @final
 class CategoricalNBCanonicalizer(Canonicalizer):
     """Log-probabilities of every category of every feature for each class, and of the classes.
@@ -102,7 +103,8 @@ class CategoricalNBCanonicalizer(Canonicalizer):
     description = "log-probabilities of public categories for each class"
     estimators = ("sklearn.naive_bayes.CategoricalNB",)
     methods = ("predict", "predict_proba", "predict_log_proba")
-    noised = ("feature_log_prob_", "class_log_prior_ (learned)")
+    noised = ("feature_log_prob_", "class_log_prior_")
+    noised_if: ClassVar = {"class_log_prior_": _learns_prior}
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
@@ -117,7 +119,7 @@ class CategoricalNBCanonicalizer(Canonicalizer):
         if np.any(estimator.n_categories_ != estimator.min_categories):
             raise ValueError("a row has a category beyond min_categories; give a larger one")
         arrays = {f"feature {i}": table for i, table in enumerate(estimator.feature_log_prob_)}
-        if estimator.fit_prior and estimator.class_prior is None:
+        if _learns_prior(estimator):
             arrays["log_prior"] = estimator.class_log_prior_
         return encoding_of(
             estimator,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -25,7 +25,8 @@ class GaussianNBCanonicalizer(Canonicalizer):
     description = "mean and variance of each class and feature"
     estimators = ("sklearn.naive_bayes.GaussianNB",)
     methods = ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba")
-    noised = ("theta_", "var_", "class_prior_ (priors=None)")
+    noised = ("theta_", "var_", "class_prior_")
+    noised_if: ClassVar = {"class_prior_": lambda estimator: estimator.priors is None}
     reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

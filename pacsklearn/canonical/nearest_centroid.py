@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -30,7 +30,10 @@ class NearestCentroidCanonicalizer(Canonicalizer):
     description = "one point a class"
     estimators = ("sklearn.neighbors.NearestCentroid",)
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
-    noised = ("centroids_", "within_class_std_dev_", "class_prior_ (priors='empirical')")
+    noised = ("centroids_", "within_class_std_dev_", "class_prior_")
+    noised_if: ClassVar = {
+        "class_prior_": lambda estimator: getattr(estimator, "priors", None) == "empirical"
+    }
     reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

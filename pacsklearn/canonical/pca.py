@@ -5,10 +5,10 @@ Of principal components and truncated SVD; of factors, independent and sparse co
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from sklearn.decomposition import FastICA
+from sklearn.decomposition import FactorAnalysis, FastICA, TruncatedSVD
 
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.block_metric import BlockMetric, ScaledMetric
@@ -40,7 +40,11 @@ class PCACanonicalizer(Canonicalizer):
         "sklearn.decomposition.TruncatedSVD",
     )
     methods = ("transform", "inverse_transform")
-    noised = ("components_", "mean_ (PCA)", "explained_variance_ (whiten=True)")
+    noised = ("components_", "mean_", "explained_variance_")
+    noised_if: ClassVar = {
+        "mean_": lambda estimator: not isinstance(estimator, TruncatedSVD),
+        "explained_variance_": lambda estimator: getattr(estimator, "whiten", False),
+    }
     reads_rows = False
 
     def __init__(self, *, whiten: bool = False) -> None:
@@ -155,7 +159,12 @@ class AxesCanonicalizer(Canonicalizer):
         "sklearn.decomposition.SparsePCA",
     )
     methods = ("transform", "inverse_transform")
-    noised = ("components_", "mean_", "mixing_ (FastICA)", "noise_variance_ (FactorAnalysis)")
+    noised = ("components_", "mean_", "mixing_", "noise_variance_")
+    noised_if: ClassVar = {
+        "mean_": lambda estimator: getattr(estimator, "whiten", True),
+        "mixing_": lambda estimator: isinstance(estimator, FastICA),
+        "noise_variance_": lambda estimator: isinstance(estimator, FactorAnalysis),
+    }
     is_exact = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

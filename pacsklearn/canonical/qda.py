@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -32,7 +32,8 @@ class QDACanonicalizer(Canonicalizer):
     description = "mean and covariance matrix of each class"
     estimators = ("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",)
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
-    noised = ("means_", "rotations_", "scalings_", "priors_ (learned)")
+    noised = ("means_", "rotations_", "scalings_", "priors_")
+    noised_if: ClassVar = {"priors_": lambda estimator: estimator.priors is None}
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         parts = zip(estimator.rotations_, estimator.scalings_, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
@@ -32,7 +32,15 @@ class ScalerCanonicalizer(Canonicalizer):
         "sklearn.preprocessing.StandardScaler",
     )
     methods = ("transform", "inverse_transform")
-    noised = ("mean_, center_ or min_", "scale_")
+    noised = ("mean_", "center_", "min_", "scale_")
+    noised_if: ClassVar = {
+        "mean_": lambda estimator: getattr(estimator, "with_mean", False),
+        "center_": lambda estimator: getattr(estimator, "with_centering", False),
+        "min_": lambda estimator: isinstance(estimator, MinMaxScaler),
+        "scale_": lambda estimator: (
+            getattr(estimator, "with_std", True) and getattr(estimator, "with_scaling", True)
+        ),
+    }
     reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

@@ -15,7 +15,7 @@ from sklearn.compose import (
     make_column_selector,
 )
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.decomposition import NMF, PCA
+from sklearn.decomposition import NMF, PCA, FactorAnalysis, FastICA, TruncatedSVD
 from sklearn.ensemble import VotingClassifier
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -23,16 +23,19 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
     Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     PowerTransformer,
     QuantileTransformer,
+    RobustScaler,
     StandardScaler,
 )
 from sklearn.random_projection import GaussianRandomProjection
@@ -263,3 +266,32 @@ def test_exponents_of_small_features_are_small_numbers() -> None:
     released = canonicalizer.decode(vector, layout, PowerTransformer())
     assert released.lambdas_ == pytest.approx(model.lambdas_, rel=1e-9)
     assert released.transform(rows) == pytest.approx(model.transform(rows), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "noised"),
+    [
+        (PCA(2), "components_ mean_"),
+        (PCA(2, whiten=True), "components_ mean_ explained_variance_"),
+        (TruncatedSVD(2), "components_"),
+        (FastICA(2), "components_ mean_ mixing_"),
+        (FastICA(whiten=False), "components_ mixing_"),
+        (FactorAnalysis(2), "components_ mean_ noise_variance_"),
+        (GaussianNB(), "theta_ var_ class_prior_"),
+        (GaussianNB(priors=[0.2, 0.3, 0.5]), "theta_ var_"),
+        (BernoulliNB(binarize=3.0, fit_prior=False), "feature_log_prob_"),
+        (ComplementNB(), "feature_log_prob_"),
+        (StandardScaler(with_std=False), "mean_"),
+        (MaxAbsScaler(), "scale_"),
+        (MinMaxScaler(), "min_ scale_"),
+        (RobustScaler(with_centering=False), "scale_"),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_statement_names_what_is_noised_of_this_estimator(estimator: Any, noised: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    released = PACPrivate(estimator, budget=1.0, secret=Subsets(4)).fit(X, y)
+    assert released.guarantee_.released == tuple(noised.split())
+    for name in noised.split():
+        assert np.all(np.isfinite(getattr(released.released_estimator_, name)))

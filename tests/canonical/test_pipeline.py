@@ -126,8 +126,7 @@ def test_the_parts_are_named_by_step() -> None:
     estimator = make_pipeline(PCA(2), KMeans(2))
     assert canonicalizer_of(estimator).noised == (
         "pca: components_",
-        "pca: mean_ (PCA)",
-        "pca: explained_variance_ (whiten=True)",
+        "pca: mean_",
         "kmeans: cluster_centers_",
     )
 

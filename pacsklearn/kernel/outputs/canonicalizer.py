@@ -163,6 +163,8 @@ class Canonicalizer(ABC):
         What a decoded estimator can do: ``"predict"``, ``"transform"``, ...
     noised : tuple of str
         The fitted attributes that come out of the noisy vector, for the guarantee's text.
+    noised_if : mapping of str to callable
+        Of those that not every estimator here has: whether this one, as configured, has them.
     is_exact : bool
         Whether a decoded transformer gives the same numbers as the one encoded. False where it
         may turn or rename its outputs: such a part cannot stand before another step.
@@ -187,6 +189,7 @@ class Canonicalizer(ABC):
     estimators: ClassVar[tuple[str | type, ...]] = ()
     methods: tuple[str, ...] = ("predict",)
     noised: tuple[str, ...] = ("parameters",)
+    noised_if: ClassVar[Mapping[str, Callable[[Any], bool]]] = {}
     is_exact: bool = True
     is_searched: bool = False
     reads_rows: bool = True

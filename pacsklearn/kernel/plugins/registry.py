@@ -219,6 +219,8 @@ class Registry:
         made = registration.made.for_estimator(estimator, self.canonicalizer_for)
         if not isinstance(made, Canonicalizer):
             raise _wrong_type(registration, made)
+        for absent in (name for name, has in made.noised_if.items() if not has(estimator)):
+            made.noised = tuple(name for name in made.noised if name != absent)
         return made
 
     def _registration(self, kind: str, name: object) -> Registration:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,12 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         "pacsklearn.tabular.FixedStructureForestRegressor",
     )
     methods = ("predict", "predict_proba", "apply")
-    noised = ("thresholds_ (not where random in a public range)", "leaf_values_")
+    noised = ("thresholds_", "leaf_values_")
+    noised_if: ClassVar = {
+        "thresholds_": lambda estimator: (
+            estimator.thresholds == "learned" or estimator.feature_range is None
+        )
+    }
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         size = 1.0
