@@ -248,8 +248,9 @@ class ForeignProcessError(PacsklearnError, RuntimeError):
             f"{self.what} stays in the process that made it, {home}; this is the process "
             f"{os.getpid()}. A fork or a copy would spend the same budget about the same secret "
             "once more, so nothing was drawn or charged. Ask the process that made it. In a server "
-            "with several workers, fit in each worker, after the fork, under one ledger in a "
-            "database; to move a session, use PrivacySession.save and load; to publish a model, "
+            "or a search with several workers (n_jobs), fit in each worker, after the fork, under "
+            "one ledger in a database (ledger='sqlite:///path', which pacsklearn ledger found "
+            "makes); to move a session, use PrivacySession.save and load; to publish a model, "
             "distil it or release parameters."
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from fractions import Fraction
-from pickle import PicklingError
 from typing import Any
 
 from sklearn.base import clone, is_classifier
@@ -180,12 +179,6 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
                 f"The fits of the search before this were charged {reservation.spent:g} of the "
                 f"{total:g} nats set aside; the rest goes back."
             )
-            if isinstance(error, PicklingError) and isinstance(ledger, MemoryLedger):
-                raise LedgerError(
-                    "n_jobs: fits in other processes cannot charge a ledger in the memory of this "
-                    "one; give ledger='sqlite:///search.db' (pacsklearn ledger found makes one), "
-                    "or leave n_jobs out."
-                ) from None
             raise
         finally:
             if not answering:

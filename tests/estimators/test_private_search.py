@@ -14,14 +14,20 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from pacsklearn import PACPrivate, Parameters, Subsets
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
-from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, BudgetWarning, LedgerError
+from pacsklearn.exceptions import (
+    BudgetError,
+    BudgetExhaustedError,
+    BudgetWarning,
+    ForeignProcessError,
+    LedgerError,
+)
 from pacsklearn.kernel.ledger.event import LatticeNoise
 from pacsklearn.kernel.ledger.ledger import MemoryLedger, Reservation
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
@@ -207,10 +213,16 @@ class TestExhaustion:
         assert "error_score" not in inspect.signature(PrivateGridSearchCV).parameters
         assert search_for(None).error_score == "raise"
 
-    def test_a_ledger_in_memory_cannot_be_sent_to_them(self) -> None:
+    @pytest.mark.parametrize("kind", [PrivateGridSearchCV, GridSearchCV])
+    def test_a_ledger_in_memory_cannot_be_sent_to_them(self, kind: type) -> None:
         ledger = MemoryLedger(4.0)
-        with pytest.raises(LedgerError, match="n_jobs: fits in other processes cannot charge"):
-            search_for(ledger, n_jobs=2).fit(X, Y)
+        search = search_for(ledger, n_jobs=2)
+        if kind is GridSearchCV:
+            private = search.estimator.set_params(ledger=ledger)
+            grid = {"estimator__alpha": [1.0, 2.0]}
+            search = GridSearchCV(private, grid, n_jobs=2, error_score="raise")
+        with pytest.raises(ForeignProcessError, match=r"n_jobs.*sqlite"):
+            search.fit(X, Y)
         assert ledger.spent == 0
 
 

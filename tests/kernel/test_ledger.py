@@ -13,7 +13,12 @@ from threading import Barrier
 import pytest
 from sklearn.base import clone
 
-from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerMismatchError
+from pacsklearn.exceptions import (
+    BudgetError,
+    BudgetExhaustedError,
+    ForeignProcessError,
+    LedgerMismatchError,
+)
 from pacsklearn.kernel.ledger.accounts import Accounts, Posting
 from pacsklearn.kernel.ledger.event import LONGEST_NOTE, Event
 from pacsklearn.kernel.ledger.ledger import MemoryLedger, time_text
@@ -150,9 +155,29 @@ def test_a_copy_is_the_same_account(
     assert ledger.spent == 0.5
 
 
-def test_an_account_cannot_be_pickled() -> None:
-    with pytest.raises(TypeError, match="spend"):
-        pickle.dumps(MemoryLedger(1.0))
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda ledger: ledger.reserve(0.5),
+        lambda ledger: ledger.allows(0.5),
+        lambda ledger: ledger.spent,
+        lambda ledger: ledger.events,
+        lambda ledger: pickle.loads(pickle.dumps(ledger)).remaining,
+    ],
+)
+def test_no_account_is_in_a_pickle(use: Callable[[MemoryLedger], object]) -> None:
+    ledger = MemoryLedger(1.0, per_user=0.5)
+    copied = pickle.loads(pickle.dumps(ledger))
+    assert (copied.ceiling, copied.unit, copied == ledger) == (1.0, "nats", False)
+    with pytest.raises(ForeignProcessError, match="sqlite"):
+        use(copied)
+
+
+def test_a_copy_from_a_pickle_takes_no_charge(make_event: MakeEvent) -> None:
+    ledger = MemoryLedger(1.0)
+    with pytest.raises(ForeignProcessError):
+        pickle.loads(pickle.dumps(ledger)).charge(make_event(0.5))
+    assert ledger.spent == 0.0
 
 
 @pytest.mark.soak

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn, Self, TypeVar, final
 
 from pacsklearn._validation import check_budget
-from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError
+from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError, LedgerMismatchError
 from pacsklearn.kernel.ledger.accounts import Accounts, LedgerTerms, Limit, Posting, check_event
 from pacsklearn.kernel.ledger.book import Book, Store, time_text
 from pacsklearn.kernel.ledger.event import (
@@ -289,8 +289,8 @@ class Reservation(Ledger):
 class MemoryLedger(Ledger):
     """Ledger of one process.
 
-    It is a handle: ``copy``, ``deepcopy`` and ``clone`` give the same account, and it cannot be
-    pickled, so that no copy of an account can be spent twice.
+    It is a handle: ``copy``, ``deepcopy`` and ``clone`` give the same account, and what comes out
+    of a pickle refuses every charge, so that no copy of an account can be spent twice.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ class MemoryLedger(Ledger):
 
 
 class MemoryBook(Book, Store):
-    """Book of one process, which is its own store and cannot be pickled."""
+    """Book of one process, which is its own store; a pickle leaves it behind."""
 
     def __init__(self, terms: LedgerTerms) -> None:
         self._lock = threading.RLock()
@@ -371,11 +371,25 @@ class MemoryBook(Book, Store):
     def __repr__(self) -> str:
         return f"ceiling={self._terms.ceiling:.6g}, unit={self._terms.unit!r}"
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "A ledger in memory lives in one process and cannot be pickled: a copy could spend the "
-            "budget a second time. Processes share a ledger in a database: ledger='sqlite:///path'."
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _LeftBehind, (self._terms,)
+
+
+class _LeftBehind(Store):
+    """What a pickle of a book in memory becomes: it refuses whatever else than its terms is asked.
+
+    A worker of a search so says what to do, where joblib hides why something is in no pickle.
+    """
+
+    terms: Any = None
+
+    def __init__(self, terms: LedgerTerms) -> None:
+        self.terms = terms
+
+    def read(self, question: object) -> NoReturn:
+        raise ForeignProcessError("A ledger in memory is in no pickle: it")
+
+    write = read  # type: ignore[assignment]  # nobody names their argument
 
 
 def _amount(amount: object) -> float:
