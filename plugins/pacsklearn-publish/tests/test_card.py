@@ -179,6 +179,19 @@ def test_names_of_columns_do_nothing_to_who_reads_a_card(tmp_path):
         assert not set("\x1b\x07\x00\u202e\u2028") & set(view)
 
 
+def test_a_card_shows_names_of_columns_as_they_are(private):
+    markdown_it = pytest.importorskip("markdown_it")
+    stated = record(private)
+    odd = ["*a*", "_b_", "c_", "__d__", "`e`", "~~f~~", "&lt;", r"\*g*", "[h](i)", "<b>", "|", "#"]
+    stated["model"]["columns"] = odd
+    stated["public"], stated["about"]["description"] = ["looked up: *a* _b_ &amp;"], "# all"
+    page = markdown_it.MarkdownIt("gfm-like", {"linkify": False}).render(model_card(stated)[0])
+    page = page.partition("Privacy guarantee")[2]
+    assert not re.search("<(em|strong|code|s|a|b|h1)>", page.replace("<code class", ""))
+    assert f"columns (inputs.json): {', '.join(odd)}." in unescape(page)
+    assert "looked up: *a* _b_ &amp;" in unescape(page)
+
+
 def test_words_about_a_model_are_checked():
     assert checked_about(None) == {}
     with pytest.raises(ValueError, match="about"):

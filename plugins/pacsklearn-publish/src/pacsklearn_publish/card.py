@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
@@ -33,6 +34,8 @@ table{display:table;width:100%}th,td{padding:.1em .8em .1em 0}td:nth-child(2){mi
 """
 # Kinds of characters that are not seen: controls, direction of reading, ends of lines.
 _UNSEEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# What begins emphasis, code, a link, a tag or an entity; and, at the start of a line, a block.
+_MARKUP: Final = re.compile(r"[`*~\[<]|\\(?=[^\w\s])|(?<![^\W_])_|&(?=#?\w+;)|^[#>+=-](?=[ #>=-])")
 _KEPT: Final = "\n\t\u200c\u200d"  # the last two shape letters
 # (level, heading, blocks); a block is a paragraph, a list, a table or code.
 _Section = tuple[int, str, list[Any]]
@@ -167,7 +170,7 @@ def _html(block: Any) -> str:
 
 def _plain(text: str) -> str:
     """Return text that Markdown shows as it is, and that can hold no markup of its own."""
-    return " ".join(text.split()).replace("<", "&lt;").replace("[", "\\[")
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split())).replace("\\<", "&lt;")
 
 
 def _cell(text: Any) -> str:
