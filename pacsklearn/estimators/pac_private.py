@@ -303,8 +303,6 @@ SubsetFitError, NonDeterministicError
     @property
     def guarantee_(self) -> PACGuarantee:
         """What is promised about everything released so far."""
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError("guarantee_ is there once the estimator is fitted.")
         if "_answering" in vars(self):
             return self._answering.responder.guarantee_
         return self._guarantee

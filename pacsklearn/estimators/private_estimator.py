@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -25,6 +26,7 @@ from pacsklearn._validation import warn_user
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.exceptions import NoCanonicalizerError, PrivacyLeakWarning
 from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.universe.frame import with_gaps
 
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
@@ -33,6 +35,11 @@ _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "scor
 def _can(method: str) -> Any:
     """Make a method available when what was released has it, or will have it once fitted."""
     return available_if(lambda self: self._offers(method))
+
+
+def _with_gaps(X: Any) -> Any:
+    # scikit-learn reads what is behind a mask as known; a fit sees a gap there.
+    return with_gaps(X) if isinstance(X, np.ma.MaskedArray) else X
 
 
 def _can_score(self: PrivateEstimator) -> bool:
@@ -176,6 +183,8 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
                 f"{plain}: it is about private answers, and this fit released a model, "
                 "released_estimator_, which costs nothing to ask."
             )
+        if name.endswith("_") and not name.startswith("_") and not self.__sklearn_is_fitted__():
+            raise AttributeError(f"{plain} before fit, which learns what ends in an underscore.")
         if name.startswith("__") or "_answering" not in vars(self):
             raise AttributeError(plain)
         if name in ("predict_proba", "predict_log_proba", "decision_function"):
@@ -195,33 +204,33 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
     @_can("predict")
     def predict(self, X: Any) -> Any:
         """Return the predictions of the released model."""
-        return self._released().predict(X)
+        return self._released().predict(_with_gaps(X))
 
     @_can("predict_proba")
     def predict_proba(self, X: Any) -> Any:
         """Predict class probabilities of the released model."""
-        return self._released().predict_proba(X)
+        return self._released().predict_proba(_with_gaps(X))
 
     @_can("predict_log_proba")
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the class probabilities of the released model."""
-        return self._released().predict_log_proba(X)
+        return self._released().predict_log_proba(_with_gaps(X))
 
     @_can("decision_function")
     def decision_function(self, X: Any) -> Any:
         """Return the decision function of the released model."""
-        return self._released().decision_function(X)
+        return self._released().decision_function(_with_gaps(X))
 
     @_can("transform")
     def transform(self, X: Any) -> Any:
         """Return the rows transformed by the released model."""
         # Around the whole: inside it a step that was fitted without names would be given some.
-        return in_container(self, self._released().transform(X), X)
+        return in_container(self, self._released().transform(_with_gaps(X)), X)
 
     @_can("inverse_transform")
     def inverse_transform(self, X: Any) -> Any:
         """Return the rows transformed back by the released model."""
-        return self._released().inverse_transform(X)
+        return self._released().inverse_transform(_with_gaps(X))
 
     @_can("transform")
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -237,7 +246,7 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score the released model, which costs nothing, or answers, which are charged."""
         params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self._released().score(X, y, **params))
+        return float(self._released().score(_with_gaps(X), y, **params))
 
     @_can("transform")
     def get_feature_names_out(self, input_features: Any = None) -> Any:

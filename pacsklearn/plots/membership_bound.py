@@ -147,6 +147,8 @@ class MembershipBoundDisplay(Display):
 
 def display_of(guarantee: PACGuarantee) -> MembershipBoundDisplay:
     """Return a display of a guarantee's prior and its place, not drawn yet."""
+    if not isinstance(guarantee, PACGuarantee):
+        raise TypeError(f"guarantee must be a PACGuarantee, got {type(guarantee).__name__}.")
     spent = guarantee.information
     return MembershipBoundDisplay(
         budgets=tuple(sorted({*_BUDGETS, *([spent] if spent > 0 else [])})),

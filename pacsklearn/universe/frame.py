@@ -93,7 +93,8 @@ def with_gaps(values: Any) -> Any:
 
     NumPy reads one in a list of words as the word "nan", and what is behind a mask as known.
     """
-    if np.ma.is_masked(values):
+    # Arrays of pandas have a mask too, and NumPy reads their gaps as they are.
+    if np.ma.is_masked(values) and hasattr(values, "data"):
         return np.where(np.ma.getmaskarray(values), None, values.data)
     array = np.asarray(values)
     if array.dtype.kind == "U" and isinstance(values, (list, tuple)):

@@ -71,10 +71,11 @@ def quoting_nothing(what: str, check: Callable[[], Any], advice: Callable[[], st
         text = text.partition("\n")[0].rstrip(":.") + "."
     if isinstance(problem, OverflowError):
         text = f"Input {what} holds a whole number that is too large for a double."
-    if text.startswith("Expected 2D array"):
-        text += " Reshape your data: one row for each sample, one column for each feature."
     if not text.startswith(_QUOTES_NOTHING) or "got scalar `" in text:
         why = text if text.startswith("float() argument must be") else "encode everything else."
         text = f"{what} must hold numbers: {why}{advice()}"
+    elif text.startswith("Expected 2D array"):
+        advised = "Reshape your data: one row for each sample, one column for each feature."
+        text = f"{what} must be a table. {text} {advised}"
     # Raised here, not above, so that it does not carry the first error along.
     raise (TypeError if isinstance(problem, TypeError) else ValueError)(text)

@@ -344,8 +344,9 @@ def test_one_command_from_a_table_and_its_codebook(call, folder):
     model = joblib.load(folder / "y.joblib")
     assert np.mean(model.predict(people) == ill) > 0.7
     result = call(
-        *words, "--schema", "from table", "--target", "ill", "--estimator", "LogisticRegression",
-        "-o", "t.joblib",
+        *words, "--schema", "from table", "--target", "ill", "-o", "t.joblib",
+        "--estimator", "SchemaEncoder+LogisticRegression",
+        "--params", '{"logisticregression__C": 2}',
     )  # fmt: skip
     statement = json.loads(result.stdout)["guarantee"]
     assert "published exactly" in statement["headline"]

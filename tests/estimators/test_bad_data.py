@@ -76,7 +76,8 @@ def refused(error: type[Exception], words: list[str], model: Any, *data: Any, **
         (holding(np.inf), ["Input X contains infinity"]),
         (holding("geheim"), ["X must hold numbers", "encode"]),
         (X + 1j, ["Complex data not supported"]),
-        (X[:, 0], ["Expected 2D array, got 1D array"]),
+        (X[:, 0], ["X must be a table", "Expected 2D array, got 1D array"]),
+        (None, ["X must be a table", "got scalar array"]),
         (X[None], ["Found array with dim 3"]),
         (X[:, :0], ["0 feature(s)", "a minimum of 1"]),
         (pd.DataFrame(index=range(N)), ["0 feature(s)", "a minimum of 1"]),
@@ -89,6 +90,7 @@ def refused(error: type[Exception], words: list[str], model: Any, *data: Any, **
         "text",
         "complex",
         "1d",
+        "None",
         "3d",
         "no features",
         "no columns",
@@ -232,6 +234,7 @@ def test_missing_values_pass_where_the_estimator_takes_them() -> None:
         ([None, *NAMED[1:]], ["y must have a value in every row", "missing"]),
         ([pd.NA, *NAMED[1:]], ["y must have a value in every row", "missing"]),
         ([np.nan, *NAMED[1:]], ["y must have a value in every row", "missing"]),
+        (pd.array([pd.NA, *Y[1:]], dtype="Int64"), ["y must have a value in every row"]),
         (np.ma.array(NAMED, mask=Y == 1), ["y must have a value in every row", "missing"]),
         (np.array([0, *NAMED[1:]], dtype=object), ["y must hold words", "types int, str"]),
         (np.array([*NAMED[:-1], 0], dtype=object), ["y must hold words", "types int, str"]),
@@ -247,6 +250,7 @@ def test_missing_values_pass_where_the_estimator_takes_them() -> None:
         "None",
         "NA",
         "nan among words",
+        "nullable",
         "masked",
         "mixed",
         "last",
@@ -298,14 +302,40 @@ def test_one_column_by_itself_is_no_table() -> None:
         (np.where(Y == 1, np.inf, SIZES), ["Input y contains infinity"]),
         (pd.date_range("2020", periods=N), ["y must hold numbers, got datetime64", "to days"]),
         (pd.Categorical(NAMED), ["y must hold numbers", "encode"]),
+        (pd.array([pd.NA, *SIZES[1:]], dtype="Float64"), ["Input y contains NaN"]),
         (np.ma.array(SIZES, mask=Y == 1), ["Input y contains NaN"]),
         (dict(enumerate(SIZES)), ["y must have one entry for each of the 60 rows", "shape ()"]),
         (set(SIZES), ["y must have one entry for each of the 60 rows", "shape ()"]),
     ],
-    ids=["none", "short", "text", "nan", "inf", "dates", "categories", "masked", "dict", "set"],
+    ids=[
+        "none",
+        "short",
+        "text",
+        "nan",
+        "inf",
+        "dates",
+        "categories",
+        "nullable",
+        "masked",
+        "dict",
+        "set",
+    ],
 )
 def test_targets_of_a_regressor(y: Any, words: list[str]) -> None:
     refused(ValueError, words, Ridge(), X, y)
+
+
+@pytest.mark.parametrize("asked", ["predict", "decision_function", "score"])
+def test_what_is_behind_a_mask_is_a_gap_to_a_released_model_too(asked: str) -> None:
+    released = private().fit(X, Y)
+    targets = [Y] if asked == "score" else []
+    with pytest.raises(ValueError, match="NaN"):
+        getattr(released, asked)(np.ma.array(X, mask=X > 1), *targets)
+    getattr(released, asked)(np.ma.array(X, mask=False), *targets)
+    imputing = private(make_pipeline(SimpleImputer(strategy="mean"), LinearSVC())).fit(X, Y)
+    gaps = np.where(X > 1, np.nan, X)
+    masked = getattr(imputing, asked)(np.ma.array(X, mask=X > 1), *targets)
+    assert np.array_equal(masked, getattr(imputing, asked)(gaps, *targets))
 
 
 def test_weights_that_are_no_list_are_not_quoted() -> None:
@@ -316,7 +346,8 @@ def test_weights_that_are_no_list_are_not_quoted() -> None:
 
 
 def test_groups_with_a_gap_among_words_are_refused() -> None:
-    for groups in ([np.nan, *NAMED[1:]], np.ma.array(Y, mask=Y == 1)):
+    nullable = pd.array([pd.NA, *Y[1:]], dtype="Int64")
+    for groups in ([np.nan, *NAMED[1:]], np.ma.array(Y, mask=Y == 1), nullable):
         refused(DesignError, ["groups must name a group for every row"], None, X, Y, groups=groups)
 
 

@@ -181,6 +181,8 @@ def test_what_was_not_fitted_says_so(method: str, iris: Any) -> None:
     arguments = iris if method == "score" else iris[:1]
     with pytest.raises(NotFittedError, match="PACPrivate"):
         getattr(private(LinearSVC()), method)(*arguments)
+    with pytest.raises(AttributeError, match="before fit"):
+        getattr(private(LinearSVC()), "guarantee_" if method == "score" else "released_estimator_")
 
 
 def test_parameters_reach_the_wrapped_estimator() -> None:

@@ -36,6 +36,8 @@ def test_a_guarantee_lies_on_its_line():
     assert mark.get_xdata()[0] == model.guarantee_.spent
     assert mark.get_ydata()[0] == pytest.approx(67.49, abs=1e-2)
     assert "67.5" in mark.get_label()
+    with pytest.raises(TypeError, match="PACGuarantee, got int"):
+        MembershipBoundDisplay.from_guarantee(3)
 
 
 def test_tick_labels_do_not_overlap():

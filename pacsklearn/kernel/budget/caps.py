@@ -118,4 +118,5 @@ class Success(Cap):
     description = "success at a criterion of one's own"
 
     def against(self, space: SecretSpace | CandidateSpace) -> Criterion:
-        return self.of if isinstance(self.of, Criterion) else self.of(space)
+        # Whatever this gives, criterion() looks whether it is one.
+        return self.of(space) if callable(self.of) else self.of

@@ -20,7 +20,25 @@ SPELLINGS = {"False": ("false", "FALSE", "0"), "True": ("true", "TRUE", "1")}
 
 
 def column_values(X: Any, name: str, position: int) -> Any:
-    """Return one column, by name if it has one, as an array or a categorical of pandas."""
+    """Return one column, by name if it has one, as an array or a categorical of pandas.
+
+    Raises
+    ------
+    TypeError
+        For lists, dictionaries and whatever else has parts.
+    """
+    values = _values_of(X, name, position)
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        for kind in set(map(type, values)):
+            if hasattr(kind, "__len__") and not issubclass(kind, (str, bytes)):
+                raise TypeError(
+                    f"Column {name} holds objects of type {kind.__name__}, and the cells of a "
+                    "table must be numbers, texts, truths or dates: give each part a column."
+                )
+    return values
+
+
+def _values_of(X: Any, name: str, position: int) -> Any:
     if column_names(X) is None and not hasattr(X, "iloc"):
         return np.asarray(X)[:, position]
     column = X[name] if column_names(X) is not None else X.iloc[:, position]
@@ -122,22 +140,10 @@ class _Codes(dict[Any, int]):
         self.keys_known = keys_of(categories, missing)
 
     def of(self, value: Any) -> int:
-        """Return the code of a value.
-
-        Raises
-        ------
-        TypeError
-            For a list, a dictionary or what else cannot be told from others.
-        """
+        """Return the code of a value."""
         # By type too: 1 and True are one key to Python, and a row's code may not depend on which
         # of them another row has.
-        try:
-            return self[type(value), value]
-        except TypeError:
-            raise TypeError(
-                "The cells of a table must be numbers, texts, truths or dates, got an object of "
-                f"type {type(value).__name__}: give each of its parts a column."
-            ) from None
+        return self[type(value), value]
 
     def __missing__(self, typed: tuple[type, Any]) -> int:
         value = typed[1]

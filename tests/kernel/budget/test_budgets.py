@@ -121,6 +121,8 @@ def test_caps_make_the_criterion_of_the_space():
     half = GuessCriterion(np.eye(2)[np.arange(6) % 2].T, "half", "tell the half")
     assert Success(half, 0.8).criterion(SPACE) is half
     assert Success(lambda space: half, 0.8).criterion(SPACE) is half
+    with pytest.raises(TypeError, match="got str"):
+        Success("half", 0.8).criterion(SPACE)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="must make a Criterion"):
         Success(lambda space: 3, 0.8).criterion(SPACE)
 

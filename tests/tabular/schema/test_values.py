@@ -4,6 +4,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from pacsklearn.tabular.schema.values import (
@@ -13,6 +15,7 @@ from pacsklearn.tabular.schema.values import (
     as_days,
     as_numbers,
     as_words,
+    column_values,
     day_of,
     key_of,
 )
@@ -94,9 +97,9 @@ def test_a_whole_number_beyond_a_double_is_no_number():
     assert strange.tolist() == [True, False]
 
 
-def test_cells_that_hold_several_values():
-    column = np.empty(2, dtype=object)
-    column[:] = [[1, 2], {"a": 3}]
-    for read in (as_numbers, as_days, as_words):
-        with pytest.raises(TypeError, match="each of its parts a column"):
-            read(column, ())
+@pytest.mark.parametrize("cell", [[1, 2], {"a": 3}, ("a", [1]), np.arange(2)])
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_cells_that_hold_several_values_name_their_column(library, cell):
+    column = pl.Series([cell, cell], dtype=pl.Object) if library is pl.DataFrame else [cell, cell]
+    with pytest.raises(TypeError, match="Column parts holds"):
+        column_values(library({"age": [1, 2], "parts": column}), "parts", 1)
