@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -17,6 +18,8 @@ from pacsklearn.universe.frame import column_names, is_missing
 OUTSIDE, MISSING = -1, -2
 # Words that stand for truth values unless others are stated, as in Table Schema.
 SPELLINGS = {"False": ("false", "FALSE", "0"), "True": ("true", "TRUE", "1")}
+
+_ZONE = re.compile(r"(:\d\d(?:\.\d+)?)\s*(?:Z|[+-]\d\d(?::?\d\d)?)$")
 
 
 def column_values(X: Any, name: str, position: int) -> Any:
@@ -43,7 +46,7 @@ def _values_of(X: Any, name: str, position: int) -> Any:
         return np.asarray(X)[:, position]
     column = X[name] if column_names(X) is not None else X.iloc[:, position]
     if hasattr(column, "iloc"):
-        return _of_pandas(column)
+        return column.array if hasattr(column, "cat") else column.to_numpy()
     if hasattr(column, "combine_chunks"):  # Arrow
         return np.array(column.to_pylist(), dtype=object)
     return (
@@ -120,30 +123,28 @@ def as_codes(values: Any, categories: Iterable[Any], missing: Sequence[Any]) -> 
     """Return position of each value among the categories, :data:`OUTSIDE` or :data:`MISSING`."""
     known = _Codes(categories, missing)
     if hasattr(values, "codes"):  # a categorical of pandas
-        table = np.array([*(known.of(value) for value in values.categories), MISSING])
+        table = np.array([*(known[type(value), value] for value in values.categories), MISSING])
         return table[np.asarray(values.codes)]
-    return np.array([known.of(value) for value in _plain(values).tolist()], dtype=np.intp)
+    return np.array([known[type(value), value] for value in _plain(values).tolist()], dtype=np.intp)
 
 
 def as_words(values: Any, missing: Sequence[Any]) -> list[str | None]:
     """Return the text of each value; None where there is none."""
     known = _Codes((), missing)
     plain = _plain(values).tolist()
-    return [None if known.of(value) == MISSING else str(value) for value in plain]
+    return [None if known[type(value), value] == MISSING else str(value) for value in plain]
 
 
 class _Codes(dict[Any, int]):
-    """Codes of the values seen so far; each distinct value is looked at once."""
+    """Codes of the values seen so far, each with its type; each distinct one is looked at once.
+
+    By type too: 1 and True are one key to Python, and a row's code may not depend on which of them
+    another row has.
+    """
 
     def __init__(self, categories: Iterable[Any], missing: Sequence[Any]) -> None:
         super().__init__()
         self.keys_known = keys_of(categories, missing)
-
-    def of(self, value: Any) -> int:
-        """Return the code of a value."""
-        # By type too: 1 and True are one key to Python, and a row's code may not depend on which
-        # of them another row has.
-        return self[type(value), value]
 
     def __missing__(self, typed: tuple[type, Any]) -> int:
         value = typed[1]
@@ -158,7 +159,7 @@ def _each(
     known = _Codes((), missing)
     numbers, strange = np.full(array.shape, np.nan), np.zeros(array.shape, dtype=bool)
     for i, value in enumerate(array.tolist()):
-        if known.of(value) == MISSING:
+        if known[type(value), value] == MISSING:
             continue
         try:
             number = read(value)
@@ -180,11 +181,9 @@ def _day(value: Any) -> float:
         return float((value - date(1970, 1, 1)).days)
     if isinstance(value, datetime):
         value = value.replace(tzinfo=None)
+    if isinstance(value, str):  # by its own clock, as a datetime: NumPy would turn it to UTC
+        value = _ZONE.sub(r"\1", value)
     return float((np.datetime64(value, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
-
-
-def _of_pandas(series: Any) -> Any:
-    return series.array if hasattr(series, "cat") else series.to_numpy()
 
 
 def _plain(values: Any) -> NDArray[Any]:

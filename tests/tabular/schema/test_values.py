@@ -57,6 +57,11 @@ def test_days_of_dates_times_and_texts():
     days, strange = as_days(given, [])
     np.testing.assert_array_equal(days, [1.0, 1.5, 2.0, np.nan, np.nan, np.nan])
     assert strange.tolist() == [False, False, False, False, True, True]
+    # By its own clock, in whatever container, as a typed column has it.
+    written = ["1970-01-02 12:00:00+02:00", "1970-01-02T12:00Z", "1970-01-02T12:00:00.0-0330", noon]
+    typed = pd.Series(pd.to_datetime(written[:1])).dt.tz_convert("Europe/Berlin")
+    np.testing.assert_array_equal(as_days(np.array(written, dtype=object), [])[0], [1.5] * 4)
+    assert as_days(column_values(pd.DataFrame({"day": typed}), "day", 0), [])[0] == 1.5 - 1 / 24
     stamps = np.array(["1970-01-02T06", "NaT"], dtype="datetime64[ns]")
     np.testing.assert_array_equal(as_days(stamps, [])[0], [1.25, np.nan])
     with pytest.raises(ValueError, match="date") as caught:
