@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module, metadata
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -97,7 +97,7 @@ class Plugins:
     """
 
     def __init__(self, find_entry_points: Callable[[], Iterable[EntryPoint]] | None = None) -> None:
-        self._find = find_entry_points or _installed_points
+        self._find: Callable[[], Any] = find_entry_points or partial(entry_points, group=GROUP)
         self.failures: list[PluginFailure] = []
         self._warned: set[str] = set()
         self._manager = pluggy.PluginManager(GROUP)
@@ -295,7 +295,3 @@ def _owners(_: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
     # It reads the files of every distribution: every fit with a class of a notebook's own would
     # wait for it.
     return metadata.packages_distributions()
-
-
-def _installed_points() -> Iterable[EntryPoint]:
-    return entry_points(group=GROUP)

@@ -26,7 +26,7 @@ class GaussianNBCanonicalizer(Canonicalizer):
     estimators = ("sklearn.naive_bayes.GaussianNB",)
     methods = ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba")
     noised = ("theta_", "var_", "class_prior_")
-    noised_if: ClassVar = {"class_prior_": lambda estimator: estimator.priors is None}
+    noised_if: ClassVar = {"class_prior_": lambda model: model.priors is None}
     reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

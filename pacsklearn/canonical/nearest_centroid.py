@@ -32,7 +32,7 @@ class NearestCentroidCanonicalizer(Canonicalizer):
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
     noised = ("centroids_", "within_class_std_dev_", "class_prior_")
     noised_if: ClassVar = {
-        "class_prior_": lambda estimator: getattr(estimator, "priors", None) == "empirical"
+        "class_prior_": lambda model: getattr(model, "priors", None) == "empirical"
     }
     reads_rows = False
 

@@ -42,8 +42,8 @@ class PCACanonicalizer(Canonicalizer):
     methods = ("transform", "inverse_transform")
     noised = ("components_", "mean_", "explained_variance_")
     noised_if: ClassVar = {
-        "mean_": lambda estimator: not isinstance(estimator, TruncatedSVD),
-        "explained_variance_": lambda estimator: getattr(estimator, "whiten", False),
+        "mean_": lambda model: not isinstance(model, TruncatedSVD),
+        "explained_variance_": lambda model: getattr(model, "whiten", False),
     }
     reads_rows = False
 
@@ -161,9 +161,9 @@ class AxesCanonicalizer(Canonicalizer):
     methods = ("transform", "inverse_transform")
     noised = ("components_", "mean_", "mixing_", "noise_variance_")
     noised_if: ClassVar = {
-        "mean_": lambda estimator: getattr(estimator, "whiten", True),
-        "mixing_": lambda estimator: isinstance(estimator, FastICA),
-        "noise_variance_": lambda estimator: isinstance(estimator, FactorAnalysis),
+        "mean_": lambda model: getattr(model, "whiten", True),
+        "mixing_": lambda model: isinstance(model, FastICA),
+        "noise_variance_": lambda model: isinstance(model, FactorAnalysis),
     }
     is_exact = False
 

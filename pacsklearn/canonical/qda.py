@@ -33,7 +33,7 @@ class QDACanonicalizer(Canonicalizer):
     estimators = ("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",)
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
     noised = ("means_", "rotations_", "scalings_", "priors_")
-    noised_if: ClassVar = {"priors_": lambda estimator: estimator.priors is None}
+    noised_if: ClassVar = {"priors_": lambda model: model.priors is None}
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         parts = zip(estimator.rotations_, estimator.scalings_, strict=True)

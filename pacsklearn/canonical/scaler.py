@@ -34,12 +34,10 @@ class ScalerCanonicalizer(Canonicalizer):
     methods = ("transform", "inverse_transform")
     noised = ("mean_", "center_", "min_", "scale_")
     noised_if: ClassVar = {
-        "mean_": lambda estimator: getattr(estimator, "with_mean", False),
-        "center_": lambda estimator: getattr(estimator, "with_centering", False),
-        "min_": lambda estimator: isinstance(estimator, MinMaxScaler),
-        "scale_": lambda estimator: (
-            getattr(estimator, "with_std", True) and getattr(estimator, "with_scaling", True)
-        ),
+        "mean_": lambda model: getattr(model, "with_mean", False),
+        "center_": lambda model: getattr(model, "with_centering", False),
+        "min_": lambda model: isinstance(model, MinMaxScaler),
+        "scale_": lambda model: getattr(model, "with_std", getattr(model, "with_scaling", True)),
     }
     reads_rows = False
 

@@ -268,7 +268,7 @@ def read_budget(name: str, text: str) -> dict[str, Any]:
     ValueError
     """
     if name == "budget":
-        made = json_object(text, name)
+        made = json_object(text, "--budget, one of a plugin (nats are --nats 1/16),")
         if not isinstance(made.get("name"), str):
             raise ValueError("budget must name a registered budget: '{\"name\": ...}'.")
         return made

@@ -106,10 +106,9 @@ def _codebook_of(path: Path | None) -> tuple[dict[str, Any] | None, dict[str, st
     ------
     ValueError
     """
-    if path is None:
-        return None, {}
-    if str(path) == FROM_TABLE:  # of no column until the table is read: steps and names are known
-        return Schema(()).to_table_schema(), {}
+    if path is None or str(path) == FROM_TABLE:
+        # Of no column until the table is read: what steps read one is known before.
+        return None if path is None else Schema(()).to_table_schema(), {}
     document = read_document(path)
     schema = Schema.from_table_schema(document)
     roles = document.get("pacsklearn", {})

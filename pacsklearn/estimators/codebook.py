@@ -67,7 +67,7 @@ def check_consent(schema: Any, secret: Any) -> None:
     ------
     ValueError
     """
-    if schema == FROM_TABLE and not stated_secret(secret).is_listed:
+    if isinstance(schema, str) and schema == FROM_TABLE and not stated_secret(secret).is_listed:
         raise ValueError(
             f"schema={FROM_TABLE!r} needs secret=Subsets(): what is looked up in the table is a "
             "constant beside a list of subsets, and SampledSubsets() has none. Give the path of a "

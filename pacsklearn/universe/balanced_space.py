@@ -154,7 +154,8 @@ def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] |
     labels = with_gaps(groups)
     if labels.shape != (n_rows,):
         raise DesignError(
-            f"groups must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
+            f"groups must have one entry for each of the {n_rows} rows, such as a column, X[name], "
+            f"got shape {labels.shape}."
         )
     # A nan is unequal to itself, in an array of objects too.
     if labels.dtype.kind in "fOmM" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124

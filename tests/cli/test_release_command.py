@@ -297,7 +297,8 @@ def test_a_cap_on_many_rows_is_stated_in_the_recipe(call, words):
     [
         (("--k-of-n", "60%"), "--k-of-n must be such as 35:20%"),
         (("--membership", "35:20%"), "--membership must be a number such as"),
-        (("--budget", "[]"), "budget must be a JSON object"),
+        (("--budget", "[]"), "must be a JSON object"),
+        (("--budget", "0.25"), "nats are --nats"),
         (("--budget", "{}"), "budget must name"),
         (("--renyi", "1"), "--renyi must be such as 1@4"),
         (("--membership", "60%,70%"), "Give one budget"),

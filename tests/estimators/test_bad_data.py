@@ -451,10 +451,11 @@ def test_sparse_rows_work_where_the_estimator_takes_them(form: Any) -> None:
     [
         ([1, 2], ["groups must have one entry for each of the 60 rows", "(2,)"]),
         (np.zeros((N, 2)), ["groups must have one entry", "(60, 2)"]),
+        ("person", ["groups must have one entry", "X[name]"]),
         (np.zeros(N), ["at least 2 groups", "got 1"]),
         ([None] * 30 + ["a"] * 30, ["groups", "missing"]),
     ],
-    ids=["short", "2d", "one", "missing"],
+    ids=["short", "2d", "name", "one", "missing"],
 )
 def test_groups(groups: Any, words: list[str]) -> None:
     refused(DesignError, words, None, X, Y, groups=groups)

@@ -182,8 +182,8 @@ class PrivacyUtilityCurve:
         notes = [
             (
                 "budget in nats, or a cap; membership: bound on any adversary's success at telling "
-                f"whether one row was used, {self.prior_membership:.2%} by blind guessing; DP "
-                "eps: same bound, a comparison only"
+                f"whether one row, or group, was used, {self.prior_membership:.2%} by blind "
+                "guessing; DP eps: same bound, a comparison only"
             ),
             CURATOR_ONLY,
         ]

@@ -57,9 +57,7 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
     methods = ("predict", "predict_proba", "apply")
     noised = ("thresholds_", "leaf_values_")
     noised_if: ClassVar = {
-        "thresholds_": lambda estimator: (
-            estimator.thresholds == "learned" or estimator.feature_range is None
-        )
+        "thresholds_": lambda model: model.thresholds == "learned" or model.feature_range is None
     }
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

@@ -46,11 +46,12 @@ def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:
     """
     if isinstance(given, Schema):
         return given
-    if given == FROM_TABLE:
+    if isinstance(given, str) and given == FROM_TABLE:
         check_names(X)
         return Schema.from_table(X, groups)
     if not isinstance(given, (str, Path)) or not Path(given).is_file():
-        shown = repr(str(given)) if isinstance(given, (str, Path)) else type(given).__name__
+        is_path = isinstance(given, (str, Path))
+        shown = f"{str(given)!r}, which is no file" if is_path else type(given).__name__
         raise ValueError(
             f"schema must be a Schema, the path of a codebook in JSON or YAML, or {FROM_TABLE!r}, "
             f"got {shown}."

@@ -195,6 +195,15 @@ def test_a_file_costs_nothing(patients: Any, tmp_path: Any) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [("mistyped.yaml", "mistyped.yaml', which is no file"), (pd.DataFrame(), "DataFrame")],
+)
+def test_what_is_no_codebook_is_named(patients: Any, given: Any, word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        PACPrivate(LogisticRegression(), schema=given).fit(*patients)
+
+
 def test_encoders_of_categories_get_them(patients: Any) -> None:
     table, ill = patients
     with pytest.warns(AnswersWarning, match="codebook.yaml"), pytest.raises(Exception, match="mis"):
