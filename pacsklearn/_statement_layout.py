@@ -138,10 +138,14 @@ def _spending(guarantee: PACGuarantee) -> Rows:
         left.append(("remains unknown", f"at least {remaining:.6g} nats of the secret"))
     if guarantee.criterion is None:
         unit = guarantee.unit
-        spent = f"{guarantee.spent:.6g} of {guarantee.budget:.6g} {unit} of mutual information"
-        if guarantee.metered is not None:
-            left.append(("charged so far", f"{guarantee.metered:.6g} {unit}"))
-        return [("spent", spent), *left]
+        of_all = f"of {guarantee.budget:.6g} {unit}"
+        # Where steps depend on those before, all that may be spent is promised.
+        if guarantee.metered is None or guarantee.metered >= guarantee.spent:
+            spent = f"{guarantee.spent:.6g} {of_all} of mutual information"
+            return [("spent", spent), *left]
+        most = f"at most {guarantee.spent:.6g} {unit}, whatever is asked"
+        charged = f"{guarantee.metered:.6g} {of_all}"
+        return [("mutual information", most), *left, ("charged so far", charged)]
     spent = (
         f"at most {percent_up(guarantee.spent)} %, the cap being {percent_up(guarantee.budget)} %; "
         f"criterion {guarantee.criterion}"

@@ -144,7 +144,7 @@ def test_what_the_prior_and_the_release_leave_of_the_privacy_of_a_uniform_secret
 @pytest.mark.parametrize("spent", [1e-9, 1 / 64, 0.1, 1 / 4, 0.5])
 def test_figures_of_the_text_are_the_guarantee_s(make_guarantee: Make, spent: float) -> None:
     """Epsilon by its own definition: even odds go up to r when odds grow by exp(epsilon)."""
-    guarantee = make_guarantee(budget=0.5, spent=spent, metered=spent / 2)
+    guarantee = make_guarantee(budget=0.5, spent=spent, metered=spent)
     success = guarantee.posterior_membership
     found = re.search(r"same membership bound\s+([\d.]+)-DP \(a comparison", str(guarantee))
     assert found is not None
@@ -152,8 +152,15 @@ def test_figures_of_the_text_are_the_guarantee_s(make_guarantee: Make, spent: fl
     text = spoken(guarantee)
     assert f"spent {spent:.6g} of 0.5 nats of mutual information" in text
     assert f"at least {math.log(128) - spent:.6g} nats of the secret" in text
-    assert f"charged so far {spent / 2:.6g} nats" in text
     assert "mutual information at most" not in text
+    assert "charged so far" not in text
+
+
+def test_a_promise_beyond_what_was_charged_is_not_called_spent(make_guarantee: Make) -> None:
+    text = spoken(make_guarantee(budget=0.5, spent=0.5, metered=0.25))
+    assert "mutual information at most 0.5 nats, whatever is asked" in text
+    assert "charged so far 0.25 of 0.5 nats" in text
+    assert "spent" not in text
 
 
 def test_figures_of_a_cap_on_success(make_guarantee: Make) -> None:
