@@ -104,12 +104,13 @@ class Cap(Budget):
         blind = float(prior.max())
         # At or below the blind success no noise is enough.
         if not blind < cap:
-            advice = f"give a cap between that and 1, for instance {(1 + 9 * blind) / 10:.3g}."
-            if blind > 1 - 1e-9:
-                advice = "no cap holds for what is certain: cap something harder."
             raise BudgetError(
                 f"{self!r} caps the adversary's success, where guessing blindly has {blind:.6g}; "
-                f"{advice}"
+                + (
+                    f"give a cap between that and 1, for instance {(1 + 9 * blind) / 10:.3g}."
+                    if blind < 1 - 1e-9
+                    else "no cap holds for what is certain: cap something harder."
+                )
             )
         return made
 
