@@ -106,11 +106,9 @@ class Cap(Budget):
         if not blind < cap:
             raise BudgetError(
                 f"{self!r} caps the adversary's success, where guessing blindly has {blind:.6g}; "
-                + (
-                    f"give a cap between that and 1, for instance {(1 + 9 * blind) / 10:.3g}."
-                    if blind < 1 - 1e-9
-                    else "no cap holds for what is certain: cap something harder."
-                )
+                f"give a cap between that and 1, for instance {(1 + 9 * blind) / 10:.3g}."
+                if blind < 1 - 1e-9
+                else f"{self!r} caps what guessing blindly is sure of; cap something harder."
             )
         return made
 
