@@ -278,7 +278,8 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
     if best is None:
         raise ValueError(
             "grid: the candidates agree on every listed option, so nothing would be noised and "
-            "choosing would choose by the whole table. List models that depend on their rows."
+            "choosing would choose by the whole table. List models that depend on their rows, and "
+            "look whether y holds more than one value."
         )
     won, option, plan = best
     order = sorted(
