@@ -113,6 +113,8 @@ def test_errors() -> None:
         update_belief(uniform_belief(2), [-np.inf, -np.inf])
     with pytest.raises(ValueError, match="shapes"):
         update_belief(uniform_belief(2), [0.0])
+    with pytest.raises(ValueError, match="shapes"):
+        update_belief([], [])
     with pytest.raises(ValueError, match="log_likelihood"):
         update_belief(uniform_belief(2), [0.0, np.nan])
     with pytest.raises(ValueError, match="log_weights"):
