@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Self, TypeVar, final
 
 from pacsklearn._validation import check_budget
@@ -375,6 +376,7 @@ class MemoryBook(Book, Store):
         return _LeftBehind, (self._terms,)
 
 
+@dataclass(frozen=True)
 class _LeftBehind(Store):
     """What a pickle of a book in memory becomes: it refuses whatever else than its terms is asked.
 
@@ -382,9 +384,6 @@ class _LeftBehind(Store):
     """
 
     terms: Any = None
-
-    def __init__(self, terms: LedgerTerms) -> None:
-        self.terms = terms
 
     def read(self, question: object) -> NoReturn:
         raise ForeignProcessError("A ledger in memory is in no pickle: it")
