@@ -121,5 +121,7 @@ def test_errors() -> None:
         update_belief([0.0, np.inf], [0.0, 0.0])
     with pytest.raises(ValueError, match="log_weights"):
         belief_entropy([0.0, np.nan])
+    with pytest.raises(ValueError, match="shape"):
+        belief_entropy(0.0)
     with pytest.raises(ValueError, match="m"):
         uniform_belief(0)
