@@ -40,8 +40,8 @@ def folder(tmp_path, keys, private):
 def test_the_layout_is_a_model_repository(folder, keys, private):
     names = {path.name for path in folder.iterdir()}
     assert names == {
-        ".gitattributes", "README.md", "config.json", "guarantee.json", "model.onnx", "model.pac",
-        "model.skops", "software.cdx.json",
+        ".gitattributes", "README.md", "card.json", "config.json", "guarantee.json", "model.onnx",
+        "model.pac", "model.skops", "software.cdx.json",
     }  # fmt: skip
     assert load_bundle(folder / "model.pac", key=keys[1]).guarantee == private.guarantee_
     loaded = from_file((folder / "model.skops").read_bytes())
