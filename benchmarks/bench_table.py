@@ -24,7 +24,7 @@ import cloudpickle
 import numpy as np
 import pandas as pd
 from pacsklearn_bigdata import Table
-from pacsklearn_bigdata.sources import DaskEngine
+from pacsklearn_bigdata.sources import run_on_dask
 from report import print_table
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
@@ -49,28 +49,31 @@ def write(folder: Path, n_rows: int, p: int, file_rows: int) -> None:
 
 
 class Traffic:
-    """Bytes that tasks and their results take while it is entered."""
+    """Bytes that tasks of a table's fit on workers, and their results, take while it is entered."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.sent, self.back = table, 0, 0
 
     def __enter__(self) -> Self:
-        self.sent, self.back, self.run = 0, 0, DaskEngine.run
-
-        def run(engine: Any, task: Any, n_parts: int, saw: Any) -> Any:
+        def run(task: Any, n_parts: int, saw: Any) -> Any:
             self.sent += len(cloudpickle.dumps(task))
-            for result in self.run(engine, task, n_parts, saw):
+            for result in run_on_dask(task, n_parts, saw):
                 self.back += len(pickle.dumps(result))
                 yield result
 
-        DaskEngine.run = run
+        self.run = self.table._engine
+        if self.run is run_on_dask:
+            self.table._engine = run
         return self
 
     def __exit__(self, *_: object) -> None:
-        DaskEngine.run = self.run
+        self.table._engine = self.run
 
 
 def measured(name: str, model: Any, table: Table, client: Any) -> list[Any]:
     """Passes, seconds and peak memory of one fit; processor time of workers."""
     before = {} if client is None else client.run(time.process_time)
-    with warnings.catch_warnings(), Traffic() as traffic:
+    with warnings.catch_warnings(), Traffic(table) as traffic:
         warnings.simplefilter("ignore")
         begun, cpu = time.perf_counter(), time.process_time()
         model.fit(table)
