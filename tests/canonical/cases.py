@@ -697,7 +697,7 @@ AXES = [
         "iris",
         factors=lambda: FactorAnalysis(2),
         independent=lambda: FastICA(3, whiten="unit-variance", max_iter=1000),
-        sparse_components=lambda: SparsePCA(3, alpha=0.1),
+        sparse_components=lambda: SparsePCA(3, alpha=0.1, max_iter=60),
     ),
 ]
 

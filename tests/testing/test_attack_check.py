@@ -28,7 +28,7 @@ def _each_round_is_played_once():
     "name", ["identification", pytest.param("optimal_membership", marks=pytest.mark.soak)]
 )
 def test_builtin_attacks_pass(name):
-    check_attack(registry().make("attack", name))
+    check_attack(registry().make("attack", name), n_trials=200)
 
 
 @pytest.mark.soak
