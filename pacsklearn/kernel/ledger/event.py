@@ -200,6 +200,14 @@ def ledger_number(name: str, value: object) -> float:
     return number + 0.0  # -0.0 is 0.0
 
 
+def ledger_amount(name: str, value: object) -> float:
+    """Return ``value`` as a finite float of at least 0, or raise LedgerMismatchError."""
+    number = ledger_number(name, value)
+    if number < 0:
+        raise LedgerMismatchError(f"{name} must be a number, finite and >= 0, got {number!r}.")
+    return number
+
+
 def _count(name: str, value: object) -> int:
     if type(value) is int:
         count = value

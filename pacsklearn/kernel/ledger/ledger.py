@@ -15,6 +15,7 @@ from pacsklearn.kernel.ledger.event import (
     LONGEST_NOTE,
     Bookkeeping,
     Event,
+    ledger_amount,
     ledger_number,
     ledger_text,
 )
@@ -109,13 +110,13 @@ class Ledger:
         ``amount <= remaining`` asks for less than that: after nine charges of 0.1 under a ceiling
         of 1 what remains is a little below 0.1, and a tenth one fits.
         """
-        amount = _amount(amount)
+        amount = ledger_amount("amount", amount)
         limits = self._settled(self._limits)
         return bool(limits) and all(fits(each.total, amount, each.ceiling) for each in limits)
 
     def check(self, amount: float) -> None:
         """Raise BudgetExhaustedError, with the ceiling that is in the way, where it would not."""
-        amount = _amount(amount)
+        amount = ledger_amount("amount", amount)
         limits = self._settled(self._limits)
         for each in limits:
             each.check(amount)
@@ -378,10 +379,7 @@ class MemoryBook(Book, Store):
 
 @dataclass(frozen=True)
 class _LeftBehind(Store):
-    """What a pickle of a book in memory becomes: it refuses whatever else than its terms is asked.
-
-    A worker of a search so says what to do, where joblib hides why something is in no pickle.
-    """
+    """Store of a ledger out of a pickle: who asks more than its terms is told what to do."""
 
     terms: Any = None
 
@@ -389,13 +387,6 @@ class _LeftBehind(Store):
         raise ForeignProcessError("A ledger in memory is in no pickle: it")
 
     write = read  # type: ignore[assignment]  # nobody names their argument
-
-
-def _amount(amount: object) -> float:
-    number = ledger_number("amount", amount)
-    if number < 0:
-        raise LedgerMismatchError(f"amount must be a number, finite and >= 0, got {number!r}.")
-    return number
 
 
 def _lasting(seconds: float | None) -> float | None:
