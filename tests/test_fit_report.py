@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 import threading
-import time
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
 from pacsklearn._fit_report import FitReport, note_fits, recorded, stage
 
 
-def test_a_stage_is_timed_without_the_stages_inside_it() -> None:
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Let seconds pass, half of them on the processor."""
+    passed = [0.0]
+    clock = SimpleNamespace(process_time=lambda: sum(passed) / 2, perf_counter=lambda: sum(passed))
+    monkeypatch.setattr("pacsklearn._fit_report.time", clock)
+    return passed.append
+
+
+def test_a_stage_is_timed_without_the_stages_inside_it(passes: Callable[[float], None]) -> None:
     with recorded() as report:
+        passes(1)
         with stage("outer"):
-            time.sleep(0.02)
+            passes(2)
             with stage("inner"):
-                time.sleep(0.05)
-            time.sleep(0.02)
+                passes(4)
+            passes(8)
         with stage("inner"):
-            time.sleep(0.03)
-    assert report.wall["inner"] >= 0.08
-    assert 0.04 <= report.wall["outer"] < report.wall["inner"] + 0.04
-    assert report.processor["inner"] < report.wall["inner"]
-    assert set(report.wall) == set(report.processor) == {"other", "outer", "inner"}
+            passes(16)
+    assert report.wall == {"other": 1, "outer": 10, "inner": 20}
+    assert report.processor == {"other": 0.5, "outer": 5, "inner": 10}
 
 
-def test_a_stage_that_fails_is_closed() -> None:
+def test_a_stage_that_fails_is_closed(passes: Callable[[float], None]) -> None:
     def fail() -> None:
         with stage("broken"):
-            time.sleep(0.01)
+            passes(1)
             raise ValueError("no")
 
     with recorded() as report:
         with pytest.raises(ValueError, match="no"):
             fail()
-        time.sleep(0.03)
-    assert report.wall["other"] >= 0.03
-    assert report.wall["broken"] >= 0.01
+        passes(2)
+    assert report.wall == {"other": 2, "broken": 1}
 
 
 def test_nothing_is_recorded_outside_and_in_other_threads() -> None:

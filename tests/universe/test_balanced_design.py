@@ -220,13 +220,13 @@ def test_inclusion_counts() -> None:
 @pytest.mark.soak
 def test_one_million_units_in_little_memory_and_time() -> None:
     # The scratch memory does not grow with the units: 10 million need 160 MB and the same scratch.
-    start = time.perf_counter()
+    start = time.process_time()
     tracemalloc.start()
     packed = balanced_design(1_000_000, 128, 64)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak <= packed.nbytes + 40e6
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
 
 
 @pytest.mark.parametrize(

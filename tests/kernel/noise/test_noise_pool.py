@@ -65,12 +65,12 @@ def ends(drawing: Callable[[], bool]) -> bool:
     return False
 
 
-def settle(sampler: CountingSampler) -> None:
-    """Wait until the thread has stopped drawing."""
-    before = -1
-    while before != len(sampler.calls):
-        before = len(sampler.calls)
-        time.sleep(0.02)
+def settle(pool: NoisePool) -> None:
+    """Wait until the thread has nothing to draw, or has failed."""
+    state = pool._state
+    assert state is not None
+    while not state._changed._waiters and state._error is None:  # type: ignore[attr-defined]
+        time.sleep(0.001)
 
 
 def test_values_come_once_and_few_are_left_over() -> None:
@@ -90,7 +90,7 @@ def test_what_waits_in_the_pool_is_taken_in_order() -> None:
     with NoisePool(sampler, block=1000) as pool:
         while True:
             pool.take(2000)
-            settle(sampler)
+            settle(pool)
             values = np.concatenate([pool.take(n) for n in (1, 30, 400)])
             drawn_by = np.repeat(sampler.callers, sampler.calls)[values.min() - 1 : values.max()]
             # On a busy machine the pool may be found empty, and who finds it so draws: what the
@@ -104,11 +104,11 @@ def test_calls_are_small_at_first_and_long_later() -> None:
     sampler = CountingSampler()
     with NoisePool(sampler, block=2048) as pool:
         pool.take(3)
-        settle(sampler)
+        settle(pool)
         assert sum(sampler.calls) <= 600, "a short session does not pay for a long one"
         for _ in range(20):
             pool.take(2000)
-            settle(sampler)
+            settle(pool)
         assert max(sampler.calls) == 2048
         assert sampler.calls.count(2048) > 10
         assert sum(sampler.calls) - 40_003 <= 5 * 2048
@@ -154,7 +154,7 @@ def test_blocks_are_wiped() -> None:
     sampler = CountingSampler()
     pool = NoisePool(sampler, block=1000)
     pool.take(300)
-    settle(sampler)
+    settle(pool)
     waiting = [block for block in sampler.blocks if block.any()]
     assert sum(block.size for block in waiting) < sum(sampler.calls)
     assert waiting, "for whoever takes next"
@@ -197,7 +197,7 @@ def test_what_was_drawn_before_an_error_is_handed_out() -> None:
     with NoisePool(sampler, block=1000) as pool:
         for n in (1, 200, 100):
             assert pool.take(n).size == n
-            settle(sampler)
+            settle(pool)
         left: list[NDArray[np.int64]] = []
         with pytest.raises(OSError, match="entropy"):
             left.extend(pool.take(1) for _ in range(10_000))
@@ -242,7 +242,7 @@ def test_a_forked_process_gets_nothing(
     sampler = CountingSampler()
     with NoisePool(sampler, block=512) as pool:
         pool.take(300)
-        settle(sampler)  # the buffer holds values that both processes could hand out
+        settle(pool)  # the buffer holds values that both processes could hand out
         waiting = in_a_child(lambda: sum(np.count_nonzero(block) for block in sampler.blocks))
         assert bool(waiting == 0) is hook, "what the parent will use is wiped in its child"
         taken = in_a_child(lambda: pool.take(200))
@@ -293,7 +293,7 @@ def test_an_interrupt_between_wiping_and_detaching_hands_out_no_zeros(
     sampler = InterruptingSampler()
     with NoisePool(sampler, block=1000) as pool:
         pool.take(300)
-        settle(sampler)
+        settle(pool)
         monkeypatch.setattr(Interrupting, "pressed", False)
         with pytest.raises(Interrupted):
             pool.take(20)
@@ -308,7 +308,7 @@ def test_an_interrupt_while_all_is_wiped_hands_out_no_zeros(
     sampler = InterruptingSampler()
     pool = NoisePool(sampler, block=1000)
     pool.take(300)
-    settle(sampler)
+    settle(pool)
     monkeypatch.setattr(Interrupting, "pressed", False)
     with pytest.raises(Interrupted):
         pool.close()

@@ -31,17 +31,14 @@ def test_what_hangs_is_given_up_and_told_to_end() -> None:
         finally:
             ended.set()
 
-    began = time.monotonic()
     assert within(0.1, hangs) is None
-    assert time.monotonic() - began < 3
-    assert ended.is_set()
+    assert ended.wait(60)
 
 
 def test_what_swallows_the_request_to_end_cannot_answer_late() -> None:
     def stubborn() -> int:
-        began = time.monotonic()
-        while time.monotonic() - began < 0.6:
-            with contextlib.suppress(SystemExit):
+        with contextlib.suppress(SystemExit):
+            while True:
                 time.sleep(0.01)
         return 7
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -51,17 +51,17 @@ def test_thresholds_and_leaves(load: Any, options: dict[str, Any]) -> None:
 
 
 def test_histograms_are_faster() -> None:
-    """Far less than benchmarks/bench_forest.py asks for, so that a busy machine passes."""
+    """Far less than benchmarks/bench_forest.py asks for, in time that no other work adds to."""
     X, y = load_breast_cancer(return_X_y=True)
     forest = FixedStructureForestClassifier(1, 2, step=0.005)
     forest.fit(X, y)
     seconds = []
     for _ in range(5):
-        start = perf_counter()
+        start = thread_time()
         forest.fit(X, y)
-        seconds.append(perf_counter() - start)
+        seconds.append(thread_time() - start)
     order = forest.features_[0, [0, 1]].tolist()
-    start = perf_counter()
+    start = thread_time()
     row_by_row.grow(
         X.tolist(),
         y.tolist(),
@@ -73,4 +73,4 @@ def test_histograms_are_faster() -> None:
         penalty=0.1,
         prior_count=5.0,
     )
-    assert perf_counter() - start > 5 * min(seconds)
+    assert thread_time() - start > 5 * min(seconds)
