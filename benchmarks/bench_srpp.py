@@ -10,9 +10,11 @@ from report import Figures, print_table
 from srpp_static import QUERIES, outputs, studies
 
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
-from pacsklearn.srpp.divergence.quantile_transport import sliced_distances
-from pacsklearn.srpp.divergence.world_distances import full_distance
+from pacsklearn.srpp.divergence.world_distances import (
+    bottleneck_distance,
+    full_distance,
+    sliced_distances,
+)
 from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget

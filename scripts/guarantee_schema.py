@@ -19,8 +19,7 @@ from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
-from pacsklearn.srpp.release.bayes_success import BayesSuccess
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.srpp.release.pufferfish_guarantee import BayesSuccess, PufferfishGuarantee
 
 ROOT = Path(__file__).parents[1]
 PLACES = (ROOT / "pacsklearn" / "plots" / "schemas", ROOT / "docs" / "schema")

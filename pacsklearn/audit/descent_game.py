@@ -21,7 +21,7 @@ from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
 from pacsklearn.srpp.descent.linear_parameters import LinearChoices
 from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.srpp.divergence.discrepancy import largest_discrepancy, second_moment
-from pacsklearn.srpp.parameters.noise_multiplier import NoiseMultiplier
+from pacsklearn.srpp.parameters.renyi import NoiseMultiplier
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
 

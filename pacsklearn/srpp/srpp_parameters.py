@@ -10,9 +10,8 @@ from sklearn.base import is_classifier
 
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.srpp.parameters.noise import Noise
 from pacsklearn.srpp.parameters.renyi import as_renyi
-from pacsklearn.srpp.parameters.slices import Slices
+from pacsklearn.srpp.parameters.slices import Noise, Slices
 from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows
 from pacsklearn.srpp.release.world_outputs import Query

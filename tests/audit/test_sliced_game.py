@@ -16,8 +16,7 @@ from pacsklearn.plugins import registry
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Renyi, Scenario, SliceProfile, Slices
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import Query
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, SecretColumn, Worlds
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from benchmarks.baselines.finite_sample_slices import (
     finite_sample_joint_variance,
     upper_slice_distances,
 )
-from pacsklearn.srpp.divergence.quantile_transport import sliced_distances
+from pacsklearn.srpp.divergence.world_distances import sliced_distances
 
 ORDER, EPSILON, GAMMA = 4.0, 1.0, 0.05
 

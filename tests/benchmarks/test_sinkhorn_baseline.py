@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.baselines.sinkhorn_baseline import sinkhorn_distance
-from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
+from pacsklearn.srpp.divergence.world_distances import bottleneck_distance
 
 
 @pytest.fixture

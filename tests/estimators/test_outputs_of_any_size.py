@@ -15,8 +15,7 @@ from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, SRPPPrivate, S
 from pacsklearn.priors import Range
 from pacsklearn.secrets import PoissonSubsets, release_sampled
 from pacsklearn.srpp import GroupScenario, Scenario, SimulatorScenario
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.scenario import Law, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, Worlds
 
 EXPONENTS = [-1000, -600, 600, 1000]
 DRAW = np.random.default_rng(0)

@@ -17,8 +17,7 @@ from sklearn.svm import LinearSVC
 from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.srpp import PrevalenceScenario, Renyi, Scenario
-from pacsklearn.srpp.scenarios.row_world import RowWorld
-from pacsklearn.srpp.scenarios.scenario import Law, Worlds
+from pacsklearn.srpp.scenarios.scenario import Law, RowWorld, Worlds
 from tests.scikit_learn_checks import Checks, checks_of, run
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.scenario import Law, World, Worlds, all_pairs
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, World, Worlds, all_pairs
 
 WORLD = DataWorld(np.ones((2, 1)))
 

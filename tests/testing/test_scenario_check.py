@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
-from pacsklearn.srpp.scenarios.row_world import RowWorld
-from pacsklearn.srpp.scenarios.scenario import Law, World, Worlds
+from pacsklearn.srpp.scenarios.scenario import Law, RowWorld, World, Worlds
 from pacsklearn.testing import check_scenario
 
 GENERATOR = np.random.default_rng(0)

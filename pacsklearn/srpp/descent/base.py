@@ -25,8 +25,7 @@ from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
 from pacsklearn.srpp.descent.descent import ColumnScales, Descent
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.kept_model import kept_if_refused
-from pacsklearn.srpp.descent.linear_parameters import LinearChoices, LinearParameters
-from pacsklearn.srpp.parameters.epochs import Epochs
+from pacsklearn.srpp.descent.linear_parameters import Epochs, LinearChoices, LinearParameters
 from pacsklearn.srpp.parameters.run_choices import RunChoices
 from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
 from pacsklearn.srpp.release.run import PrivateRun

@@ -1,17 +1,118 @@
-"""One linear model on its way down: its scales, and what a noised gradient does."""
+"""One linear model on its way down: scales, step sizes, penalty and what noised gradients do."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from numbers import Real
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
+from pacsklearn._sklearn_compat import Interval, StrOptions
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.srpp.parameters.learning_rate import LearningRate
-from pacsklearn.srpp.parameters.penalty import Penalty
+
+
+@final
+@dataclass(repr=False)
+class LearningRate(BaseEstimator):
+    """How far each step goes along the noised gradient, and along those before it.
+
+    Parameters
+    ----------
+    eta0 : float, default=0.1
+        First step size.
+    schedule : {"constant", "invscaling", "cosine"}, default="cosine"
+        Step size: ``eta0``; ``eta0 / step**power_t``; or falling to zero along a cosine.
+    power_t : float, default=0.25
+        Of ``"invscaling"``.
+    momentum : float, default=0.0
+        Share of the last step's direction that is kept.
+
+    Examples
+    --------
+    >>> from pacsklearn.srpp import LearningRate
+    >>> [round(LearningRate(1.0).size(step, 4), 3) for step in range(4)]
+    [1.0, 0.854, 0.5, 0.146]
+    """
+
+    eta0: float = 0.1
+    schedule: str = "cosine"
+    power_t: float = 0.25
+    momentum: float = 0.0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "eta0": [Interval(Real, 0, None, closed="neither")],
+        "schedule": [StrOptions({"constant", "invscaling", "cosine"})],
+        "power_t": [Interval(Real, 0, None, closed="left")],
+        "momentum": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def size(self, step: int, n_steps: int) -> float:
+        """Return the size of a step, counted from 0, of a run of so many."""
+        if self.schedule == "invscaling":
+            return float(self.eta0 / (step + 1) ** self.power_t)
+        if self.schedule == "cosine":
+            return float(self.eta0 * (1 + math.cos(math.pi * min(step / n_steps, 1.0))) / 2)
+        return float(self.eta0)
+
+
+@final
+@dataclass(repr=False)
+class Penalty(BaseEstimator):
+    """Penalty on the coefficients, never on the intercepts; added after the noise, at no cost.
+
+    The squared part enters by its gradient, the absolute part by its proximal map. Neither looks at
+    rows, so they stay outside the clipping; and neither makes an update react more strongly to the
+    gradient: its Lipschitz constant is the step size with or without them (srpp, appendix C).
+
+    Parameters
+    ----------
+    kind : {"l2", "l1", "elasticnet"} or None, default="l2"
+    alpha : float, default=1e-4
+        Strength, as in scikit-learn's SGDClassifier.
+    l1_ratio : float, default=0.15
+        Share of the absolute part, for ``"elasticnet"``.
+    """
+
+    kind: str | None = "l2"
+    alpha: float = 1e-4
+    l1_ratio: float = 0.15
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kind": [StrOptions({"l2", "l1", "elasticnet"}), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    @property
+    def l1_share(self) -> float:
+        """Share of the absolute part."""
+        return {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio, None: 0.0}[self.kind]
+
+    @property
+    def l2_strength(self) -> float:
+        """Strength of the squared part."""
+        return 0.0 if self.kind is None else self.alpha * (1 - self.l1_share)
+
+    def gradient(self, parameters: Floats) -> Floats | float:
+        """Return the gradient of the squared part."""
+        if self.l2_strength == 0:
+            return 0.0
+        gradient = self.l2_strength * parameters
+        # Intercepts are not drawn toward zero, as scikit-learn's are not.
+        gradient[:, -1] = 0.0
+        return gradient
+
+    def shrink(self, parameters: Floats, step_size: float) -> None:
+        """Apply the proximal map of the absolute part, in place."""
+        amount = step_size * self.alpha * self.l1_share
+        if amount > 0:
+            inner = parameters[:, :-1]
+            inner[:] = np.sign(inner) * np.maximum(np.abs(inner) - amount, 0.0)
+
 
 # Bounds from here to its inverse: no coefficient overflows when it is put back in its own unit.
 _SMALLEST: Final = 1e-50

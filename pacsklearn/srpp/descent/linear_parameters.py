@@ -1,22 +1,82 @@
-"""Parameters of the private linear models: their checks and their words."""
+"""Parameters of the private linear models: clipping, length of a run, their checks and words."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self, final
 
 from sklearn.base import BaseEstimator
 
-from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn._sklearn_compat import Interval, StrOptions
 from pacsklearn.srpp.descent.clipped_gradient import LOSSES, HuberLoss, LinearLoss
-from pacsklearn.srpp.parameters.clipping import Clipping
-from pacsklearn.srpp.parameters.epochs import Epochs
-from pacsklearn.srpp.parameters.learning_rate import LearningRate
-from pacsklearn.srpp.parameters.penalty import Penalty
+from pacsklearn.srpp.descent.descent import LearningRate, Penalty
 from pacsklearn.srpp.parameters.run_choices import SCENARIO, RunChoices
 from pacsklearn.srpp.parameters.stated import stated
+
+_COUNT = Interval(Integral, 1, None, closed="left")
+
+
+@final
+@dataclass(repr=False)
+class Epochs(BaseEstimator):
+    """How many steps a run takes, and which of them the model is of.
+
+    Parameters
+    ----------
+    n : int, default=20
+        Epochs: so many times ``n_rows / batches.size`` steps.
+    early_stopping : bool, default=False
+        Stop when the score on *public* rows does not improve; only the steps taken are charged.
+    tol : float, default=1e-3
+        Improvement that counts.
+    n_iter_no_change : int, default=5
+        Epochs without one, until the run stops.
+    average : bool or int, default=False
+        Publish the mean of the parameters of all steps, or of those from this one on.
+    """
+
+    n: int = 20
+    early_stopping: bool = False
+    tol: float = 1e-3
+    n_iter_no_change: int = 5
+    average: bool | int = False
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n": [_COUNT],
+        "early_stopping": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_iter_no_change": [_COUNT],
+        "average": [_COUNT, bool],
+    }
+
+
+@final
+@dataclass(repr=False)
+class Clipping(BaseEstimator):
+    """How far a row may move a gradient step.
+
+    Parameters
+    ----------
+    norm : float, default=1.0
+        To which the gradient of every row is clipped.
+    feature_bounds : array-like of shape (n_features,), optional
+        Public bounds of the columns' absolute values, from a codebook. The model is then trained
+        on columns divided by them, and given for columns as they are: noise on a coefficient is
+        the less the larger its column (a matrix cap), and small columns are learnt as well as
+        large ones. No row within the bounds is clipped whose loss has a slope of at most
+        ``norm``; rows beyond them are. The penalty is of the divided columns' coefficients. A run
+        that was begun keeps its bounds.
+    """
+
+    norm: float = 1.0
+    feature_bounds: Any = None
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "norm": [Interval(Real, 0, None, closed="neither")],
+    }
 
 
 @final

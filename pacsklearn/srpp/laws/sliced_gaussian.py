@@ -18,13 +18,13 @@ from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 from pacsklearn.srpp.divergence import renyi_calibration as renyi
 from pacsklearn.srpp.divergence.anisotropic_covariance import anisotropic_covariance
 from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
+from pacsklearn.srpp.divergence.renyi_calibration import transport_divergence, transport_variance
 from pacsklearn.srpp.divergence.renyi_conversion import (
     approximate_epsilon,
     concentrated_epsilon,
     epsilon_at_order,
     gaussian_epsilon,
 )
-from pacsklearn.srpp.divergence.transport_moment import transport_divergence, transport_variance
 from pacsklearn.srpp.divergence.world_distances import (
     full_distance,
     rounding_slack,

@@ -1,4 +1,4 @@
-"""Public directions of a sliced guarantee, and what is bounded over them."""
+"""Public directions of a sliced guarantee, what is bounded over them, and its shape of noise."""
 
 from __future__ import annotations
 
@@ -82,3 +82,25 @@ class Slices(BaseEstimator):
                 "numbers are released; give directions of that length."
             )
         return self.profile
+
+
+@final
+@dataclass(repr=False)
+class Noise(BaseEstimator):
+    """In which directions a release is noised, and what noise costs there.
+
+    Parameters
+    ----------
+    shape : {"isotropic", "anisotropic"}, default="isotropic"
+        The same in every direction; or of least power along the slices.
+    metric : "auto", None, array-like or Metric, default="auto"
+        What noise costs in each direction, as in :class:`PACPrivate`: "auto" lets a model's
+        canonicalizer say how much each number matters to its predictions.
+    """
+
+    shape: str = "isotropic"
+    metric: Any = "auto"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "shape": [StrOptions({"isotropic", "anisotropic"})],
+    }

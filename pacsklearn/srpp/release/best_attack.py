@@ -10,8 +10,9 @@ from pacsklearn.kernel.noise.noise_law import Support
 from pacsklearn.srpp.divergence.lattice_smoothing import CONTINUOUS_INFLATION
 from pacsklearn.srpp.divergence.naming_success import HiddenSecrets, Question
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.laws.sliced_gaussian import unit_directions
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
-from pacsklearn.srpp.release.bayes_success import BayesSuccess
+from pacsklearn.srpp.release.pufferfish_guarantee import BayesSuccess
 from pacsklearn.srpp.scenarios.scenario import Worlds
 
 GAMMA = 1e-6
@@ -77,6 +78,4 @@ def _directions(law: SlicedLaw, profile: SliceProfile) -> Floats:
     # Powers of two: outputs may be too small to multiply.
     axes = np.ldexp(law.axes, -np.frexp(np.max(np.abs(law.axes), initial=1e-300))[1])
     step = np.ldexp(law.step, -np.frexp(np.max(law.step, initial=1e-300))[1])
-    turned = (profile.directions @ axes.T) * step
-    lengths = np.linalg.norm(turned, axis=1, keepdims=True)
-    return np.asarray(np.divide(turned, lengths, out=np.zeros_like(turned), where=lengths > 0))
+    return unit_directions(profile.directions @ axes.T, np.diag(step))

@@ -13,11 +13,10 @@ from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
-from pacsklearn.srpp.parameters.noise import Noise
 from pacsklearn.srpp.parameters.renyi import Renyi
-from pacsklearn.srpp.parameters.slices import Slices
-from pacsklearn.srpp.release.bayes_success import BayesSuccess
+from pacsklearn.srpp.parameters.slices import Noise, Slices
 from pacsklearn.srpp.release.best_attack import bayes_success
+from pacsklearn.srpp.release.pufferfish_guarantee import BayesSuccess
 from pacsklearn.srpp.release.renyi_unit import renyi_unit
 from pacsklearn.srpp.release.world_outputs import Query, WorldOutputs, world_outputs
 from pacsklearn.srpp.scenarios.checks import confidence_of

@@ -1,4 +1,4 @@
-"""What a sliced Pufferfish release promises, in numbers and in words."""
+"""What a sliced Pufferfish release promises, in numbers, of its best attack too, and in words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,38 @@ from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, ro
 from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
 from pacsklearn.srpp.laws.sliced_law import RenyiCosts
-from pacsklearn.srpp.release.bayes_success import BayesSuccess
 from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches, SecretWorlds
+
+
+@final
+@dataclass(frozen=True)
+class BayesSuccess:
+    """Most that Bayes' rule achieves on one release, over the data sets that a scenario lists.
+
+    Parameters
+    ----------
+    pair : float
+        Telling the two secrets of the worst protected pair apart, each as likely beforehand, from
+        the whole release: ``(1 + TV) / 2``, TV the total variation between its two laws.
+    pair_slice : float
+        The same from one slice drawn at random, seen with its direction.
+    secret : float
+        Naming the true one of all secrets, at their declared prior, from the whole release.
+    secret_slice : float
+        The same from one such slice.
+    secret_blind : float
+        The same without a look.
+    confidence : float
+        Probability that all of them are bounds; 1.0 where none takes draws.
+    """
+
+    pair: float
+    pair_slice: float
+    secret: float
+    secret_slice: float
+    secret_blind: float
+    confidence: float
+
 
 _VIEWS: Final = {
     "average": "on average over the slices",

@@ -18,8 +18,7 @@ from pacsklearn.srpp.scenarios.checks import (
     pair_indices,
     secret_codes,
 )
-from pacsklearn.srpp.scenarios.row_world import RowWorld
-from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.srpp.scenarios.scenario import RowWorld, Scenario, SecretColumn, Worlds
 
 
 @final

@@ -1,4 +1,4 @@
-"""Pufferfish scenarios: what is secret, and which data sets each secret may stand for."""
+"""Pufferfish scenarios: what is secret, and which data sets, or worlds, a secret stands for."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.exceptions import ScenarioError
 
 _TRUTHS = (bool, np.bool_)
@@ -66,6 +67,40 @@ class World(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(...)"
+
+
+@final
+class RowWorld(World):
+    """Some of the rows given, perhaps repeated.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,)
+        Indices into the rows given.
+    """
+
+    def __init__(self, rows: NDArray[np.int64]) -> None:
+        self.rows: NDArray[np.int64] = rows
+
+    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return safe_indexing(X, self.rows), None if y is None else safe_indexing(y, self.rows)
+
+
+@final
+class DataWorld(World):
+    """A data set of its own, simulated for instance.
+
+    Parameters
+    ----------
+    X, y : array-likes
+        ``y`` may be None.
+    """
+
+    def __init__(self, X: Any, y: Any = None) -> None:
+        self._X, self._y = X, y
+
+    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return self._X, self._y
 
 
 @final

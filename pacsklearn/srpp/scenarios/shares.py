@@ -11,7 +11,7 @@ import numpy as np
 
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.noise.noise_law import Integers
-from pacsklearn.srpp.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.scenario import RowWorld
 
 _KEPT_ORDERS = 64
 

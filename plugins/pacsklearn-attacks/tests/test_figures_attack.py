@@ -22,8 +22,7 @@ from pacsklearn.srpp import (
 )
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import Query
-from pacsklearn.srpp.scenarios.row_world import RowWorld
-from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
+from pacsklearn.srpp.scenarios.scenario import Law, RowWorld, SecretColumn, Worlds
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 

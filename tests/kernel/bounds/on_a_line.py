@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.srpp.divergence.quantile_transport import sliced_distances
+from pacsklearn.srpp.divergence.world_distances import sliced_distances
 
 
 def quantile_distance(x: Any, y: Any) -> float:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
-from pacsklearn.srpp.divergence.quantile_transport import sliced_distances
+from pacsklearn.srpp.divergence.world_distances import bottleneck_distance, sliced_distances
 from tests.kernel.bounds.on_a_line import quantile_distance
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from pacsklearn.srpp.divergence.quantile_transport import sliced_distances
+from pacsklearn.srpp.divergence.world_distances import sliced_distances
 from tests.kernel.bounds.on_a_line import quantile_distance
 
 
@@ -76,7 +76,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, Y = generator.normal(size=(40, 3)), generator.normal(size=(41, 3))
     directions = generator.normal(size=(9, 3))
     whole = sliced_distances(X, Y, directions)
-    monkeypatch.setattr("pacsklearn.srpp.divergence.quantile_transport.MOST_CELLS", 90)
+    monkeypatch.setattr("pacsklearn.srpp.divergence.world_distances.MOST_CELLS", 90)
     np.testing.assert_allclose(sliced_distances(X, Y, directions), whole, rtol=1e-13)
 
 

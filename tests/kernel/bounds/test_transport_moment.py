@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
-from pacsklearn.srpp.divergence.transport_moment import transport_divergence, transport_variance
+from pacsklearn.srpp.divergence.renyi_calibration import transport_divergence, transport_variance
+from pacsklearn.srpp.divergence.world_distances import bottleneck_distance
 
 
 @pytest.mark.parametrize("seed", range(6))

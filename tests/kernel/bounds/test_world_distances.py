@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pacsklearn.srpp.divergence import world_distances
-from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
 from pacsklearn.srpp.divergence.world_distances import (
+    bottleneck_distance,
     full_distance,
     rounding_slack,
     slice_distances,

@@ -17,8 +17,7 @@ from pacsklearn.srpp.laws import coupled_draws
 from pacsklearn.srpp.laws.coupled_draws import coupled_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.scenario import Law, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, Worlds
 from pacsklearn.trials.mean_bound import upper_mean_bound
 from pacsklearn.universe.metrics import DiagonalMetric
 

@@ -18,8 +18,7 @@ from pacsklearn.plugins import registry
 from pacsklearn.sampled.confident import confident_law
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.scenario import Law, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, Worlds
 from pacsklearn.universe.metrics import DiagonalMetric
 
 ORDER = 4.0

@@ -9,18 +9,17 @@ import pytest
 from benchmarks.baselines.published_power import published_power, worst_case_power
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 from pacsklearn.srpp.divergence import renyi_calibration as renyi
-from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
 from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
+from pacsklearn.srpp.divergence.renyi_calibration import transport_divergence
 from pacsklearn.srpp.divergence.renyi_conversion import (
     approximate_epsilon,
     concentrated_epsilon,
     gaussian_epsilon,
 )
-from pacsklearn.srpp.divergence.transport_moment import transport_divergence
+from pacsklearn.srpp.divergence.world_distances import bottleneck_distance
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.scenario import Law, Worlds, all_pairs
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, Worlds, all_pairs
 from pacsklearn.universe.metrics import DiagonalMetric
 from tests.kernel.bounds.on_a_line import quantile_distance
 

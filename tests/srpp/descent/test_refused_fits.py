@@ -21,7 +21,7 @@ from pacsklearn.srpp import (
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
-from pacsklearn.srpp.parameters.penalty import Penalty
+from pacsklearn.srpp.descent.descent import Penalty
 from pacsklearn.universe.open_ledger import open_ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.RepeatedReleaseWarning")

@@ -26,8 +26,7 @@ from pacsklearn.srpp.release.calibrated_worlds import (
 )
 from pacsklearn.srpp.release.sliced_release import sliced_release
 from pacsklearn.srpp.release.world_outputs import Query, drawn_world
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.scenario import Law, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, Worlds
 
 ORDER = 4.0
 OPTIONS = SlicedOptions(Renyi(1.0, ORDER))

@@ -22,9 +22,7 @@ from pacsklearn.srpp.release.world_differences import (
     coupled_counts,
     world_differences,
 )
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.row_world import RowWorld
-from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, RowWorld, SecretColumn, Worlds
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(1)
 Y = np.arange(40) % 3

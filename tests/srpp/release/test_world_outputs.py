@@ -28,9 +28,7 @@ from pacsklearn.srpp.release.world_outputs import (
     true_secret,
     world_outputs,
 )
-from pacsklearn.srpp.scenarios.data_world import DataWorld
-from pacsklearn.srpp.scenarios.row_world import RowWorld
-from pacsklearn.srpp.scenarios.scenario import Law, World, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, Law, RowWorld, World, Worlds
 
 X, Y = np.arange(6.0).reshape(3, 2), np.array([7.0, 8.0, 9.0])
 

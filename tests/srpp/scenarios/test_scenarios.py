@@ -12,8 +12,7 @@ from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError, UnknownNameError
 from pacsklearn.plugins import Registry
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario, SimulatorScenario
-from pacsklearn.srpp.scenarios.row_world import RowWorld
-from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
+from pacsklearn.srpp.scenarios.scenario import Law, RowWorld, SecretColumn, Worlds
 
 N = 60
 X = np.arange(2.0 * N).reshape(N, 2)

@@ -15,9 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval
+from pacsklearn.srpp.descent.descent import LearningRate
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.kept_model import kept_if_refused
-from pacsklearn.srpp.parameters.learning_rate import LearningRate
 from pacsklearn.srpp.parameters.run_choices import SCENARIO, RunChoices
 from pacsklearn.srpp.parameters.stated import stated
 from pacsklearn.srpp.release.open_run import opened_run, planned_unit
