@@ -25,7 +25,7 @@ from pacsklearn.kernel.outputs.run import Failure, Outcome, Run, Stage, StageFai
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
 from pacsklearn.kernel.outputs.withheld import silence
 from pacsklearn.kernel.release.terms import public_facts
-from pacsklearn.srpp.scenarios.scenario import World, Worlds
+from pacsklearn.srpp.scenarios.scenario import DataWorld, World, Worlds
 from pacsklearn.universe.metrics import as_metric
 
 _ANCHORS = 8
@@ -231,7 +231,7 @@ def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | 
     What the table's computation raises, warns or prints shows nowhere.
     """
     with silence():
-        encoded = _encoded(query, _Given(), X, y, {})
+        encoded = _encoded(query, DataWorld(X, y), None, None, {})
         return _anchored(query, encoded, outputs.first, outputs.rows)
 
 
@@ -252,14 +252,6 @@ class _Encoded(NamedTuple):
 
     encoding: Encoding
     n_rows: int
-
-
-@final
-class _Given(World):
-    """The rows given, as they are."""
-
-    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return X, y
 
 
 def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
