@@ -4,70 +4,15 @@ Every built-in is here too, loaded when it is asked for: statements name it
 ``pacsklearn.plugins:LinearClassifierCanonicalizer``.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pacsklearn._discovery import PluginFailure, built_ins
-from pacsklearn.audit.attack import Attack, AttackResult, InsertingAttack, ThreatModel
-from pacsklearn.audit.game import Game, Round
-from pacsklearn.canonical.protecting_metric import ProtectingMetric
-from pacsklearn.canonical.unsupported import Unsupported
-from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.budget.cap import Cap
-from pacsklearn.kernel.budget.caps import Success
-from pacsklearn.kernel.budget.criterion import Criterion
-from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, k_of_n
-from pacsklearn.kernel.ledger.event import Provenance
-from pacsklearn.kernel.ledger.log import DoubtError, Log, MovedError, UnreachableError
-from pacsklearn.kernel.ledger.row import Position, Row
-from pacsklearn.kernel.noise.noise_backend import NoiseBackend
-from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.plugins.catalogue import Registration
-from pacsklearn.kernel.plugins.kinds import API, hookimpl, imported
-from pacsklearn.kernel.plugins.registry import MadeT, Registry, registry
-from pacsklearn.srpp.scenarios.scenario import Scenario
-from pacsklearn.universe.metrics import OperatorMetric
+from pacsklearn._discovery import built_ins
+from pacsklearn._public import lazily
+from pacsklearn.kernel.plugins.kinds import imported
+from pacsklearn.kernel.plugins.registry import MadeT, registry
 
-__all__ = [
-    "API",
-    "Attack",
-    "AttackResult",
-    "BatchPredictor",
-    "Budget",
-    "Canonicalizer",
-    "Cap",
-    "Criterion",
-    "DoubtError",
-    "Encoding",
-    "Game",
-    "GuessCriterion",
-    "InsertingAttack",
-    "Layout",
-    "Log",
-    "MovedError",
-    "NoiseBackend",
-    "OperatorMetric",
-    "PluginFailure",
-    "Position",
-    "ProtectingMetric",
-    "Provenance",
-    "Registration",
-    "Registry",
-    "Round",
-    "Row",
-    "Scenario",
-    "SubsetFitter",
-    "Success",
-    "ThreatModel",
-    "UnreachableError",
-    "Unsupported",
-    "hookimpl",
-    "k_of_n",
-    "register",
-    "registry",
-    "unregister",
-]
+_for_authors, _, __all__ = lazily(__name__, __file__)
+__all__ += ["register", "unregister"]
 
 
 def register(made: MadeT) -> MadeT:
@@ -132,13 +77,10 @@ _PARTS = {
 }
 """What has a part in releases and is chosen by no name."""
 
-if not TYPE_CHECKING:  # type checkers know the names above, and nothing else
 
-    def __getattr__(name):
-        target = None if name.startswith("_") else (_PARTS.get(name) or built_ins().get(name))
-        if target is None:
-            raise AttributeError(f"module 'pacsklearn.plugins' has no attribute {name!r}")
-        return imported(target)
+def __getattr__(name: str) -> object:
+    target = None if name.startswith("_") else (_PARTS.get(name) or built_ins().get(name))
+    return _for_authors(name) if target is None else imported(target)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,34 @@
+# Public names, a line each, with the module that defines them: the module beside it reads them too.
+# fmt: off
+from pacsklearn.capping.estimated_success import estimated_success as estimated_success
+from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover as minimum_trace_cover
+from pacsklearn.estimators.dp_comparison import answers_until as answers_until
+from pacsklearn.estimators.dp_comparison import dp_success as dp_success
+from pacsklearn.estimators.individual_information import IndividualInformation as IndividualInformation
+from pacsklearn.estimators.individual_information import individual_information as individual_information
+from pacsklearn.kernel.bounds.belief import belief_entropy as belief_entropy
+from pacsklearn.kernel.bounds.belief import uniform_belief as uniform_belief
+from pacsklearn.kernel.bounds.belief import update_belief as update_belief
+from pacsklearn.kernel.bounds.criterion_success import certified_success as certified_success
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon as dp_epsilon
+from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates as SpanCoordinates
+from pacsklearn.kernel.bounds.lattice_bound import linear_bound as linear_bound
+from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation as logdet_allocation
+from pacsklearn.kernel.bounds.lattice_bound import logdet_bound as logdet_bound
+from pacsklearn.kernel.bounds.lattice_bound import span_coordinates as span_coordinates
+from pacsklearn.kernel.bounds.mean_bound import upper_mean_bounds as upper_mean_bounds
+from pacsklearn.kernel.bounds.mixture import GaussianMixture as GaussianMixture
+from pacsklearn.kernel.bounds.noise_shape import NoiseShape as NoiseShape
+from pacsklearn.kernel.bounds.posterior_success import binary_kl as binary_kl
+from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success as mutual_information_for_success
+from pacsklearn.kernel.bounds.posterior_success import posterior_success as posterior_success
+from pacsklearn.kernel.secret.packed_subsets import inclusion_counts as inclusion_counts
+from pacsklearn.kernel.secret.packed_subsets import unpack_subset as unpack_subset
+from pacsklearn.padding.channel import channel_information as channel_information
+from pacsklearn.padding.least_padding import Padding as Padding
+from pacsklearn.padding.least_padding import bucket_padding as bucket_padding
+from pacsklearn.padding.least_padding import least_padding as least_padding
+from pacsklearn.sampled.k_of_n import k_of_n_prior as k_of_n_prior
+from pacsklearn.sampled.mean_distance import mean_distance_bound as mean_distance_bound
+from pacsklearn.trials.mean_bound import upper_mean_bound as upper_mean_bound
+from pacsklearn.universe.balanced_design import balanced_design as balanced_design
