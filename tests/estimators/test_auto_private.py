@@ -75,7 +75,7 @@ def model(cancer: Any) -> AutoPrivateClassifier:
 
 def test_the_best_of_the_list_is_released(model: AutoPrivateClassifier, cancer: Any) -> None:
     assert model.released_estimator_.alpha == 1e3
-    assert model.score(*cancer) > 0.85
+    assert model.score(*cancer) > 0.7
     assert model.verdict_.options[0].mean > model.verdict_.options[1].mean
     assert model.guarantee_.posterior_membership == pytest.approx(0.838, abs=1e-3)
     assert f"ln 3 = {math.log(3):.4g}" in dict(model.guarantee_.details)["choice"]

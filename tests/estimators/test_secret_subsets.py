@@ -14,10 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn import Guarantee, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.exceptions import FewCandidatesWarning, PrivacyLeakWarning
-from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plots import NoiseSpectrumDisplay
-from pacsklearn.plugins import registry
 from pacsklearn.secrets import SubsetSeed
 from pacsklearn.tabular import privacy_utility_curve
 from pacsklearn.universe.design import Design
@@ -48,43 +46,26 @@ def private(**params: Any) -> PACPrivate:
     return PACPrivate(LinearDiscriminantAnalysis(), budget=1 / 16, **params)
 
 
-def looked_up(model: PACPrivate, truth: Any, guessed: SecretSpace) -> float:
-    """Success at all memberships by seven of them and a list, without looking at the release."""
+def looked_up(drawn: SecretSpace, guessed: SecretSpace) -> float:
+    """Mean success at all memberships by seven of them and a list, over all that may be true."""
     members = guessed.membership()
     known = np.random.default_rng(0).choice(N, KNOWN, replace=False)
-    distance = (members[known] != truth[known, None]).sum(axis=0)
-    fits = distance == distance.min()
     others = np.setdiff1d(np.arange(N), known)
-    said = members[others][:, fits].mean(axis=1) > 0.5
-    return float(np.mean(said == truth[others]))
+    success = []
+    for truth in drawn.membership().T:
+        distance = (members[known] != truth[known, None]).sum(axis=0)
+        said = members[others][:, distance == distance.min()].mean(axis=1) > 0.5
+        success.append(np.mean(said == truth[others]))
+    return float(np.mean(success))
 
 
-def test_the_list_cannot_be_drawn_again_from_what_is_public(
-    drawn: list[SecretSpace], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before, ``seed=0`` was everybody's: 7 memberships told the 113 others at 92 %."""
-    indices: list[int] = []
-    index = Secret.index.fget
-    assert index is not None
-
-    def watched(self: Secret) -> int:
-        indices.append(index(self))
-        return indices[-1]
-
-    monkeypatch.setattr(Secret, "index", property(watched))
-    monkeypatch.setattr(registry().load("advice", "parameters"), "before", lambda *_: None)
-    success = {}
-    for name, params in {"default": {}, "stated": {"secret": Subsets(seed=0)}}.items():
-        told = []
-        for _ in range(12):
-            model = private(release=Parameters(certify=False), **params).fit(X, Y)
-            truth = np.isin(np.arange(N), drawn[-1].rows(indices[-1]))
-            public = Subsets(seed=0).design().space(X, Y, classifies=True)
-            told.append(looked_up(model, truth, public))
-        success[name] = np.mean(told)
-    assert success["stated"] > 0.75
-    # 12 * 113 memberships, were they independent: 7.4 standard errors above a half.
-    assert success["default"] < 0.6
+def test_the_list_cannot_be_drawn_again_from_what_is_public(drawn: list[SecretSpace]) -> None:
+    """Before, ``seed=0`` was everybody's: 7 memberships told the 113 others at 84 %."""
+    public = Subsets(seed=0).design().space(X, Y, classifies=True)
+    for params, (low, high) in (({}, (0.4, 0.6)), ({"secret": Subsets(seed=0)}, (0.84, 0.85))):
+        private(release=Parameters(certify=False), **params).fit(X, Y)
+        # Of 150 secret lists the mean was 0.501 +- 0.004.
+        assert low < looked_up(drawn[-1], public) < high
 
 
 def test_every_fit_draws_anew_and_one_seed_serves_all(drawn: list[SecretSpace]) -> None:

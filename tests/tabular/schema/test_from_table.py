@@ -277,17 +277,26 @@ def test_auto_reads_a_raw_table(patients: Any) -> None:
     assert "published exactly" in model.guarantee_.headline
 
 
+@pytest.mark.statistical
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 @pytest.mark.product(only=1)
 @pytest.mark.parametrize("copies", [1, pytest.param(2, marks=pytest.mark.soak), 8])
 def test_facts_lead_no_model_at_no_budget(patients: Any, copies: int) -> None:
-    """Rule 4: what is looked up helps nobody's predictions by itself."""
+    """Rule 4: what is looked up helps nobody's predictions by itself.
+
+    One score is 0.53 +- 0.25; with fresh noise the mean of eight would stray once in 700 runs.
+    """
     table, ill = patients
     table = pd.concat([table.drop(columns=["note", "patient"])] * copies, ignore_index=True)
     labels = np.tile(ill, copies)
     scores = []
     for seed in range(8):
         model = PACPrivate(
-            LogisticRegression(C=0.01), 1e-9, secret=Subsets(32, seed=seed), schema="from table"
+            LogisticRegression(C=0.01),
+            1e-9,
+            secret=Subsets(32, seed=seed),
+            schema="from table",
+            random_state=seed,
         )
         scores.append(model.fit(table, labels).score(table, labels))
     assert 0.2 < np.mean(scores) < 0.8

@@ -69,7 +69,7 @@ def test_no_columns_at_all_are_refused():
 def test_columns_that_no_candidate_chooses_are_zero_and_take_no_noise():
     X, y = load_breast_cancer(return_X_y=True)
     private = PACPrivate(
-        make_pipeline(StandardScaler(), StepwiseClassifier(2)), budget=1 / 4, secret=Subsets(16)
+        make_pipeline(StandardScaler(), StepwiseClassifier(2)), budget=1.0, secret=Subsets(16)
     ).fit(X, y)
     released = private.released_estimator_.coef_[0]
     assert 2 <= np.count_nonzero(np.abs(released) > 1e-9 * np.abs(released).max()) < 15
