@@ -298,3 +298,29 @@ def test_what_was_told_is_not_drawn_again_where_its_end_is_lost(
     with pytest.raises(Problem, match="not be loaded yet"):
         heir.coordinator.hosted("risk")
     assert heir.spent == 2 * STEP
+
+
+def test_a_running_service_notices_that_its_last_answers_are_lost(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server takes over that has the charge, and not yet what was stored after the draw."""
+    house: House = new_house()
+    ann, rows = house.user("ann"), contested_rows(2)
+    database, draw, before = house.coordinator.database, Responder.draw, dict[str, Any]()
+
+    def copied(self: Responder, plan: Any) -> Any:
+        with database.reading() as connection:
+            before.update(*connection.rows("service_progress", model="risk"))
+        return draw(self, plan)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Responder, "draw", copied)
+        house.ask(ann, rows[:1])
+    with database.writing() as connection:
+        connection.update("service_progress", before, model="risk")
+        for table in ("answers", "paid"):
+            connection.delete(f"service_{table}", model="risk")
+    for question in (rows[:1], rows[1:], rows[:1]):
+        with pytest.raises(LedgerError, match=r"lacks|older copy"):
+            house.ask(ann, question)
+    assert house.spent == STEP

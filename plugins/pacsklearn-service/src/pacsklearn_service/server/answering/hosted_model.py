@@ -18,7 +18,7 @@ from pacsklearn.estimators.cost_preview import affords
 from pacsklearn.estimators.plain_document import read_document
 from pacsklearn.estimators.session_document import document_state
 from pacsklearn.estimators.stored_answers import row_keys
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
@@ -234,6 +234,9 @@ class HostedModel:
         paid: dict[int, Share] = {}
         contested = {i: evaluated.contested(share.new) for i, share in shares.items()}
         with self._writing() as connection:
+            learned, pending = self.records.progress(connection)
+            if pending is not None or self._last != ("" if learned is None else learned.batch):
+                raise LedgerError(_NOT_STORED)
             quotas = Quotas(connection, self.dataset)
             for i, share in shares.items():
                 share.price = price = contested[i] * self.step_budget
@@ -356,6 +359,7 @@ class HostedModel:
 
 
 _NOT_IN_CHARGE: Final = "Another process is taking over this service; try again."
+_NOT_STORED: Final = "The database lacks answers that were told: a server that was behind, perhaps."
 _NOT_BORNE: Final = (
     "What remains of the data set's budget does not cover this request; nothing was charged. Rows "
     "that you have asked before are free."
