@@ -82,7 +82,7 @@ def test_stopping_answers_what_waits_and_ends_at_once(
 def test_the_lease_is_kept_until_the_last_desk_has_answered(
     new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house: House = new_house(lease=1.0)
+    house: House = new_house(lease=3.0)
     caller, rows = house.user("ann"), contested_rows(1)
     begun, go_on = held_back(house.coordinator.hosted("risk"), monkeypatch)
     future = house.begin(caller, rows)
@@ -90,14 +90,14 @@ def test_the_lease_is_kept_until_the_last_desk_has_answered(
     stopping = threading.Thread(target=house.close)
     stopping.start()
     await_that(lambda: not house.coordinator.is_ready)
-    standby: House = new_house(lease=1.0, found=False)
-    time.sleep(2.5)  # longer than two leases, in which the standby asks twelve times
+    standby: House = new_house(lease=3.0, found=False)
+    time.sleep(4.0)  # longer than a lease, in which the standby asks again and again
     assert "clinic" not in standby.coordinator.database.led
     go_on.set()
-    stopping.join(20)
+    stopping.join(60)
     assert not stopping.is_alive()
     assert future.result(0)["charged"] == STEP
-    assert standby.wait(10), "the lease is given back at the end"
+    assert standby.wait(60), "the lease is given back at the end"
     assert standby.ask(caller, rows)["charged"] == 0.0
 
 

@@ -19,7 +19,7 @@ def test_replies_are_forgotten_when_their_time_is_over(
     new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pacsklearn_service.server.answering.coordinator._FORGET_SECONDS", 0.0)
-    house: House = new_house(lease=1.0, keep_replies=3.0)
+    house: House = new_house(lease=1.0)
     caller, rows = house.user("ann"), contested_rows(2)
     reply = house.ask(caller, rows[:1], key="k", body=b"one")
     time.sleep(0.5)  # the keeper has looked twice at least
@@ -27,7 +27,9 @@ def test_replies_are_forgotten_when_their_time_is_over(
     assert house.ask(caller, rows[:1], key="k", body=b"one") == reply
     with pytest.raises(Problem, match="body"):
         house.ask(caller, rows[1:], key="k", body=b"two")
-    deadline = time.monotonic() + 30
+    at_once = house.settings.model_copy(update={"keep_replies": 0.0})
+    monkeypatch.setattr(house.coordinator, "settings", at_once)
+    deadline = time.monotonic() + 60
     while kept(house):
         assert time.monotonic() < deadline
         time.sleep(0.05)
