@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import errno
 import json
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -178,10 +178,8 @@ class HighWater:
                     f"The high-water file {self._path} is another ledger's. Put this ledger's back."
                 )
             dataset = self._founding.dataset
-            rows = [
-                Row(dataset, number, key, line, _as_bytes(answers))
-                for number, key, line, answers in facts["rows"]
-            ]
+            read = [(*own, _as_bytes(answers)) for *own, answers in facts["rows"]]
+            rows = [Row(dataset, *each) for each in read]
             for row in rows:
                 row.facts()
             return Position.parse(facts["before"]), rows
@@ -195,13 +193,8 @@ class HighWater:
 
 
 def _as_text(answers: tuple[tuple[Any, ...], ...]) -> list[list[str]]:
-    return [
-        [responder, *(base64.b64encode(part).decode() for part in parts)]
-        for responder, *parts in answers
-    ]
+    return [[name, *(b64encode(part).decode() for part in parts)] for name, *parts in answers]
 
 
 def _as_bytes(answers: list[list[str]]) -> tuple[Any, ...]:
-    return tuple(
-        (responder, *(base64.b64decode(part) for part in parts)) for responder, *parts in answers
-    )
+    return tuple((name, *map(b64decode, parts)) for name, *parts in answers)

@@ -8,6 +8,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final, final
 
@@ -122,13 +123,21 @@ def file_identity(path: str) -> tuple[int, int]:
             raise LedgerError(f"{path} is a folder; name the ledger's file.")
         if status.st_size == 0:
             raise LedgerError(f"The file {path} is empty: there is no ledger in it.")
-        if status.st_nlink == 1:
+        if status.st_nlink == 1 and not _is_mounted(path):
             return status.st_dev, status.st_ino
     raise LedgerError(
-        f"The file {path} has {status.st_nlink} names (hard links), and each has a log of its own: "
-        "charges to one are not seen by the other. Remove all but one, with a symbolic link in the "
-        "place of each."
+        f"The file {path} has several names (hard links, or a mount of the file without its "
+        "folder), and each has a log of its own: charges to one are not seen by the other. Remove "
+        "all but one, with a symbolic link in the place of each; mount the folder."
     )
+
+
+@cache
+def _is_mounted(path: str) -> bool:
+    """Return whether Linux has mounted the file by itself, as containers are given files."""
+    mounts = Path("/proc/self/mountinfo")
+    lines = mounts.read_text().splitlines() if mounts.exists() else []
+    return path.replace(" ", r"\040") in [line.split()[4] for line in lines]
 
 
 def file_state(path: str) -> tuple[object, ...]:

@@ -79,6 +79,24 @@ class TestIdentity:
         other.unlink()
         assert ledger.spent == 1.0
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is mounted")
+    def test_a_file_that_is_mounted_alone_is_no_second_budget(
+        self, ledger: SharedLedger, path: Path, make_event: MakeEvent
+    ) -> None:
+        ledger.charge(make_event(1.0))
+        other = path.with_name("another name.db")
+        other.touch()
+        close_ledgers()
+        if subprocess.call(["mount", "--bind", path, other], stderr=subprocess.DEVNULL):  # noqa: S603, S607
+            pytest.skip("nothing can be mounted here")
+        try:
+            with pytest.raises(LedgerError, match="mount of the file"):
+                SharedLedger(f"sqlite:///{other}")
+        finally:
+            close_ledgers()
+            subprocess.run(["umount", other], check=True)  # noqa: S603, S607
+        assert ledger.spent == 1.0
+
     @pytest.mark.parametrize("side", SIDES)
     def test_nothing_is_put_beside_the_log_of_a_lost_file(
         self, ledger: SharedLedger, path: Path, uri: str, tmp_path: Path, make_event: MakeEvent,
