@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn.capping.estimated_success import estimated_success
+from pacsklearn.capping.criterion import estimated_success
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.posterior_success import posterior_success

@@ -182,7 +182,7 @@ def candidates(data: dict) -> None:
 
 
 def stated(data: dict) -> None:
-    from pacsklearn.capping.estimated_success import estimated_success
+    from pacsklearn.capping.criterion import estimated_success
     from pacsklearn.kernel.bounds.mixture import GaussianMixture
     from pacsklearn.kernel.release.certificate import certified_membership
 

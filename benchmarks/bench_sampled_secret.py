@@ -23,8 +23,7 @@ from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.plugins import registry
-from pacsklearn.sampled.sampled_design import SampledDesign
-from pacsklearn.sampled.sampled_subsets import SampledSubsets
+from pacsklearn.sampled.sampled_subsets import SampledDesign, SampledSubsets
 from pacsklearn.universe.design import Design
 
 BUDGET = 1 / 16

@@ -16,7 +16,7 @@ import numpy as np
 
 from pacsklearn import Nats, PrivacySession
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.padding.one_sided_law import OneSidedBackend
 
 BITS, MICROSECONDS = 8, 40
 KEYS = range(2**BITS)

@@ -1,7 +1,7 @@
 # Public names, a line each, with the module that defines them: the module beside it reads them too.
 # fmt: off
-from pacsklearn.capping.estimated_success import estimated_success as estimated_success
-from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover as minimum_trace_cover
+from pacsklearn.capping.criterion import estimated_success as estimated_success
+from pacsklearn.capping.criterion import minimum_trace_cover as minimum_trace_cover
 from pacsklearn.estimators.dp_comparison import answers_until as answers_until
 from pacsklearn.estimators.dp_comparison import dp_success as dp_success
 from pacsklearn.estimators.individual_information import IndividualInformation as IndividualInformation
@@ -24,7 +24,7 @@ from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_su
 from pacsklearn.kernel.bounds.posterior_success import posterior_success as posterior_success
 from pacsklearn.kernel.secret.packed_subsets import inclusion_counts as inclusion_counts
 from pacsklearn.kernel.secret.packed_subsets import unpack_subset as unpack_subset
-from pacsklearn.padding.channel import channel_information as channel_information
+from pacsklearn.padding.least_padding import channel_information as channel_information
 from pacsklearn.padding.least_padding import Padding as Padding
 from pacsklearn.padding.least_padding import bucket_padding as bucket_padding
 from pacsklearn.padding.least_padding import least_padding as least_padding

@@ -70,7 +70,7 @@ def unregister(made: Any) -> None:
 
 _PARTS = {
     "ConfidentBackend": "pacsklearn.sampled.confident:ConfidentBackend",
-    "OneSidedBackend": "pacsklearn.padding.one_sided:OneSidedBackend",
+    "OneSidedBackend": "pacsklearn.padding.one_sided_law:OneSidedBackend",
     "ScaledTargetCanonicalizer": (
         "pacsklearn.canonical.transformed_target:ScaledTargetCanonicalizer"
     ),

@@ -1,4 +1,4 @@
-"""The game that an attack plays against a mechanism, many times over."""
+"""The game that an attack plays against a mechanism, and the units whose membership is secret."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.secret.space import Space
@@ -169,3 +170,29 @@ class CandidateGame(Game):
 
     def bound(self, blind: float) -> float:
         return posterior_success(self.information, blind)
+
+
+def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return whether some possible candidates hold a unit and others do not; shape (n_units,)."""
+    likely = members[game.prior > 0]
+    return np.asarray(likely.any(axis=0) & ~likely.all(axis=0))
+
+
+def units_to_attack(unit: Any, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the unit that the attack, or else the game, names.
+
+    All whose membership is a secret else.
+    """
+    hidden = secret_units(game, members)
+    chosen = unit if unit is not None else getattr(game, "target", None)
+    if chosen is not None:
+        index = check_integer(name="unit", value=chosen, minimum=0)
+        if index >= hidden.size or not hidden[index]:
+            raise ValueError(
+                f"unit must be one of the {int(hidden.sum())} units whose membership is a "
+                f"secret, got {index}."
+            )
+        return np.array([index])
+    if not hidden.any():
+        raise ValueError("game has no unit whose membership is a secret.")
+    return np.flatnonzero(hidden)

@@ -19,5 +19,5 @@ def pacsklearn_attacks() -> Iterable[type | str]:
         "pacsklearn.audit.membership_attack:OptimalMembershipAttack",
         "pacsklearn.audit.identification_attack:IdentificationAttack",
         "pacsklearn.audit.map_attack:MapAttack",
-        "pacsklearn.audit.lira_attack:LiRAAttack",
+        "pacsklearn.audit.shadow_attack:LiRAAttack",
     )

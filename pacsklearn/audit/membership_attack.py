@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
-from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.secret_units import units_to_attack
+from pacsklearn.audit.game import Game, Round, units_to_attack
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from pacsklearn.audit.confidence import row_confidences
+from pacsklearn.audit.confidence import model_numbers, row_confidences
 from pacsklearn.audit.game import CandidateGame, Round
-from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.audit.parameter_game import taken
 from pacsklearn.estimators.encoded_rows import EncodedRows
 from pacsklearn.kernel.bounds.arrays import Floats

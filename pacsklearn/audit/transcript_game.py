@@ -1,15 +1,14 @@
-"""Private answers, played with the session's own engine."""
+"""Private answers, played with the session's own engine, and how the next query is chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self, final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.audit.adversary import Adversary
 from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.estimators.answer_kinds import LabelKind, ValueKind, answer_kind
 from pacsklearn.estimators.game_procedure import game_procedure
@@ -25,6 +24,50 @@ from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.universe.design import candidates_over
+
+Adversary: TypeAlias = Callable[[Floats, NDArray[np.bool_]], int]
+"""``adversary(belief, asked)`` gives the number of the next query: ``belief`` of shape (m,) are the
+probabilities of the candidates after all answers so far, ``asked`` of shape (n,) says which queries
+were asked before (asking again tells nothing: a session gives the stored answer). A function of its
+arguments alone."""
+
+
+@final
+class MostContested:
+    """Asks what the candidates disagree about most, under the belief so far.
+
+    A greedy stand-in for the best sequence of queries, which is out of reach to compute
+    (pac-private-responses, section 6.3).
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n, m) or (n, m, d)
+        As for :class:`~pacsklearn.audit.transcript_game.TranscriptGame`.
+
+    Notes
+    -----
+    For labels disagreement is the entropy of the label's distribution under the belief, for values
+    the variance summed over the coordinates. Of several queries the first is asked.
+    """
+
+    def __init__(self, predictions: ArrayLike) -> None:
+        table: Any = np.asarray(predictions)
+        self._values = table if table.ndim == 3 else None
+        self._shown: NDArray[np.bool_] | None = None
+        if table.ndim == 2:
+            labels = np.unique(table)
+            self._shown = np.stack([table == label for label in labels])
+
+    def __call__(self, belief: Floats, queried: NDArray[np.bool_]) -> int:
+        if self._shown is not None:
+            masses = self._shown @ belief
+            logs = np.log(masses, out=np.zeros_like(masses), where=masses > 0)
+            disagreement = -(masses * logs).sum(axis=0)
+        else:
+            assert self._values is not None
+            mean = np.einsum("m,nmd->nd", belief, self._values)
+            disagreement = np.einsum("m,nmd->n", belief, (self._values - mean[:, None]) ** 2)
+        return int(np.argmax(np.where(queried, -1.0, disagreement)))
 
 
 @final
@@ -66,7 +109,7 @@ class TranscriptGame(CandidateGame):
         who may ask again.
     adversary : callable, optional
         Chooses each query after the answers before it:
-        :data:`~pacsklearn.audit.adversary.Adversary`. All queries in order when not given.
+        :data:`~pacsklearn.audit.transcript_game.Adversary`. All queries in order when not given.
     canaries : tuple of int, default=()
         Units that an attack is about: the target of a poisoning, say.
 
@@ -94,7 +137,7 @@ class TranscriptGame(CandidateGame):
     --------
     >>> import numpy as np
     >>> from pacsklearn.secrets import balanced_space
-    >>> from pacsklearn.audit.adversary import MostContested
+    >>> from pacsklearn.audit.transcript_game import MostContested
     >>> from pacsklearn.audit.membership_attack import OptimalMembershipAttack
     >>> from pacsklearn.audit.transcript_game import TranscriptGame
     >>> predictions = np.random.default_rng(0).integers(0, 2, (50, 16))

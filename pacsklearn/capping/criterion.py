@@ -7,12 +7,10 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
 from pacsklearn.capping.scale_search import least_log_factor
 from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
-from pacsklearn.kernel.bounds.criterion_success import second_look, success_sums
+from pacsklearn.kernel.bounds.criterion_success import Targets, second_look, success_sums
 from pacsklearn.kernel.bounds.lattice_bound import SpanCoordinates, logdet_allocation
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
@@ -24,7 +22,61 @@ from pacsklearn.kernel.noise.lattice import generator_for
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
 
-Targets = NDArray[np.intp]
+# Share of the trace that covers what no direction points to.
+_EVERYWHERE = 1e-6
+_TOLERANCE = 1e-3
+
+
+def minimum_trace_cover(directions: Floats, *, max_iterations: int = 60) -> Floats:
+    """Minimise ``tr S`` subject to ``d' S^-1 d <= 1`` for every row ``d``.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (t, k)
+        Not all zero.
+    max_iterations : int, default=60
+        At least 1.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Positive definite, with the largest ``d' S^-1 d`` equal to one.
+
+    Notes
+    -----
+    For weights ``u`` on the rows, ``S = (sum u d d')^(1/2)`` minimises ``tr S + sum u d' S^-1 d``;
+    the dual objective ``tr S`` is concave in ``u`` with gradient ``d' S^-1 d / 2``. Rows are
+    weighted up in proportion to how visible they are (Titterington's update for optimal designs).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn.bounds import minimum_trace_cover
+    >>> minimum_trace_cover(np.array([[3.0, 0.0], [0.0, 1.0], [0.1, 0.1]])).round(1)
+    array([[9., 0.],
+           [0., 1.]])
+    """
+    t, k = directions.shape
+    spread = directions.T @ directions
+    if not np.trace(spread) > 0:
+        raise ValueError("directions must not all be zero.")
+    floor = _EVERYWHERE * np.trace(spread) / t / k
+    weights = np.full(t, 1 / t)
+    for _ in range(max_iterations):
+        covariance = _root((directions.T * weights) @ directions, floor)
+        visible = np.einsum("ij,ij->i", directions @ np.linalg.inv(covariance), directions)
+        mean = float(weights @ visible)
+        if visible.max() <= (1 + _TOLERANCE) * mean:
+            break
+        weights *= visible / mean
+        weights /= weights.sum()
+    return np.asarray(covariance * visible.max())
+
+
+def _root(matrix: Floats, floor: float) -> Floats:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0) + floor)) @ vectors.T)
+
 
 # Targets that the search for a scale looks at: those that stand out.
 _WATCHED = 128
@@ -231,3 +283,15 @@ def _shapes(directions: Floats, variances: Floats, rounds: int = _ROUNDS) -> lis
         values, vectors = np.linalg.eigh(covariance)
         shapes.append(NoiseShape(vectors, np.maximum(values, 1e-9 * values.max())))
     return shapes
+
+
+def estimated_success(
+    mixture: GaussianMixture,
+    criterion: Criterion,
+    n_draws: int,
+    generator: np.random.Generator,
+    targets: Targets | None = None,
+) -> Floats:
+    """Return the mean success at every target over ``n_draws`` releases; (n_targets,)."""
+    total, _ = success_sums(mixture, criterion, mixture.draws(n_draws, generator), targets)
+    return np.asarray(total / n_draws)

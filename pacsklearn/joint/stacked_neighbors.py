@@ -1,8 +1,9 @@
-"""All candidates' nearest neighbours at once: one list of the table's rows, nearest first."""
+"""All candidates' nearest neighbours at once: one list of the table's distinct rows."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -11,10 +12,20 @@ from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn._sklearn_compat import neighbors_table, safe_indexing
-from pacsklearn.joint.distinct_rows import distinct_rows
 from pacsklearn.joint.member_sums import double_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
+
+
+def distinct_rows(tables: Iterable[Floats]) -> tuple[Floats, list[NDArray[np.intp]]]:
+    """Return the rows that differ in some bit, and where each table's rows stand among them."""
+    places: dict[bytes, int] = {}
+    held = [
+        np.array([places.setdefault(row.tobytes(), len(places)) for row in table], dtype=np.intp)
+        for table in tables
+    ]
+    return np.frombuffer(b"".join(places)).reshape(len(places), -1), held
+
 
 # Standard deviations by which a list is longer than an average candidate needs.
 _BEYOND = 5

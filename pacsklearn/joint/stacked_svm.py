@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
 from pacsklearn._sklearn_compat import kernel_width
-from pacsklearn.joint.distinct_rows import distinct_rows
+from pacsklearn.joint.stacked_neighbors import distinct_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 

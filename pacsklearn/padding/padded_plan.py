@@ -15,8 +15,7 @@ from pacsklearn.kernel.release.function import Evaluations
 from pacsklearn.kernel.release.plan import Plan
 from pacsklearn.kernel.release.terms import ONE_SIDED
 from pacsklearn.kernel.secret.space import Space
-from pacsklearn.padding.one_sided import OneSidedBackend
-from pacsklearn.padding.one_sided_law import OneSidedLaw
+from pacsklearn.padding.one_sided_law import OneSidedBackend, OneSidedLaw
 
 
 @final

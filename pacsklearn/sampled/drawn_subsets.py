@@ -28,7 +28,7 @@ from pacsklearn.sampled.balanced_draw import (
 from pacsklearn.sampled.confident import ConfidentBackend
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates, drawn_values
 from pacsklearn.sampled.drawn_rows import DrawnRows
-from pacsklearn.sampled.trial_statement import of_trials
+from pacsklearn.sampled.sampled_secret import of_trials
 from pacsklearn.universe.balanced_design import seeded_generator
 from pacsklearn.universe.balanced_space import strata_of, units_of
 from pacsklearn.universe.blocked_design import similar_blocks

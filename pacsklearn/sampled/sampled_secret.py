@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
 from pacsklearn.kernel.secret.stated_secret import Bounds, PACSecret, StatedAttack
@@ -63,3 +63,20 @@ class SampledSecret(PACSecret):
 
     def rows(self, bounds: Bounds) -> Rows:
         return [("secret", "drawn afresh by a sampler, of which only trials can be seen")]
+
+
+def of_trials(facts: dict[str, Any], *details: tuple[str, str]) -> dict[str, Any]:
+    """Return the fields in place of those about a list of candidates.
+
+    ``details`` are about the trials.
+    """
+    return {
+        "public": (*facts["public"], "the trials: centre, span, guard and shape of the noise"),
+        "sources": (
+            "posterior success: pac-private-algorithms, eq. 3",
+            "certificate: divergence from a fixed Gaussian; betting, empirical Bernstein",
+        ),
+        "noiseless": False,
+        "metered": None,
+        "details": details,
+    }

@@ -21,9 +21,8 @@ from pacsklearn.kernel.outputs.function_values import (
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.kernel.secret.space import Space, Work
 from pacsklearn.sampled.confident import ConfidentBackend
-from pacsklearn.sampled.sampled_secret import SampledSecret
+from pacsklearn.sampled.sampled_secret import SampledSecret, of_trials
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
-from pacsklearn.sampled.trial_statement import of_trials
 from pacsklearn.sampled.trial_support import TrialSupport
 
 

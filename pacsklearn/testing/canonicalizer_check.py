@@ -12,13 +12,13 @@ from sklearn.base import is_classifier
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Layout
-from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.decode_rules import (
     check_everything_released_is_noised,
     check_gauge,
     check_metric,
     check_round_trip,
     decoded,
+    same_behaviour,
 )
 from pacsklearn.testing.encode_rules import (
     check_declarations,

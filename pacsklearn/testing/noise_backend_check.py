@@ -8,12 +8,13 @@ import numpy as np
 
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
-from pacsklearn.testing.example_supports import Example, example_supports
 from pacsklearn.testing.law_rules import (
+    Example,
     check_agreed_outputs_are_exact,
     check_exact_law,
     check_law,
     check_measured_information,
+    example_supports,
 )
 from pacsklearn.testing.rule import Rule
 

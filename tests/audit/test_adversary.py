@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn.audit.adversary import MostContested
+from pacsklearn.audit.transcript_game import MostContested
 
 NOTHING = np.zeros(3, dtype=bool)
 

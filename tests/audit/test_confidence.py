@@ -14,8 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn.audit.confidence import row_confidences
-from pacsklearn.audit.model_numbers import model_numbers
+from pacsklearn.audit.confidence import model_numbers, row_confidences
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]

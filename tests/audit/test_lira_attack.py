@@ -8,8 +8,8 @@ from scipy.stats import norm
 from sklearn.metrics import auc
 
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.lira_attack import LiRAAttack
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
+from pacsklearn.audit.shadow_attack import LiRAAttack
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.testing import AttackGames, check_attack, example_games
 

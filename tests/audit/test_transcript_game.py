@@ -11,8 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import Nats, PrivacySession, Subsets
-from pacsklearn.audit.adversary import MostContested
-from pacsklearn.audit.transcript_game import TranscriptGame
+from pacsklearn.audit.transcript_game import MostContested, TranscriptGame
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.answers.answered_rows import AnswerLaw
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from pacsklearn.tabular import Column, Schema, SchemaEncoder
-from pacsklearn.tabular.students.student_choice import best_student, listed_students
+from pacsklearn.tabular.students.student import best_student, listed_students
 
 BOOSTED = HistGradientBoostingClassifier(min_samples_leaf=40)
 ROWS = np.random.default_rng(0).normal(size=(90, 2))

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.padding.one_sided import OneSidedBackend
-from pacsklearn.padding.one_sided_law import OneSidedLaw
+from pacsklearn.padding.one_sided_law import OneSidedBackend, OneSidedLaw
 
 VALUES = np.array([3.0, 1.0, 3.0, 7.0, 2.0])
 WEIGHTS = np.array([0.1, 0.3, 0.2, 0.2, 0.2])

@@ -8,8 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from pacsklearn import SRPPPrivate
-from pacsklearn.plots.guarantee_document import guarantee_document
-from pacsklearn.plots.published_schema import check_document
+from pacsklearn.plots.published_schema import check_document, guarantee_document
 from pacsklearn.srpp import GroupScenario, PufferfishGuarantee, Slices
 
 

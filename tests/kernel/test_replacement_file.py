@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pacsklearn.cli.disk_room import disk_room
+from pacsklearn.cli.publication import disk_room
 from pacsklearn.kernel.ledger.replacement_file import replace_text, replacement_file
 from pacsklearn.plots.page import Page
 from pacsklearn.tabular.schema.schema import write_document

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
-from pacsklearn.sampled.sampled_law import SampledLaw
+from pacsklearn.sampled.confident import SampledLaw
 from pacsklearn.trials.guarded_span import GuardedSpan
 from pacsklearn.universe.metrics import DiagonalMetric
 

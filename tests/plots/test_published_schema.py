@@ -23,8 +23,13 @@ from pacsklearn import (
     Subsets,
 )
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn.plots.guarantee_document import guarantee_document, guarantee_from_document
-from pacsklearn.plots.published_schema import SCHEMAS, check_document, published_schema
+from pacsklearn.plots.published_schema import (
+    SCHEMAS,
+    check_document,
+    guarantee_document,
+    guarantee_from_document,
+    published_schema,
+)
 from pacsklearn.secrets import PoissonSubsets, release_sampled
 from pacsklearn.srpp import PufferfishGuarantee, SRPPSGDClassifier
 from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches

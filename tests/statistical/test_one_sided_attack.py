@@ -11,7 +11,7 @@ from pacsklearn import Nats, PrivacySession
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_law import Support, Target
-from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.padding.one_sided_law import OneSidedBackend
 from tests.inside import secret_of
 
 pytestmark = pytest.mark.statistical

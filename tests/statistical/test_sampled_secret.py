@@ -14,9 +14,8 @@ from pacsklearn.kernel.bounds.known_rows import known_rows_success
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.sampled.confident import confident_law
+from pacsklearn.sampled.confident import SampledLaw, confident_law
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
-from pacsklearn.sampled.sampled_law import SampledLaw
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.design import Design

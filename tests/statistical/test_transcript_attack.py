@@ -15,12 +15,11 @@ from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn.audit.adversary import MostContested
 from pacsklearn.audit.attack import Attack
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
-from pacsklearn.audit.transcript_game import TranscriptGame
+from pacsklearn.audit.transcript_game import MostContested, TranscriptGame
 from pacsklearn.kernel.bounds.belief import update_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.secret.secret_space import SecretSpace

@@ -193,7 +193,7 @@ def test_what_is_no_backend_is_refused():
 
 
 def test_supports_are_finite_and_varied():
-    from pacsklearn.testing.example_supports import example_supports
+    from pacsklearn.testing.law_rules import example_supports
 
     examples = example_supports(np.random.default_rng(0))
     assert len({example.name for example in examples}) == len(examples)

@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit import run_audit
-from pacsklearn.audit.lira_attack import LiRAAttack
+from pacsklearn.audit.shadow_attack import LiRAAttack
 from pacsklearn.plugins import registry
 from pacsklearn.testing import check_attack, example_games
 from pacsklearn.testing.example_games import AttackGames

@@ -8,7 +8,7 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from pacsklearn.padding.channel import channel_information
+from pacsklearn.padding.least_padding import channel_information
 
 getcontext().prec = 60
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, linalg, stats
 
-from pacsklearn.capping.estimated_success import estimated_success
-from pacsklearn.capping.minimum_trace_cover import minimum_trace_cover
+from pacsklearn.capping.criterion import estimated_success, minimum_trace_cover
 from pacsklearn.kernel.bounds.criterion_success import (
     Looks,
     _looked_at,

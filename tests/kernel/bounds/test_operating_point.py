@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pacsklearn.audit.bounds.operating_point import most_true_positives, verdict_information
+from pacsklearn.audit.operating_point import most_true_positives, verdict_information
 
 
 def test_information_of_a_verdict_is_that_of_its_table():

@@ -11,7 +11,6 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import binom
 
-from pacsklearn.padding.channel import channel_information
 from pacsklearn.padding.least_padding import (
     RESOLUTION,
     _check,
@@ -19,6 +18,7 @@ from pacsklearn.padding.least_padding import (
     _levels,
     _rational,
     bucket_padding,
+    channel_information,
     least_padding,
 )
 

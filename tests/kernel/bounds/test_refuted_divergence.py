@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pacsklearn.audit.bounds.refuted_divergence import refuted_divergence
+from pacsklearn.audit.audit_record import refuted_divergence
 
 
 def divergence(p: np.ndarray, q: np.ndarray, order: float) -> np.ndarray:

@@ -14,8 +14,7 @@ from pacsklearn_papers.information_estimate import certified_information, mixtur
 from pacsklearn_papers.residual import ResidualBackend
 
 from pacsklearn.capping import criterion
-from pacsklearn.capping.criterion import CriterionBackend
-from pacsklearn.capping.estimated_success import estimated_success
+from pacsklearn.capping.criterion import CriterionBackend, estimated_success
 from pacsklearn.kernel.bounds.criterion_success import (
     certified_success,
     second_look,

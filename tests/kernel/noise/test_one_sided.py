@@ -8,8 +8,8 @@ from scipy.stats import chisquare
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.padding.channel import channel_information
-from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.padding.least_padding import channel_information
+from pacsklearn.padding.one_sided_law import OneSidedBackend
 
 TIMES = np.array([[40.0], [10.0], [10.0], [25.0], [12.0], [40.0]])
 WEIGHTS = np.array([0.1, 0.3, 0.1, 0.2, 0.2, 0.1])

@@ -24,8 +24,8 @@ from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.release.function import FunctionPlan
-from pacsklearn.padding.channel import channel_information
-from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.padding.least_padding import channel_information
+from pacsklearn.padding.one_sided_law import OneSidedBackend
 from pacsklearn.secrets import CandidateSpace, PoissonSubsets, release_sampled
 from tests.inside import account_of, is_drawn, secret_of
 

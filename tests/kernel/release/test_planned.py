@@ -27,7 +27,7 @@ from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.release.certificate import certified_membership
-from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.padding.one_sided_law import OneSidedBackend
 from pacsklearn.secrets import balanced_space
 from tests.inside import secret_of
 

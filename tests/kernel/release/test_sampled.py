@@ -15,7 +15,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.release.function import Evaluations
 from pacsklearn.sampled import confident
-from pacsklearn.sampled.sampled_law import SampledLaw
+from pacsklearn.sampled.confident import SampledLaw
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.sampler_space import SamplerSpace
 from pacsklearn.secrets import PoissonSubsets, release_sampled

@@ -28,7 +28,7 @@ from pacsklearn.kernel.release.certificate import SessionCertificate, certified_
 from pacsklearn.kernel.release.terms import Terms, public_facts
 from pacsklearn.kernel.secret import secret_space
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
-from pacsklearn.padding.one_sided import OneSidedBackend
+from pacsklearn.padding.one_sided_law import OneSidedBackend
 from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.listed_space import listed_space
 

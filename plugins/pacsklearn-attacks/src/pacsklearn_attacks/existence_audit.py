@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import AttackResult, Interval, share_interval
-from pacsklearn.audit.model_numbers import model_numbers
+from pacsklearn.audit.confidence import model_numbers
 from pacsklearn_attacks.existence_attack import ExistenceAttack
 from pacsklearn_attacks.existence_game import ExistenceGame
 

@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
+from pacsklearn.audit.confidence import model_numbers
 from pacsklearn.audit.game import Game, Round
-from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.kernel.bounds.arrays import Floats
 
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game, Round, secret_units
 from pacsklearn.audit.membership_attack import RULES, best_gain, decide, gains
-from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
 

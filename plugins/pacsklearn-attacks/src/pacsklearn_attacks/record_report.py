@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import share_interval
+from pacsklearn.audit.game import secret_units
 from pacsklearn.audit.replay import released_plan, replay_fit
 from pacsklearn.audit.replayed_game import ReplayedGame
-from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.kernel.bounds.arrays import Floats
