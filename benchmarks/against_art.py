@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit.replay import replay_fit
-from pacsklearn.audit.score_rule import best_rule
+from pacsklearn.audit.shadow_attack import best_rule
 from pacsklearn.plugins import NoiseBackend, registry
 
 SHADOWS, TESTS = 60, 40

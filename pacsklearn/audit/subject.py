@@ -12,8 +12,7 @@ from pacsklearn.audit.attack import Subject
 from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.audit.game import Game, RememberedGame
 from pacsklearn.audit.replay import replay_fit, replay_session
-from pacsklearn.audit.sliced_game import SlicedGame
-from pacsklearn.audit.sliced_replay import replay_sliced
+from pacsklearn.audit.sliced_game import SlicedGame, replay_sliced
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee

@@ -84,7 +84,7 @@ class SliceProfileDisplay(Display):
         ax : matplotlib PolarAxes, optional
             A new figure is made when not given.
         """
-        from pacsklearn.audit.sliced_replay import replay_sliced
+        from pacsklearn.audit.sliced_game import replay_sliced
 
         pyplot(cls.__name__)
         replayed = replay_sliced(estimator, X, y, secret=secret, fit_params=fit_params)

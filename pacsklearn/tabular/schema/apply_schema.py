@@ -3,20 +3,135 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
+from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.tabular.schema.column import Column
-from pacsklearn.tabular.schema.columns import SchemaColumns
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.schema.tables import (
+    TableReader,
+    check_schema,
+    checked_table,
+    set_table_features,
+    warn_of_unread,
+)
+from pacsklearn.tabular.schema.values import as_words, column_values
 from pacsklearn.universe.codebook_reader import CodebookReader
+from pacsklearn.universe.frame import as_pandas, column_names
+
+
+@dataclass(eq=False, repr=False)
+class SchemaColumns(TransformerMixin, TableReader):
+    """The columns of a table, each value as a codebook has it and no gap left.
+
+    ``schema=`` of :class:`PACPrivate` puts it before estimators that select columns themselves,
+    such as a ``ColumnTransformer``. Numbers and dates (as days) are moved into their public range,
+    and are its middle where they are missing; categories are those listed, or else ``other``, or
+    an empty cell; text stays text. Columns that the schema does not list stay as they are.
+
+    Parameters
+    ----------
+    schema : Schema
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        When the table has column names.
+
+    Notes
+    -----
+    *Guarantee.* The output of a row is a function of that row and of the schema.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pacsklearn.tabular import Column, Schema, SchemaColumns
+    >>> schema = Schema([Column("age", low=0, high=100)])
+    >>> rows = pd.DataFrame({"age": [30, None, 130]})
+    >>> SchemaColumns(schema).fit_transform(rows)["age"].tolist()
+    [30.0, 50.0, 100.0]
+    """
+
+    learns_nothing: ClassVar[bool] = True
+
+    schema: Schema
+
+    def check_codebook(self) -> None:
+        """Refuse a schema with facts that nobody confirmed."""
+        check_schema(self.schema)
+
+    def check_table(self, X: Any) -> None:
+        """Refuse a table without the schema's columns."""
+        clone(self).fit(X)
+        warn_of_unread(X, self.schema)
+
+    def fit(self, X: Any, y: Any = None) -> SchemaColumns:
+        """Check the schema and the names of the columns; the rows are not looked at.
+
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, Arrow table, or array of shape (n_rows, n_columns)
+        y : None
+            Ignored.
+        """
+        check_schema(self.schema)
+        set_table_features(self, checked_table(X, self.schema))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Read rows by the schema.
+
+        Returns
+        -------
+        DataFrame of pandas, or array of objects of shape (n_rows, n_columns)
+            As many columns as ``X`` has.
+        """
+        check_is_fitted(self, "n_features_in_")
+        X = as_pandas(checked_table(X, self.schema))
+        read = {
+            column.name: _filled(column, column_values(X, column.name, position))
+            for position, column in enumerate(self.schema)
+            if column.kind != "ignored"
+        }
+        if column_names(X) is not None:
+            return X.assign(**read)
+        table = np.array(X, dtype=object)
+        for position, name in enumerate(self.schema.names):
+            table[:, position] = read.get(name, table[:, position])
+        return table
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns."""
+        names = getattr(self, "feature_names_in_", self.schema.names)
+        return np.array(names, dtype=object)
+
+
+def _filled(column: Column, values: Any) -> Any:
+    if column.kind in ("number", "date"):
+        low, high = column.bounds
+        numbers, _ = column.read(values)
+        return np.clip(np.where(np.isnan(numbers), (low + high) / 2, numbers), low, high)
+    if column.kind == "text":
+        return np.array([text or "" for text in as_words(values, column.missing)], dtype=object)
+    codes = column.codes(values)
+    # Beside words an empty one: encoders of categories take no two types in a column.
+    gap = "" if all(isinstance(value, str) for value in column.categories) else np.nan
+    listed = np.array(
+        [*column.categories, column.other if column.other is not None else gap], object
+    )
+    return listed[np.where(codes < 0, len(column.categories), codes)]
+
 
 # One feature out for each feature in, with the values it had.
 _SAME_VALUES = (SimpleImputer,)

@@ -11,7 +11,7 @@ from pacsklearn_attacks.attribute_attack import (
     is_class_right,
     likeliest_class,
 )
-from pacsklearn_attacks.record_game import record_game
+from pacsklearn_attacks.record_attack import record_game
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer

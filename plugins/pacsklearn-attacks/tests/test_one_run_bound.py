@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from pacsklearn_attacks.one_run_bound import one_run_epsilon, one_run_p_value
+from pacsklearn_attacks.one_run import one_run_epsilon, one_run_p_value
 from scipy import stats
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pacsklearn_papers.information_estimate import mixture_information
-from pacsklearn_papers.least_noise import residual_covariance
+from pacsklearn_papers.residual import residual_covariance
 from scipy import optimize
 
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation, span_coordinates

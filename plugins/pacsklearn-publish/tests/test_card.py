@@ -10,8 +10,8 @@ import pytest
 from pacsklearn_publish import load_bundle, publish
 from pacsklearn_publish.card import model_card
 from pacsklearn_publish.card_record import ABOUT, card_record, checked_about
-from pacsklearn_publish.environment import bill_of_materials
 from pacsklearn_publish.inputs import model_inputs
+from pacsklearn_publish.publishing import bill_of_materials
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge, RidgeClassifier
 

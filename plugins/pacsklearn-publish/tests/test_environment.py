@@ -5,7 +5,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from pacsklearn_publish.environment import bill_of_materials
+from pacsklearn_publish.publishing import bill_of_materials
 
 from pacsklearn.kernel.ledger.event import Provenance
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pacsklearn.srpp.scenarios.shares import Share, SharesInUniverse, SharesOfReference
+from pacsklearn.srpp.scenarios.prevalence_scenario import Share, SharesInUniverse, SharesOfReference
 
 N = 240
 GENERATOR = np.random.default_rng(4)

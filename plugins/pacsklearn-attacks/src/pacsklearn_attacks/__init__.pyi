@@ -2,8 +2,8 @@
 # fmt: off
 from pacsklearn_attacks.attribute_attack import AttributeAttack as AttributeAttack
 from pacsklearn_attacks.canary_attack import CanaryAttack as CanaryAttack
-from pacsklearn_attacks.existence_attack import ExistenceAttack as ExistenceAttack
-from pacsklearn_attacks.existence_game import ExistenceGame as ExistenceGame
+from pacsklearn_attacks.existence_audit import ExistenceAttack as ExistenceAttack
+from pacsklearn_attacks.existence_audit import ExistenceGame as ExistenceGame
 from pacsklearn_attacks.figures_attack import FiguresAttack as FiguresAttack
 from pacsklearn_attacks.known_rows_attack import KnownRowsAttack as KnownRowsAttack
 from pacsklearn_attacks.label_only_attack import LabelOnlyAttack as LabelOnlyAttack

@@ -1,25 +1,130 @@
-"""What something that is published tells about which rows the universe has."""
+"""Was a row in the universe at all: what is published with it and without it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_consistent_length
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.attack import AttackResult, Interval, share_interval
+from pacsklearn.audit.attack import Attack, AttackResult, Interval, ThreatModel, share_interval
 from pacsklearn.audit.confidence import model_numbers
-from pacsklearn_attacks.existence_attack import ExistenceAttack
-from pacsklearn_attacks.existence_game import ExistenceGame
+from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.shadow_attack import best_rule
+from pacsklearn.audit.tally import tally
+from pacsklearn.kernel.bounds.arrays import Floats
+
+
+@final
+class ExistenceGame(Game):
+    """Something is made from a table with a row, or from the table without it, and published.
+
+    No guarantee of a candidate list speaks of this: the adversary is given the universe there.
+    So nothing is promised, and the success is a figure to look at.
+
+    Parameters
+    ----------
+    worlds : sequence of callables
+        ``world(generator)`` makes what is published: first with the row, then without it.
+    numbers : callable, optional
+        ``numbers(released)``: what is published as a vector, of the same length in both worlds.
+        All fitted numbers of a model when not given.
+    """
+
+    beyond = ("published",)
+
+    def __init__(
+        self,
+        worlds: Sequence[Callable[[np.random.Generator], Any]],
+        numbers: Callable[[Any], Floats] = model_numbers,
+    ) -> None:
+        if len(worlds) != 2:
+            raise ValueError(
+                "worlds must be two releases, one made with the row and one without it; got "
+                f"{len(worlds)}."
+            )
+        self._worlds, self._numbers = tuple(worlds), numbers
+        self.prior = np.full(2, 0.5)
+        self.prior.flags.writeable = False
+
+    def bound(self, blind: float) -> None:
+        return None
+
+    def play(self, generator: np.random.Generator) -> Round:
+        secret = int(generator.integers(2))
+        return Round(secret, self.prior, self._worlds[secret](generator))
+
+    def published(self, released: Any) -> Floats:
+        """Return the numbers that were published in a round."""
+        return np.asarray(self._numbers(released), dtype=np.float64)
+
 
 Maker: TypeAlias = Callable[[NDArray[np.intp]], Any]
 """``make(rows)``: what is published when the universe has these rows."""
+
+
+@final
+class ExistenceAttack(Attack):
+    """Tells two worlds apart by every number that is published.
+
+    A linear score is learnt from half of the rounds played beforehand, with a small ridge, and a
+    threshold from the other half.
+
+    Parameters
+    ----------
+    n_pilot : int, default=100
+        Rounds played beforehand.
+    """
+
+    name = "existence"
+    description = "whether a row was in the universe at all"
+    needs = ("secrets", "published")
+    automatic = True
+    threat: ClassVar = ThreatModel(
+        goal="whether a row was in the universe at all",
+        knowledge="all other rows of the universe",
+        power="looks at everything that is published",
+        reference="add-or-remove neighbours of differential privacy, played on the universe",
+        cost="100 releases beforehand and one regression",
+    )
+
+    def __init__(self, n_pilot: int = 100) -> None:
+        self.n_pilot = n_pilot
+
+    def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
+        pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=8)
+        self.check_plays(game)
+        rehearsal, trials = np.random.default_rng(seed).spawn(2)
+        rounds = [game.play(rehearsal) for _ in range(pilot)]
+        seen = np.stack([game.published(played.released) for played in rounds])
+        with_row = np.array([played.secret == 0 for played in rounds])
+        half = pilot // 2
+        model = make_pipeline(StandardScaler(), Ridge(0.1 * half)).fit(seen[:half], with_row[:half])
+        rule = best_rule(model.predict(seen[half:]), with_row[half:], 0.5)
+
+        def right(played: Round) -> bool:
+            (score,) = model.predict(game.published(played.released)[None])
+            return bool(rule.says_member(score)) == (played.secret == 0)
+
+        return tally(
+            self.name,
+            "whether a row was in the universe",
+            game,
+            n_trials,
+            trials,
+            blind=float(np.max(game.prior)),
+            right=right,
+            details=(("rule", rule.words),),
+        )
 
 
 @final

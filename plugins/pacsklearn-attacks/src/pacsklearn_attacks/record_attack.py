@@ -1,4 +1,4 @@
-"""The one unknown record, computed from the parameters of a released model."""
+"""The one unknown record of a model whose other rows are known: the attack, and its game."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from scipy.special import expit
 
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Round
+from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.tally import tally_names
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.universe.design import candidates_over
+from pacsklearn.universe.listed_space import listed_space
 
 
 @final
@@ -23,7 +29,7 @@ class RecordAttack(Attack):
     Notes
     -----
     There is nothing to choose, so every round counts. The game is
-    :func:`~pacsklearn_attacks.record_game.record_game`.
+    :func:`~pacsklearn_attacks.record_attack.record_game`.
     Source: Balle, Cherubin and Hayes (2022), Reconstructing training data with informed
     adversaries.
     """
@@ -114,3 +120,46 @@ def unknown_row(model: Any, X: Floats, y: Any) -> Floats:
         pull = slopes * getattr(model, "alpha", 0.0)
     gradient = -(design.T @ misses) - np.append(pull, 0.0)
     return np.asarray(gradient[:-1] / gradient[-1])
+
+
+def record_game(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n_records: int = 16,
+    budget: float = 1 / 4,
+    noise: Any = "auto",
+) -> ReplayedGame:
+    """Return the game in which all rows but one of the last ``n_records`` are known.
+
+    The informed adversary of reconstruction: it knows every row that a model was fitted on except
+    one.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : array-likes
+        The known rows, and then the records one of which was used.
+    n_records : int, default=16
+    budget : float, default=1/4
+        Nats that the released model may reveal about which record it was.
+    noise : str or NoiseBackend, default="auto"
+
+    Returns
+    -------
+    ReplayedGame
+
+    Notes
+    -----
+    Source of the game: Balle, Cherubin and Hayes (2022), Reconstructing training data with informed
+    adversaries.
+    """
+    n_known = len(X) - n_records
+    subsets = [np.append(np.arange(n_known), n_known + number) for number in range(n_records)]
+    space = listed_space(subsets, n_rows=len(X))
+    candidates = candidates_over(estimator, X, y, space, FitOptions())
+    target = Target(budget)
+    choices = ReleaseChoices(noise)
+    plan = ParameterPlan.of(estimator, lambda: candidates, target, choices)
+    return ReplayedGame([plan], information=budget, budget=budget, X=candidates.X, y=candidates.y)

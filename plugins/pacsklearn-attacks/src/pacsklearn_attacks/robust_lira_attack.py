@@ -9,8 +9,7 @@ import numpy as np
 
 from pacsklearn.audit.attack import ThreatModel
 from pacsklearn.audit.game import Round
-from pacsklearn.audit.score_rule import ScoreRule
-from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack, rounds_with
+from pacsklearn.audit.shadow_attack import Learnt, ScoreRule, ShadowAttack, rounds_with
 
 
 @final

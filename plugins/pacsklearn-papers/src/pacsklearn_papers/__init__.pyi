@@ -10,6 +10,6 @@ from pacsklearn_papers.gap_estimate import donsker_varadhan as donsker_varadhan
 from pacsklearn_papers.rpac_accounting import intrinsic_privacy as intrinsic_privacy
 from pacsklearn_papers.rpac_accounting import joint_remaining_entropy as joint_remaining_entropy
 from pacsklearn_papers.information_estimate import mixture_information as mixture_information
-from pacsklearn_papers.least_noise import residual_covariance as residual_covariance
+from pacsklearn_papers.residual import residual_covariance as residual_covariance
 from pacsklearn_papers.rpac_accounting import residual_privacy as residual_privacy
 from pacsklearn_papers.transported_gap import sliced_wasserstein as sliced_wasserstein

@@ -14,8 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn_service.api_key import ApiKey
-from pacsklearn_service.channel import Channel, understood
+from pacsklearn_service.channel import ApiKey, Channel, understood
 from pacsklearn_service.errors import PriceError, ServiceBudgetError, ServiceError
 from pacsklearn_service.statement import checked_guarantee, statement_key
 from pacsklearn_service.tensors import WIRE, columns_of, written

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pacsklearn_service import PrivateModel
-from pacsklearn_service.api_key import ApiKey
-from pacsklearn_service.channel import Channel
+from pacsklearn_service.channel import ApiKey, Channel
 from pacsklearn_service.errors import (
     PriceError,
     ServiceBudgetError,

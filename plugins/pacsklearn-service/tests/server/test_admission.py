@@ -19,10 +19,9 @@ import uvicorn
 from pacsklearn_service.server.answering.oidc import fetch_keys
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web import bounded_http
 from pacsklearn_service.server.web.schemas import ARROW, PARQUET
 from pacsklearn_service.server.web.table_body import any_table
-from pacsklearn_service.server.web.worker import caller_app
+from pacsklearn_service.server.web.worker import BoundedHttp, caller_app
 from service_house.house import House, contested_rows, v2
 from service_house.live import free_port
 from service_house.local_link import LocalLink
@@ -236,7 +235,7 @@ def test_requests_that_are_sent_by_halves_keep_nobody_out(house: House, is_body:
             log_level="critical",
             lifespan="off",
             limit_concurrency=10,
-            http=bounded_http.BoundedHttp,
+            http=BoundedHttp,
         )
     )
     thread = threading.Thread(target=server.run, daemon=True)

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI, Request, Response
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.settings import Settings
-from pacsklearn_service.server.web.forwarding import passed_on
+from pacsklearn_service.server.web.app import passed_on
 
 
 def passed(content: bytes) -> Response:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pacsklearn_service.server.answering import predecessor
+from pacsklearn_service.server.answering import lease_keeper
 from pacsklearn_service.server.answering.batch import Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Records
 from pacsklearn_service.server.problem import Problem
@@ -172,7 +172,7 @@ def frozen_holder(
         try:
             frozen = ServiceDatabase(address)
             os.read(go, 1)
-            frozen.take(predecessor.own_name() if name is None else name, 0.1)
+            frozen.take(lease_keeper.own_name() if name is None else name, 0.1)
             if is_inside:
                 with frozen.writing("clinic") as connection:
                     connection.insert("service_users", kind="user", name="late", facts="{}")
@@ -210,7 +210,7 @@ def take(heir: ServiceDatabase, end: Any) -> None:
 def test_a_holder_that_stands_still_is_replaced(address: str, is_inside: bool) -> None:
     ended = []
     with frozen_holder(address, None, is_inside) as (child, heir):
-        take(heir, lambda names: ended.extend(predecessor.end(name) for name in names) or 0)
+        take(heir, lambda names: ended.extend(lease_keeper.end(name) for name in names) or 0)
         assert ended[0]
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         with heir.reading() as connection:
@@ -220,14 +220,14 @@ def test_a_holder_that_stands_still_is_replaced(address: str, is_inside: bool) -
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_session_that_stands_still_on_another_machine_is_ended(server: PostgresServer) -> None:
     with frozen_holder(server.database(), "its-boot pid:[1] 5 1", True) as (_, heir):
-        take(heir, lambda names: int(predecessor.end(names[0])))
+        take(heir, lambda names: int(lease_keeper.end(names[0])))
 
 
 def test_nobody_else_is_killed() -> None:
-    own = predecessor.own_name()
+    own = lease_keeper.own_name()
     boot, space, began, number = own.split()
     for name in ("", own, f"{boot} {space} 0 {os.getppid()}", f"{boot} other {began} {number}"):
-        assert not predecessor.end(name)
+        assert not lease_keeper.end(name)
 
 
 @pytest.mark.product(only=1)

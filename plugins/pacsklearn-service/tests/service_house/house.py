@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import numpy as np
 from pacsklearn_service.server.answering.coordinator import Coordinator
-from pacsklearn_service.server.answering.operations import Operations
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import Recipe
+from pacsklearn_service.server.server import Operations
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.store.api_keys import ApiKeys
 from pacsklearn_service.server.store.members import Members

@@ -1,18 +1,66 @@
-"""A thread that keeps one coordinator's lease, and says which data sets came and went with it."""
+"""A thread that keeps a lease: data sets that come and go with it, and a holder that stopped."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerError
-from pacsklearn_service.server.answering.predecessor import end, is_stopped, own_name
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import words_of
 from pacsklearn_service.server.store.database import ServiceDatabase
 from pacsklearn_service.server.vault import Vault
+
+
+def own_name() -> str:
+    """Return the name of this process, by which no other one on any machine is meant.
+
+    Empty without /proc.
+    """
+    return _name(os.getpid())
+
+
+def end(name: str) -> bool:
+    """Kill the process of a name, where it runs on this machine and is another than this one.
+
+    It has no lease any more, so that nothing it could still do would count.
+    """
+    process = int(name.rpartition(" ")[2] or 0)
+    if process == os.getpid() or not name or name != _name(process):
+        return False
+    try:
+        os.kill(process, signal.SIGKILL)
+    except OSError:  # it has just ended, or is somebody else's
+        return False
+    return True
+
+
+def is_stopped(name: str) -> bool:
+    """Return whether the process of a name runs on this machine and was told to stand still."""
+    process = int(name.rpartition(" ")[2] or 0)
+    return bool(name) and name == _name(process) and _stat(process)[0] in "Tt"
+
+
+def _stat(process: int) -> list[str]:
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+
+
+def _name(process: int) -> str:
+    """Return name of a process of this machine; empty where it is gone, or none can be given."""
+    try:
+        # The number of a process is used again; not with the same time of its beginning.
+        began = _stat(process)[19]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        space = Path("/proc/self/ns/pid").readlink()
+    except OSError:
+        return ""
+    return f"{boot} {space} {began} {process}"
+
 
 _HOLDER: Final = "holder"
 

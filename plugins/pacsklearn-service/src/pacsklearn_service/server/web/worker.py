@@ -9,15 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import math
 import resource
 import signal
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any, ClassVar, Final, final
 
+import h11
 import uvicorn
 from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pacsklearn_service.server.console import pages
 from pacsklearn_service.server.link import Link
@@ -25,8 +31,112 @@ from pacsklearn_service.server.log import write_to_stderr
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web import curator_plane, data_plane, private_plane
 from pacsklearn_service.server.web.app import new_app
-from pacsklearn_service.server.web.bounded_http import BoundedHttp
-from pacsklearn_service.server.web.slot import Slot
+
+
+class BoundedHttp(H11Protocol):
+    """HTTP of uvicorn, whose own time limit begins with the first reply.
+
+    Notes
+    -----
+    A connection waits until a request is complete, and again after each reply. One that sends no
+    head, or no further piece of a body, for as long as one is kept alive (``timeout_keep_alive`` of
+    its configuration) is closed, and so is the one that waits
+    longest while more than half of all connections do: whoever sends requests by halves keeps
+    nobody else out.
+    """
+
+    _waiting: ClassVar[dict[BoundedHttp, asyncio.TimerHandle]] = {}
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._look()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        theirs = self.conn.their_state
+        if theirs is h11.IDLE and self in self._waiting:
+            return  # one time limit for the whole of a head
+        self._wait_no_more()
+        # A body that is not read because the application is busy waits for us.
+        if theirs is h11.IDLE or (theirs is h11.SEND_BODY and not self.flow.read_paused):
+            self._waiting[self] = self.loop.call_later(
+                self.config.timeout_keep_alive, self._give_up
+            )
+        if len(self._waiting) > (self.config.limit_concurrency or 2) // 2:
+            next(iter(self._waiting))._give_up()
+
+    def _wait_no_more(self) -> None:
+        timer = self._waiting.pop(self, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _give_up(self) -> None:
+        self._wait_no_more()
+        self.transport.abort()
+
+
+_BLOCK: Final = 4096
+
+
+@final
+class Slot:
+    """Layer outside all others, which holds a whole reply back until the slot ends.
+
+    A slot begins when the request's body has been read. A reply that needs longer than one leaves
+    at the end of the next: how many slots it took is then public, so choose one that is longer
+    than the slowest reply.
+
+    Parameters
+    ----------
+    app : ASGI application
+    seconds : float
+    """
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self._app, self._seconds = app, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].endswith("/events"):
+            await self._app(scope, receive, send)
+            return
+        began = time.monotonic()
+        held: list[Message] = []
+
+        async def begun() -> Message:
+            nonlocal began
+            message = await receive()
+            began = time.monotonic()
+            return message
+
+        async def hold(message: Message) -> None:
+            held.append(message)
+
+        await self._app(scope, begun, hold)
+        # Whole slots: how much of the last one the work took shows nowhere.
+        slots = max(1, math.ceil((time.monotonic() - began) / self._seconds))
+        await asyncio.sleep(began + slots * self._seconds - time.monotonic())
+        if not held:
+            return
+        start, body = held[0], b"".join(each.get("body", b"") for each in held[1:])
+        headers = MutableHeaders(scope=start)
+        if "json" in headers.get("content-type", ""):
+            # The length says otherwise how many digits the answers have: spaces up to whole blocks.
+            body = body.ljust(_BLOCK * math.ceil((len(body) + 1) / _BLOCK))
+        headers["content-length"] = str(len(body))
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
 
 _PR_SET_PDEATHSIG: Final = 1
 
