@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.recipe import Recipe
+from pacsklearn_service.server.store.audit_log import AuditLog
 from service_house.house import STEP, House, contested_rows, v2
+
+from pacsklearn.exceptions import LedgerError
 
 INFER = "/v2/models/risk/infer"
 
@@ -267,9 +272,27 @@ def test_a_model_is_published_when_it_is_fitted(
     early = house.call("POST", "/v1/models/slow/publish", user="curator")
     assert (early.status_code, "being fitted" in early.json()["detail"]) == (409, True)
     assert house.call("POST", "/v1/models", user="curator", json=recipe).status_code == 409
+    with pytest.raises(Problem, match="being fitted"):  # also who came at the same moment
+        house.coordinator.jobs.fit(house.user("curator", None), Recipe(**recipe))
     go_on.set()
     deadline = time.monotonic() + 30
     while house.call("GET", f"/v1/jobs/{job}", user="curator").json()["status"] != "failed":
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert house.call("POST", "/v1/models/slow/publish", user="curator").status_code == 404
+
+
+def test_a_line_that_the_disk_did_not_take_is_written_with_the_next(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise LedgerError("disk full")
+
+    house.key("curator", "curate")
+    with monkeypatch.context() as patch:
+        patch.setattr(AuditLog, "add", full)
+        made = house.call("POST", "/v1/users", user="curator", json={"name": "late"})
+        assert made.status_code == 503
+    house.call("POST", "/v1/users", user="curator", json={"name": "later"})
+    lines = house.call("GET", "/v1/audit?limit=1000", user="curator").json()["lines"]
+    assert [line["object"] for line in lines][-2:] == ["late", "later"]

@@ -47,9 +47,13 @@ def _audited(action: str, what: str) -> Callable[[Operation], Operation]:
                 raise
             finally:
                 done = action.format(**facts) + ", overcommit" * facts.get("overcommit", False)
-                with self.database.writing() as connection:
-                    who = f"{curator.user} {curator.key}".strip()
-                    AuditLog(connection).add(who, done, what.format(**facts), outcome)
+                who = f"{curator.user} {curator.key}".strip()
+                with self._writing_lines:
+                    self._lines.append((who, done, what.format(**facts), outcome))
+                    with self.database.writing() as connection:
+                        for line in self._lines:
+                            AuditLog(connection).add(*line)
+                    self._lines.clear()
 
         return run
 
@@ -71,6 +75,9 @@ class Curating:
         # The last row of each data set's ledger that was read, and the sums of charges up to it.
         self._burnt: dict[str, tuple[int, array[float]]] = {}
         self._burning = threading.Lock()
+        # Of the audit log, which the database did not take: written with the next one.
+        self._lines: list[tuple[str, str, str, str]] = []
+        self._writing_lines = threading.Lock()
 
     def curator_datasets(self, curator: Caller) -> Any:
         return self._catalog.datasets()
@@ -206,8 +213,6 @@ class Curating:
     @_audited("fit", "{recipe[name]}")
     def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:
         stated = Recipe(**recipe)
-        if stated.key in self._coordinator.jobs.busy:
-            raise Problem("conflict", f"The model {stated.key!r} is being fitted.")
         self._catalog.check_new(stated)
         self._coordinator.token(stated.dataset)
         stated.model()

@@ -54,15 +54,18 @@ class Jobs:
         self._batches = ThreadPoolExecutor(4, "job")
         self.busy: dict[str, str] = {}
         # Held from when a job can be found to when it is busy: nothing is begun twice.
-        self._beginning = threading.Lock()
+        self._beginning = threading.RLock()
         # Data sets of jobs that were broken off: the database was away, or full.
         self._broken_off: set[str] = set()
         self._again_at = 0.0
 
     def fit(self, curator: Caller, stated: Recipe) -> dict[str, Any]:
         """Begin to fit a model."""
-        id_ = self._add("fit", curator, stated.dataset, 3, b"")
-        self.busy[stated.key] = stated.dataset
+        with self._beginning:
+            if stated.key in self.busy:
+                raise Problem("conflict", f"The model {stated.key!r} is being fitted.")
+            id_ = self._add("fit", curator, stated.dataset, 3, b"")
+            self.busy[stated.key] = stated.dataset
         self._fits.submit(self._run_fit, id_, stated)
         return self.known_job(curator, id_)
 
