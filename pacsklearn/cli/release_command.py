@@ -44,6 +44,7 @@ def release(
     Under 1/16 nats where no budget is given.
     """
     from joblib import parallel_config
+    from sklearn.utils.multiclass import type_of_target
 
     from pacsklearn._rehearsal import rehearsed
     from pacsklearn.cli import recipe as recipes
@@ -78,6 +79,11 @@ def release(
     table = recipes.table_of(recipe, data)
     recipe = recipes.with_codebook(recipe, columns.schema, table)
     if chooses:
+        if not regression and type_of_target(table.y) == "continuous":
+            raise ValueError(
+                f"--target: {read['target']} holds numbers that are no classes; to choose among "
+                "models of a number give --regression and --constant."
+            )
         level = None if constant is None else options.number(constant, "--constant")
         model: Any = recipes.auto_model(
             recipe, regression=regression, constant=level, ledger=account

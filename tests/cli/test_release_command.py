@@ -262,6 +262,7 @@ def test_a_chosen_constant_and_a_number(call, folder, table):
         (("--target", "kind", "--constant", 1), "goes with --constant"),
         (("--target", "kind", "--regression"), "goes with --constant"),
         (("--target", "kind", "--params", "{}"), "the model is chosen"),
+        (("--target", "a"), "give --regression"),
         (("--target", "kind", "--schema", "twice.json"), "target"),
         (("--schema", "list.json"), "which columns"),
     ],

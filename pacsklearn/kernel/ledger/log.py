@@ -310,13 +310,13 @@ class Log(ABC):
             When there is no such ledger: one that was lost must not come back with nothing spent.
         """
         self.check_version()
-        row = self.row(dataset, 0)
-        if row is None:
+        if (row := self.row(dataset, 0)) is None:
             name = without_password(self.address)
-            more = "" if dataset == "default" else f" --dataset {dataset!r}"
+            others = self.ask("SELECT dataset FROM log WHERE number = 0 ORDER BY 1 LIMIT 5")
+            held = f" (it has {', '.join(repr(other) for (other,) in others)})" * bool(others)
             raise LedgerError(
-                f"{name} has no ledger for the dataset {dataset!r}; found it first: "
-                f"`pacsklearn ledger found {name} --ceiling ...{more}`."
+                f"{name} has no ledger for the dataset {dataset!r}{held}; found it first: "
+                f"`pacsklearn ledger found {name} --ceiling ... --dataset {dataset!r}`."
             )
         return row
 

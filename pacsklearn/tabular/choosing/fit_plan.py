@@ -150,7 +150,8 @@ class FitPlan:
                 )
             )
         if len(self.verdict.options) > 1:
-            rows += [("option", f"{_option(each)}") for each in self.verdict.options]
+            best, *others = map(_option, self.verdict.options)
+            rows += [("best option", best), *(("option", each) for each in others)]
         if self.alternative is not None:
             rows.append(("alternative", _option(self.alternative)))
         rows += [("candidates", str(each)) for each in self.lists]

@@ -97,8 +97,14 @@ def _is_forbidden(name: str) -> bool:
 
 def value_name(value: Any) -> str:
     """Return an option's value as a leaderboard names it: of a pipeline, its steps."""
-    steps = steps_of(value)
-    return " + ".join(" ".join(repr(step).split()) for step in steps)
+    return " + ".join(map(_shown, steps_of(value)))
+
+
+def _shown(step: Any) -> str:
+    text, schema = " ".join(repr(step).split()), getattr(step, "schema", None)
+    # Mostly the same in all options, and longer than all that they differ in.
+    columns = getattr(schema, "columns", None)
+    return text if columns is None else text.replace(repr(schema), f"{len(columns)} columns")
 
 
 def check_differences(options: list[Option]) -> None:

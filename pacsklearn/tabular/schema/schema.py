@@ -190,7 +190,8 @@ class Schema:
         Raises
         ------
         ValueError
-            When a column looks like an identifier whose values repeat, and there are no groups.
+            When a column looks like an identifier whose values repeat, and there are no groups, or
+            holds numbers with a comma as texts.
         """
         return cls(published_columns(data, groups))
 

@@ -65,6 +65,7 @@ _NEARLY_ALL = 0.95
 LEAST_UNITS = 10
 OTHER = "other"
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_WITH_COMMA = re.compile(r"[-+]?(\d+|\d*,\d+)")
 _OF_IDENTIFIERS = re.compile(r"(?:^|[\W_])(?:id|key|uuid|guid|index|unnamed: ?\d+)$", re.IGNORECASE)
 _IN_CAMEL_CASE = re.compile(r"[a-z](?:Id|ID)$")
 _EPOCH_YEAR = 1970
@@ -155,6 +156,11 @@ def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
         if not strange.any():
             drafted = _date(name, days, units)
             return replace(drafted, looked_up=("kind", *drafted.looked_up))
+    if any("," in text for text in texts) and all(map(_WITH_COMMA.fullmatch, texts)):
+        raise ValueError(
+            f"Column {name!r} of X holds numbers with a comma as texts, which would be read as "
+            'words: read the file with decimal=",", or write them with a point.'
+        )
     return _of_texts(name, values, texts, units)
 
 

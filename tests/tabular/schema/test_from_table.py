@@ -235,6 +235,16 @@ def test_schema_columns_of_every_kind() -> None:
         assert read[1, 1] == 2
 
 
+@pytest.mark.parametrize("commas", [["1,5", "-2", ",5", None], ["1,200", "999", "2,300", ""]])
+def test_numbers_with_commas_are_no_words(commas: list[Any]) -> None:
+    table = pd.DataFrame({"x": commas, "y": range(4)})
+    for draft in (Schema.template, Schema.from_table):
+        with pytest.raises(ValueError, match=r"'x'.*comma.*decimal"):
+            draft(table)
+    words = table.assign(x=["1,5", "2", "3", "a"])
+    assert Schema.template(words)["x"].kind == "category"
+
+
 def test_a_table_without_rows_is_named(patients: Any) -> None:
     X, y = patients
     with pytest.raises(ValueError, match="has no rows"):
