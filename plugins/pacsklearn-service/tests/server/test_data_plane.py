@@ -12,6 +12,8 @@ import pytest
 from pacsklearn_service.server.caller import Ask
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
 
+from pacsklearn.kernel.answers.responder import Responder
+
 INFER = "/v2/models/risk/infer"
 
 
@@ -271,7 +273,9 @@ def test_what_nothing_reads_is_refused_before_it_costs_anything(
     assert house.spent == before
 
 
-def test_a_key_gets_its_reply_also_where_a_newer_version_answers(new_house: Any) -> None:
+def test_a_key_gets_its_reply_also_where_a_newer_version_answers(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     house: House = new_house()
     rows, path = contested_rows(2, seed=61), "/v2/models/risk/infer"
 
@@ -311,3 +315,12 @@ def test_a_key_gets_its_reply_also_where_a_newer_version_answers(new_house: Any)
     waiting.result(60)
     assert house.call("POST", "/v1/models/risk@2/withdraw", user="curator").status_code == 200
     assert ask("two") == fresh
+    # Or of one that has charged it, was broken off, and is not loaded.
+    with monkeypatch.context() as patch:
+        patch.setattr(Responder, "draw", lambda *_: 1 / 0)
+        assert ask("four", contested_rows(1, seed=62))["status"] == 500
+    house.coordinator.unload("risk")
+    assert house.call("POST", publish, user="curator").status_code == 200
+    spent = house.spent
+    assert ask("four", contested_rows(1, seed=62))["status"] == 409
+    assert house.spent == spent

@@ -30,6 +30,10 @@ from pacsklearn_service.server.store.database import FencedError, ServiceDatabas
 from pacsklearn_service.server.vault import Vault
 
 Hosted: TypeAlias = HostedModel | ReleasedModel
+_BROKEN_OFF: Final = (
+    "An older version was asked with this Idempotency-Key, and may have charged it; try again "
+    "later. Another key asks the newest version, and pays for it."
+)
 _FORGET_SECONDS: Final = 3600.0
 _FIRST_WAIT: Final = 0.5
 _LONGEST_WAIT: Final = 60.0
@@ -134,9 +138,11 @@ class Coordinator:
         Raises
         ------
         Problem
-            When the older version is answering it.
+            When the older version is answering it, or was broken off and cannot be loaded.
         """
-        newest = self.hosted(name).name
+        if ask.key is None:
+            return None
+        newest, own = self.hosted(name).name, (ask.caller.user, ask.key)
         with self._lock:
             desks = [each for key, each in self._desks.items() if key.partition("@")[0] == name]
         for desk in desks:
@@ -146,12 +152,17 @@ class Coordinator:
             "SELECT model FROM service_models JOIN service_requests ON model = name "
             'WHERE "user" = ? AND key = ?'
         )
+        broken_off = "SELECT model FROM service_progress WHERE intent IS NOT NULL"
         with self.database.reading() as connection:
-            used = connection.ask(question, ask.caller.user, ask.key) if ask.key else []
-            for key in [each["model"] for each in used]:
+            for key in [each["model"] for each in connection.ask(question, *own)]:
                 if key.partition("@")[0] == name and key != newest:
                     told = Records(self.vault, key).reply(connection, ask)
                     return told and told | {"version": versioned(key)[1]}
+            for key in [each["model"] for each in connection.ask(broken_off)]:
+                if key.partition("@")[0] == name and key != newest:
+                    batch = Records(self.vault, key).progress(connection)[1]
+                    if batch and own in [(each.user, each.key) for each in batch.shares]:
+                        raise Problem("in-progress", _BROKEN_OFF)
         return None
 
     def ask(self, caller: Caller, name: str, content: bytes, **facts: Any) -> Ask:
