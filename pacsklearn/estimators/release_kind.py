@@ -105,7 +105,7 @@ def stated_release(given: Any) -> ReleaseKind | None:
         return given
     if isinstance(given, str) and given == "auto":
         return None
-    shown = repr(given) if isinstance(given, str) else type(given).__name__
+    shown = repr(given) if isinstance(given, (str, type)) else type(given).__name__
     raise ValueError(
         f"release must be 'auto', Parameters(...), Answers(...) or Student(...), got {shown}."
     )

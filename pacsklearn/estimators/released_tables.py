@@ -114,11 +114,14 @@ def _words(count: int, caps: dict[str, list[float | None]]) -> str:
         total = math.nextafter(math.fsum(adding), math.inf)
         what = "of mutual information" if unit == "nats" else "of Renyi divergence"
         together = f"Together they are bounded by the sum of their caps: {total:.6g} nats {what}."
+    better = "Charge"
+    if "nats" in caps:
+        session = "Release all that is needed through one PrivacySession"
+        better = f"{session}, search with PrivateGridSearchCV, or charge"
     return (
         f"This is release {count} about one table in this process, each with a secret of its own, "
-        f"and every guarantee is about its release alone. {together} Release all that is needed "
-        "through one PrivacySession, search with PrivateGridSearchCV, or charge every release to "
-        "one ledger (ledger=...), which adds them up under a ceiling and warns no more."
+        f"and every guarantee is about its release alone. {together} {better} every release to one "
+        "ledger (ledger=...), which adds them up under a ceiling and warns no more."
     )
 
 

@@ -62,9 +62,11 @@ def check_is_estimator(estimator: Any, argument: str = "estimator") -> None:
     is_class = isinstance(estimator, type)
     if is_class or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         name = (estimator if is_class else type(estimator)).__name__
-        given = (
-            f"the class; give an instance, {name}()" if is_class else f"an object of type {name}"
-        )
+        given = f"an object of type {name}"
+        if is_class:
+            given = f"the class; give an instance, {name}()"
+        elif callable(estimator):
+            given = "a function, whose values PrivacySession(X, y).release_function releases"
         raise TypeError(
             f"{argument} must be a scikit-learn estimator, with fit and get_params, got {given}."
         )

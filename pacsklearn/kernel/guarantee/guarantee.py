@@ -16,7 +16,7 @@ from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.secret.stated_secret import StatedSecret
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Guarantee(ABC):
     """The promise that comes with a release. Prints as text and as HTML; round-trips JSON.
 
@@ -143,7 +143,7 @@ class Guarantee(ABC):
         caveat = f"; {self.headline}" if self.headline else ""
         return f"{self.name} guarantee: {self.status}{caveat}"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return host().laid_out(self, "text")
 
     def _repr_html_(self) -> str:

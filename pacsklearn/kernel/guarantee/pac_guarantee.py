@@ -22,7 +22,7 @@ _IMPLIED: Final = (
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class PACGuarantee(Guarantee):
     """What a release promises about information on a secret that was drawn.
 

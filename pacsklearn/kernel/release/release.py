@@ -37,8 +37,8 @@ class Release:
     """
 
     value: Any
-    guarantee: Guarantee
-    event: Event
+    guarantee: Guarantee = field(repr=False)
+    event: Event = field(repr=False)
     noise_power: float
     released_power: float
     individual: Any = None

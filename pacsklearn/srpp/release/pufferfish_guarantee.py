@@ -55,7 +55,7 @@ _OF_THESE = "not a bound for other tables of that law"
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class PufferfishGuarantee(Guarantee):
     """The promise that comes with a sliced release. Prints as text and as HTML; round-trips JSON.
 
