@@ -73,7 +73,7 @@ def registered(folder: Path, address: str) -> dict[str, str]:
         columns = {f"x{i}": column for i, column in enumerate(X.T)} | {"y": y}
         catalog.add_dataset(name, columns, "y", 2.0)
         recipe = {"name": name, "dataset": name, "estimator": "LogisticRegression",
-                  "budget": 0.6875, "secret": {"n": 16},
+                  "budget": 0.6875, "secret": {"n": 32},
                   "release": {"query_budget": STEP}}  # fmt: skip
         catalog.fit(Recipe(**recipe), lambda _: None)
         catalog.mark(name, "published")

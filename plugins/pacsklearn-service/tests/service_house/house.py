@@ -79,7 +79,7 @@ class House:
         catalog = self.coordinator.catalog
         catalog.add_dataset("clinic", columns, "y", ceiling)
         recipe = {"name": "risk", "dataset": "clinic", "estimator": "LogisticRegression",
-                  "budget": 0.6875, "secret": {"n": 16},
+                  "budget": 0.6875, "secret": {"n": 32},
                   "release": {"query_budget": step}}  # fmt: skip
         catalog.fit(Recipe(**recipe), lambda _: None)
         catalog.mark("risk", "published")
