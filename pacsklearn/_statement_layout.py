@@ -29,22 +29,23 @@ def laid_out(guarantee: Guarantee, form: str) -> str:
 
 def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
     """Return the text of at most 88 columns."""
-    lines = [*textwrap.wrap(title, 88, subsequent_indent="  "), ""]
-    lines += textwrap.wrap(promise, 88, initial_indent="  ", subsequent_indent="  ")
-    lines.append("")
+    lines = [*_wrapped("", title, "  "), "", *_wrapped("  ", promise, "  "), ""]
     for name, value in rows:
-        lines += textwrap.wrap(
-            value,
-            88,
-            initial_indent=f"  {name:<23}",
-            subsequent_indent=" " * 25,
-            break_on_hyphens=False,
-        )
+        lines += _wrapped(f"  {name:<23}", value, " " * 25)
     limits = list(not_covered)
     lines += ["  not covered"] * bool(limits)
     for sentence in limits:
-        lines += textwrap.wrap(sentence, 88, initial_indent="    - ", subsequent_indent=" " * 6)
+        lines += _wrapped("    - ", sentence, " " * 6)
     return "\n".join(lines)
+
+
+def _wrapped(first: str, text: str, others: str) -> list[str]:
+    """Return lines of at most 88 columns; no number is parted from its %."""
+    kept = text.replace(" %", "\xa0%")
+    lines = textwrap.wrap(
+        kept, 88, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
+    )
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def as_html(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
