@@ -15,6 +15,7 @@ from pacsklearn.audit.replay import replay_fit, replay_session
 from pacsklearn.audit.sliced_game import SlicedGame, replay_sliced
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
@@ -95,7 +96,8 @@ def _(source: Game, given: Replay) -> Subject:
 
 @subject_of.register
 def _(source: PACPrivate, given: Replay) -> Subject:
-    given.check_used(source, "groups", "fit_params", "queries")
+    answers = not isinstance(getattr(source, "release_", None), Parameters)
+    given.check_used(source, "groups", "fit_params", *["queries"] * answers)
     replay = partial(replay_fit, source, given.X, given.y, groups=given.groups, **given.fitting)
     game = replay(queries=given.queries)
     title = f"{title_of(source.estimator)} ({game.released}, {source.guarantee_.noise} noise)"

@@ -130,6 +130,9 @@ def test_answers_are_audited_by_their_transcript():
     assert {"optimal_membership", "identification"} <= {each.attack for each in audit.results}
     with pytest.raises(ValueError, match="game"):
         run_audit(model, X, y, attacks="lira", queries=X[::5], n_trials=20)
+    parameters = PACPrivate(RidgeClassifier(), secret=Subsets(M)).fit(X, y)
+    with pytest.raises(TypeError, match="queries"):
+        run_audit(parameters, X, y, queries=X[::10], n_trials=20)
 
 
 def test_an_attack_of_a_plugin_joins_by_what_it_needs(sound):
