@@ -31,6 +31,7 @@ def test_what_was_released_comes_out(private, bundle, keys, iris):
 
 def test_without_a_key_only_damage_is_found(bundle):
     assert load_bundle(bundle, key=None).signed_by == ""
+    assert "NOT VERIFIED" in repr(load_bundle(bundle, key=None))
 
 
 def forged(bundle, tmp_path, edit, key=None):

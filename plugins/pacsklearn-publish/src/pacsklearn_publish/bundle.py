@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -41,7 +41,7 @@ class Names:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bundle:
     """A released model, what was promised about it, and who says so. Made by :func:`load_bundle`.
 
@@ -60,11 +60,17 @@ class Bundle:
     """
 
     guarantee: Guarantee
-    inputs: dict[str, Any] = field(repr=False)
-    card: str = field(repr=False)
-    manifest: dict[str, Any] = field(repr=False)
+    inputs: dict[str, Any]
+    card: str
+    manifest: dict[str, Any]
     signed_by: str
-    _members: dict[str, bytes] = field(repr=False)
+    _members: dict[str, bytes]
+
+    def __repr__(self) -> str:
+        made = f"signed by {self.signed_by[:16]}"
+        if not self.signed_by:
+            made = "NOT VERIFIED: anybody may have made it, and what it promises"
+        return f"<Bundle, {made}: {self.guarantee!r}>"
 
     @property
     def names(self) -> tuple[str, ...]:
