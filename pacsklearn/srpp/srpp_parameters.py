@@ -83,7 +83,17 @@ def sliced_query(
         query = Query.of_model(model.estimator, chosen)
     column = _secret_column(model, scenario, (X, y, given, names), secret)
     check_unused(scenario, column, realized)
+    public = (scenario.reference or (None, None))[1]
+    if y is not None and public is not None and _has_texts(y) != _has_texts(public):
+        raise ScenarioError(
+            "reference has targets of another kind than y, texts against numbers: the model would "
+            "answer with the reference's. Give both the same labels."
+        )
     return query, StatedRows(X, y, column, realized, model.secret_name)
+
+
+def _has_texts(y: Any) -> bool:
+    return isinstance(np.ravel(y)[0], str)
 
 
 def _secret_column(
