@@ -139,6 +139,10 @@ def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
     if categories is not None:
         return _category(name, values, categories, units, ("categories",))
     kind = _kind_of_array(values) if column is None else kind_of_type(column)
+    if np.asarray(values).dtype.kind == "c":
+        raise ValueError(
+            f"Column {name!r} of X holds complex numbers; give their two parts a column each."
+        )
     if kind == "boolean":
         return Column(name, "boolean")
     if kind == "number":

@@ -348,3 +348,11 @@ def test_wrong_groups_are_named(patients: Any, groups: Any) -> None:
     table, _ = patients
     with pytest.raises(ValueError, match="groups must"):
         Schema.from_table(table, groups)
+
+
+def test_complex_numbers_are_no_words() -> None:
+    pd = pytest.importorskip("pandas")
+    rows = np.random.default_rng(0).normal(size=(40, 2)) + 1j
+    for table in (rows, pd.DataFrame(rows, columns=["a", "b"])):
+        with pytest.raises(ValueError, match="complex"):
+            Schema.from_table(table)
