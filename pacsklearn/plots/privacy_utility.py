@@ -108,7 +108,7 @@ class PrivacyUtilityDisplay(Display):
             "color": COLOURS[index % len(COLOURS)],
             "marker": MARKERS[index % len(MARKERS)],
             "markersize": 4.5,
-            "label": noise,
+            "label": "least noise under the cap" if noise == "criterion" else noise,
         }
         # Bands of several backends would hide each other: bars, side by side.
         alone = len(self.curve.noises) == 1

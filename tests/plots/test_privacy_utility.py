@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
@@ -135,3 +136,9 @@ def test_without_matplotlib_the_extra_is_named(
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ImportError, match="install"):
         PrivacyUtilityDisplay.from_estimator(RidgeClassifier(), X, y)
+
+
+def test_the_noise_under_a_cap_is_named_in_words(curves: Any) -> None:
+    points = tuple(replace(point, noise="criterion") for point in curves[1].points)
+    display = PrivacyUtilityDisplay.from_curve(replace(curves[1], points=points))
+    assert [line.get_label() for line in display.lines_] == ["least noise under the cap"]

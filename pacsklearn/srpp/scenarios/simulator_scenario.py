@@ -101,7 +101,8 @@ class SimulatorScenario(Scenario):
 
     @property
     def protects(self) -> str:
-        return f"{self.about}: {', '.join(map(str, self.secrets))}"
+        words = f"{self.about}: {', '.join(map(str, self.secrets))}"
+        return "".join(each if each.isprintable() else " " for each in words)
 
     @property
     def description(self) -> str:

@@ -17,6 +17,7 @@ from pacsklearn.priors import Constant
 from pacsklearn.universe.public_prior import PublicPrior
 
 _CONFIDENCE = 0.975
+_MOST_SHARES = 8
 
 
 @final
@@ -202,6 +203,7 @@ def reference_of(
 def constant_name(constant: Any) -> str:
     """Return a public constant in words."""
     if hasattr(constant, "classes_"):
-        shares = ", ".join(f"{share:.3g}" for share in constant.class_prior_)
-        return f"the constant probabilities {shares}"
+        shares = [f"{share:.3g}" for share in constant.class_prior_]
+        more = [f"... ({len(shares)} classes)"] if len(shares) > _MOST_SHARES else []
+        return f"the constant probabilities {', '.join(shares[:_MOST_SHARES] + more)}"
     return f"the constant {float(np.ravel(constant.constant_)[0]):g}"

@@ -188,6 +188,8 @@ class TestSimulator:
         found = scenario.worlds(None, None, None)
         assert len(found.worlds) == 12
         assert found.values == (0.0, 1.0)
+        odd = SimulatorScenario(simulate, secrets=("a", "b\x1b[2J"), about="who\r\nis there")
+        assert odd.protects == "who  is there: a, b [2J"
         tables = [world.data(None, None)[0] for world in found.worlds]
         np.testing.assert_array_equal(tables[0], found.worlds[0].data(None, None)[0])
         assert not np.array_equal(tables[0], tables[1])

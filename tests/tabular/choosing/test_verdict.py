@@ -18,7 +18,7 @@ from pacsklearn import PACPrivate, Parameters, Student, Subsets, Tuned
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.priors import Constant, Range
 from pacsklearn.tabular import Utility, Verdict
-from pacsklearn.tabular.choosing.verdict import public_constant
+from pacsklearn.tabular.choosing.verdict import constant_name, public_constant
 from pacsklearn.universe.public_prior import PublicPrior
 
 STEADY, SHAKY = (
@@ -181,3 +181,9 @@ def test_the_chosen_option_has_the_largest_merit(rare: Any) -> None:
 def test_a_scorer_that_is_not_there_is_refused_by_name(rare):
     with pytest.raises(ValueError, match="scoring must be one of"):
         PACPrivate(SHAKY, **HOW).plan(*rare, scoring="nosuch")
+
+
+def test_a_constant_of_many_classes_is_named_in_few_words() -> None:
+    constant = public_constant(LogisticRegression(), np.arange(40))
+    assert constant_name(constant).endswith("0.025, ... (40 classes)")
+    assert len(constant_name(constant)) < 100
