@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import ipaddress
 import json
 import os
 import signal
+import socket
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,9 +23,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra service")
 
+import uvicorn
 from pacsklearn_service.server.settings import Settings
+from pacsklearn_service.server.web import worker as web
 from service_house.house import v2
-from service_house.live import Live, patience, wait_until_asleep
+from service_house.live import Live, free_port, patience, wait_until_asleep
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
@@ -293,3 +298,25 @@ def test_a_misspelt_variable_is_named(name: str, monkeypatch: pytest.MonkeyPatch
 def test_an_open_address_behind_tls_or_a_proxy(options: dict[str, Any]) -> None:
     assert not Settings().trust_proxy
     assert Settings(host="0.0.0.0", **options).host == "0.0.0.0"  # noqa: S104
+
+
+def test_a_greeting_that_never_comes_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asyncio.constants, "SSL_HANDSHAKE_TIMEOUT", 60.0)  # and back afterwards
+    monkeypatch.setattr(web, "_PATIENCE", 1)
+    certificate, private_key = self_signed(tmp_path)
+    settings = Settings(certificate=str(certificate), private_key=str(private_key))
+    config = web._config(lambda *_: None, settings)
+    config.port, config.lifespan, config.log_level = free_port(), "off", "critical"
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        with socket.create_connection(("127.0.0.1", config.port), timeout=20) as half:
+            assert half.recv(1) == b""
+    finally:
+        server.should_exit = True
+        thread.join(30)

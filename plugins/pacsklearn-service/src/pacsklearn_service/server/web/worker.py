@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import time
+from asyncio import constants
 from collections.abc import AsyncIterator
 from typing import Any, ClassVar, Final, final
 
@@ -31,6 +32,9 @@ from pacsklearn_service.server.log import write_to_stderr
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web import curator_plane, data_plane, private_plane
 from pacsklearn_service.server.web.app import new_app
+
+_PATIENCE: Final = 10
+"""Seconds that a connection may send nothing."""
 
 
 class BoundedHttp(H11Protocol):
@@ -153,6 +157,8 @@ def main() -> None:
     # A body that needs more than a worker may have is an error of its own request.
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (settings.most_worker_bytes, most))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     control = socket.socket(fileno=int(descriptor))
 
     @contextlib.asynccontextmanager
@@ -172,6 +178,8 @@ def main() -> None:
 
 
 def _config(app: Any, settings: Settings) -> uvicorn.Config:
+    # Of greetings too, which uvicorn leaves at a minute; a connection is ours only after its own.
+    constants.SSL_HANDSHAKE_TIMEOUT = _PATIENCE
     return uvicorn.Config(
         app,
         http=BoundedHttp,
@@ -181,7 +189,7 @@ def _config(app: Any, settings: Settings) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         limit_concurrency=settings.most_connections,
-        timeout_keep_alive=10,
+        timeout_keep_alive=_PATIENCE,
         timeout_graceful_shutdown=20,
         ssl_certfile=settings.certificate,
         ssl_keyfile=settings.private_key,
