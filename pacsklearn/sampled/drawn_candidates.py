@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
@@ -17,7 +18,7 @@ from pacsklearn.kernel.outputs.function_values import (
     function_value,
     function_values,
 )
-from pacsklearn.kernel.outputs.outputs import CandidateOutputs
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs, equal_but_for_rounding
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.kernel.release.function import Evaluations
 from pacsklearn.sampled.trial_outputs import SubsetMap
@@ -86,5 +87,11 @@ def drawn_values(evaluations: Evaluations, space: DrawnSubsets) -> FunctionValue
 
     further = [on_subset(space.trial(number)) for number in range(start, stop)]
     name = function_name(function)
+    again = on_subset(space.trial(0))  # at the end: what was kept between calls shows by then
+    if again is None or not equal_but_for_rounding(again, values.vectors[0]):
+        raise NonDeterministicError(
+            f"{name} gives another value on the first trial once all others were evaluated, so the "
+            "noise would not cover its own changes. Let it keep no state between calls."
+        )
     support = TrialSupport.of(name, values.vectors, further, on_subset, limit)
     return values._replace(supported=support.under)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn import Guarantee, Nats
+from pacsklearn import Guarantee, Nats, PrivacySession
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     FunctionError,
@@ -236,3 +236,17 @@ def test_another_structure_of_the_secret_gives_the_centre(monkeypatch):
     points = points_of(monkeypatch)
     release(lambda rows: mean(rows) if next(calls) <= 250 else mean(rows)[:2])
     assert points[0].tolist() == [0, 0, 0]
+
+
+def test_what_changes_after_the_first_trials_is_refused():
+    """A function that keeps something between calls: the noise is sized by trials of another."""
+    calls = []
+
+    def drifting(rows):
+        calls.append(None)
+        return rows.mean() + (len(calls) > 40)
+
+    session = PrivacySession(X, budget=0.25, secret=SampledSubsets(20, 60))
+    with pytest.raises(NonDeterministicError, match="state"):
+        session.release_function(drifting)
+    assert session.ledger.spent == 0.0
