@@ -15,8 +15,7 @@ from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.ledger.sqlite_file import ledger_path
 from pacsklearn.universe.open_ledger import open_ledger
-from pacsklearn.upkeep.log_contents import ledger_summary
-from pacsklearn.upkeep.verification import is_ahead_of, verify_ledger
+from pacsklearn.upkeep.verification import is_ahead_of, ledger_summary, verify_ledger
 
 ledger_app = typer.Typer(
     help="Found a ledger, look at it, verify it, copy it, repair it.",
@@ -154,7 +153,7 @@ def repair(
 def migrate(address: Address) -> Output:
     """Bring a database to this version's tables; on a server this takes the owner's login."""
     from pacsklearn.kernel.ledger.log import VERSION
-    from pacsklearn.upkeep.log_contents import upgrade
+    from pacsklearn.upkeep.verification import upgrade
 
     before = upgrade(database_address(ledger_uri(address)))
     text = f"version {before} of the tables" + ("" if before == VERSION else f", now {VERSION}")

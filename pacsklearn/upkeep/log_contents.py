@@ -1,15 +1,9 @@
-"""What a log holds, for its owner: data sets, stored answers, a summary; and its version."""
+"""What a log holds beside the rows of one data set: names of data sets, and stored answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
-
-from pacsklearn.kernel.ledger.exact_sum import largest_refund, nearest
-from pacsklearn.kernel.ledger.log import Log
-from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
-from pacsklearn.kernel.ledger.store import LogBook
-from pacsklearn.kernel.ledger.writer import run
 
 if TYPE_CHECKING:  # a session in memory loads no client of a database
     from pacsklearn.kernel.ledger.log import Log
@@ -53,54 +47,3 @@ def answers_of(log: Log, dataset: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
         for line in lines:
             yield line[0], (line[1], *map(bytes, line[2:]))
         last = lines[-1][:3]
-
-
-def upgrade(address: str) -> int:
-    """Bring a database of ledgers to this version's tables; as its owner.
-
-    Returns
-    -------
-    int
-        Version of the tables it had.
-
-    Raises
-    ------
-    LedgerError
-        When there is no ledger in it.
-    """
-
-    def migrate(log: Log) -> int:
-        if log.version() == 0:
-            log.check_version()  # says that there is none
-        return log.migrate()
-
-    before: int = run(address, migrate)
-    return before
-
-
-def ledger_summary(ledger: SharedLedger) -> dict[str, Any]:
-    """Return the ceiling, sums, open reservations, position and all events, as of one moment."""
-
-    def look(book: LogBook) -> dict[str, Any]:
-        accounts = book.accounts
-        limits = accounts.limits("", ledger.user, ledger.project)
-        return {
-            "address": ledger.uri,
-            "dataset": ledger.dataset,
-            "unit": ledger.unit,
-            "ceiling": ledger.ceiling,
-            "spent": nearest(accounts.total("")),
-            "remaining": min(largest_refund(each.ceiling, each.total) for each in limits),
-            "position": str(book.fold.position),
-            "reservations": [
-                {
-                    "note": accounts.made(key).note,
-                    "spent": nearest(accounts.total(key)),
-                    "remaining": largest_refund(accounts.ceiling(key), accounts.total(key)),
-                }
-                for key in accounts.open_reservations("")
-            ],
-            "events": [event.to_dict() for event in book.events("")],
-        }
-
-    return ledger.store.read(look)

@@ -1,4 +1,4 @@
-"""Ledgers in databases verified anew, from their first row on."""
+"""Ledgers in databases, for their owner: verified anew, summed up, brought to this version."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pacsklearn.exceptions import LedgerCorruptedError
+from pacsklearn.kernel.ledger.exact_sum import largest_refund, nearest
 from pacsklearn.kernel.ledger.fold import Fold
 from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.row import Position, Row, answers_digest
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.kernel.ledger.store import LogBook
 from pacsklearn.kernel.ledger.writer import run
 from pacsklearn.upkeep.log_contents import answers_of
 
@@ -124,3 +126,54 @@ def check_answers(row: Row) -> None:
         stored = row.facts().get("stored", {"digest": answers_digest(())})
         if answers_digest(row.answers) != stored["digest"]:
             raise LedgerCorruptedError(row.number, "has lost stored answers, or altered ones")
+
+
+def upgrade(address: str) -> int:
+    """Bring a database of ledgers to this version's tables; as its owner.
+
+    Returns
+    -------
+    int
+        Version of the tables it had.
+
+    Raises
+    ------
+    LedgerError
+        When there is no ledger in it.
+    """
+
+    def migrate(log: Log) -> int:
+        if log.version() == 0:
+            log.check_version()  # says that there is none
+        return log.migrate()
+
+    before: int = run(address, migrate)
+    return before
+
+
+def ledger_summary(ledger: SharedLedger) -> dict[str, Any]:
+    """Return the ceiling, sums, open reservations, position and all events, as of one moment."""
+
+    def look(book: LogBook) -> dict[str, Any]:
+        accounts = book.accounts
+        limits = accounts.limits("", ledger.user, ledger.project)
+        return {
+            "address": ledger.uri,
+            "dataset": ledger.dataset,
+            "unit": ledger.unit,
+            "ceiling": ledger.ceiling,
+            "spent": nearest(accounts.total("")),
+            "remaining": min(largest_refund(each.ceiling, each.total) for each in limits),
+            "position": str(book.fold.position),
+            "reservations": [
+                {
+                    "note": accounts.made(key).note,
+                    "spent": nearest(accounts.total(key)),
+                    "remaining": largest_refund(accounts.ceiling(key), accounts.total(key)),
+                }
+                for key in accounts.open_reservations("")
+            ],
+            "events": [event.to_dict() for event in book.events("")],
+        }
+
+    return ledger.store.read(look)
