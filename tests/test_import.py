@@ -26,6 +26,7 @@ HEAVY = (
     "prometheus_client",
     "polars",
     "typer",
+    "sqlite3",
 )
 SKLEARN = (
     "import sklearn.base, sklearn.linear_model, sklearn.decomposition, sklearn.pipeline\n"
