@@ -21,6 +21,7 @@ TESTS = {
         "tests/kernel/test_candidate_space.py",
         "tests/kernel/test_owner_process.py",
         "tests/kernel/test_secret_rows.py",
+        "tests/universe/test_balanced_design.py",
         "tests/kernel/test_stated_secret.py",
     ],
     "kernel/budget": [
@@ -70,6 +71,7 @@ TESTS = {
     ],
     "srpp/release": [
         "tests/srpp/release",
+        "tests/srpp/test_messy_tables.py",
         "tests/estimators/test_srpp_private.py",
         "tests/srpp/descent",
     ],

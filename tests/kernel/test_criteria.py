@@ -88,6 +88,17 @@ def test_success_is_never_more_than_certainty() -> None:
         assert criterion.success(np.vstack([beliefs, certain])).max() == 1.0
 
 
+@pytest.mark.parametrize("together", [1, 3, 8])
+def test_targets_are_looked_at_some_at_a_time(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = np.random.default_rng(1).dirichlet(np.ones(40))
+    monkeypatch.setattr("pacsklearn.kernel.budget.criterion.MOST_CELLS", 40 * together)
+    criterion = MembershipCriterion(SPACE)
+    found = criterion.expected(share, BELIEFS)
+    assert found == pytest.approx(np.max(share @ criterion.success(BELIEFS)))
+
+
 def test_a_guess_of_k_reaches_who_shares_as_many() -> None:
     """Two subsets of three that share one unit: a guess of three has two of each, not three."""
     space = listed_space([[0, 1, 2], [2, 3, 4]], 5, weights=[0.75, 0.25])

@@ -288,6 +288,18 @@ def test_a_certified_figure_says_of_what(make_guarantee: Make, n_releases: int, 
     )
 
 
+def test_an_epsilon_is_compared_with_where_there_is_one(make_guarantee: Make) -> None:
+    for spent, value, words in (
+        (1 / 64, 0.36, "A differentially"),
+        (9.0, None, "No differentially"),
+    ):
+        guarantee = make_guarantee(spent=spent)
+        figure = {each.name: each for each in guarantee.figures}["equal-success epsilon"]
+        assert figure.value == (value and pytest.approx(value, abs=5e-3))
+        assert figure.meaning.startswith(words)
+        assert guarantee.scope == "this release alone"
+
+
 @pytest.mark.parametrize(
     ("certified", "words"),
     [

@@ -246,6 +246,7 @@ def test_entropy_of_the_belief() -> None:
     ("outputs", "weights", "message"),
     [
         ([1.0, 2.0], None, "n_outputs"),
+        ([[[1.0]], [[2.0]]], None, "n_outputs"),
         ([[1.0, 2.0]], None, "n_candidates"),
         ([[1.0], [np.nan]], None, "infinite"),
         ([[1.0], [np.inf]], None, "infinite"),

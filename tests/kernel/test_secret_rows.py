@@ -57,6 +57,11 @@ def test_known_rows_are_those_that_are_stated() -> None:
                 secret.knowing(wrong, 0.25)
 
 
+def test_the_share_of_candidates_that_a_unit_is_in() -> None:
+    assert listed().shares == 0.5
+    assert listed(prior_membership=0.75).shares == "0.25 or 0.75"
+
+
 def test_three_standard_errors_never_pass_certainty() -> None:
     secret = listed(known=((0.5, 0.5), (0.99, 1.0)), known_errors=(0.0, 0.01))
     assert secret.knowing(1, 0.25).bound == 1.0

@@ -16,7 +16,7 @@ from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret import secret_space
-from pacsklearn.secrets import SecretSpace, balanced_space
+from pacsklearn.secrets import CandidateSpace, SecretSpace, balanced_space
 from pacsklearn.universe.balanced_design import balanced_design
 from pacsklearn.universe.listed_space import listed_space
 
@@ -187,6 +187,16 @@ def test_explicit_subsets_that_make_no_space(
 def test_there_is_no_candidate_beyond_the_last(index: int) -> None:
     with pytest.raises(DesignError, match="index"):
         balanced_space(6, n_subsets=4).rows(index)
+
+
+@pytest.mark.parametrize(
+    "kind", [lambda: listed_space([[0], [1]], 2), lambda: CandidateSpace.of("ab")]
+)
+def test_candidates_of_a_space_are_its_own(kind: Callable[[], Any]) -> None:
+    """Noise that is calibrated to candidates protects those, and not others that equal them."""
+    space, other = kind(), kind()
+    assert space.has_candidates_of(space) is True
+    assert space.has_candidates_of(other) is False
 
 
 def test_inclusion_of_many_units_with_unequal_weights() -> None:

@@ -324,6 +324,7 @@ def test_a_budget_that_hides_nothing_has_to_be_meant(
     with PrivacySession.over(range(8), budget=Nats(budget, allow_exact=True)) as session:
         session.release_function(float)
         assert session.guarantee_.released == ()
+        assert session.guarantee_.noiseless
         assert "1 release(s), without noise" in session.guarantee_.public
 
 

@@ -121,10 +121,12 @@ def test_whoever_finds_the_pool_empty_draws_too() -> None:
                 released.wait(10)
             return super().noise(size)
 
-    released = threading.Event()
-    with NoisePool(Slow()) as pool:
+    released, sampler = threading.Event(), Slow()
+    with NoisePool(sampler) as pool:
         assert pool.take(3).size == 3
         released.set()
+        settle(pool)
+    assert sampler.calls == [3, 256], "what is drawn ahead for a start, and no more"
 
 
 def test_nothing_is_drawn_before_the_first_take() -> None:
@@ -205,10 +207,11 @@ def test_what_was_drawn_before_an_error_is_handed_out() -> None:
         assert len(left) == sum(sampler.calls) - 301 > 100
 
 
-def test_a_sampler_that_draws_the_wrong_thing_is_refused() -> None:
+@pytest.mark.parametrize(("fewer", "kind"), [(1, np.int64), (0, np.int32), (0, np.float64)])
+def test_a_sampler_that_draws_the_wrong_thing_is_refused(fewer: int, kind: Any) -> None:
     class Wrong(CountingSampler):
-        def noise(self, size: int) -> NDArray[np.int64]:
-            return np.zeros(size - 1, dtype=np.int64)
+        def noise(self, size: int) -> NDArray[Any]:
+            return np.zeros(size - fewer, dtype=kind)
 
     with NoisePool(Wrong()) as pool, pytest.raises(TypeError, match="int64"):
         pool.take(2)
