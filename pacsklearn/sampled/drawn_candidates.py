@@ -56,10 +56,12 @@ class DrawnCandidates:
         )
         with stage("fits"):
             began = time.perf_counter()
-            subsets.of_subset(space.trial(1))
+            early = subsets.of_subset(space.trial(1))
             limit = time_limit(sizes.time_limit, time.perf_counter() - began)
             further = subsets.of_trials(start, stop)
+            late = subsets.of_subset(space.trial(1))
         name = type(self.estimator).__name__
+        _check_keeps_nothing(name, early, late)
         support = TrialSupport.of(name, calibration, further, subsets.of_subset, limit)
         return replace(subsets.outputs, supported=support.under)
 
@@ -87,11 +89,16 @@ def drawn_values(evaluations: Evaluations, space: DrawnSubsets) -> FunctionValue
 
     further = [on_subset(space.trial(number)) for number in range(start, stop)]
     name = function_name(function)
-    again = on_subset(space.trial(0))  # at the end: what was kept between calls shows by then
-    if again is None or not equal_but_for_rounding(again, values.vectors[0]):
-        raise NonDeterministicError(
-            f"{name} gives another value on the first trial once all others were evaluated, so the "
-            "noise would not cover its own changes. Let it keep no state between calls."
-        )
+    _check_keeps_nothing(name, values.vectors[0], on_subset(space.trial(0)))
     support = TrialSupport.of(name, values.vectors, further, on_subset, limit)
     return values._replace(supported=support.under)
+
+
+def _check_keeps_nothing(name: str, early: Floats | None, late: Floats | None) -> None:
+    """Refuse what gives another value of a trial once all others were seen: state shows by then."""
+    if early is None or (late is not None and equal_but_for_rounding(late, early)):
+        return
+    raise NonDeterministicError(
+        f"{name} gives another value on one trial once all others were evaluated, so the noise "
+        "would not cover its own changes. Let it keep no state between calls."
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
-from pacsklearn import Guarantee, Nats, PrivacySession
+from pacsklearn import Guarantee, Nats, PACPrivate, PrivacySession
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     FunctionError,
@@ -250,3 +253,18 @@ def test_what_changes_after_the_first_trials_is_refused():
     with pytest.raises(NonDeterministicError, match="state"):
         session.release_function(drifting)
     assert session.ledger.spent == 0.0
+
+
+def test_an_estimator_that_changes_after_the_first_trials_is_refused():
+    class Drifting(Ridge):
+        fits: ClassVar[list[None]] = []
+
+        def fit(self, X, y):
+            self.fits.append(None)
+            super().fit(X, y)
+            self.coef_ = self.coef_ + (len(self.fits) > 60)
+            return self
+
+    private = PACPrivate(Drifting(), 0.25, secret=SampledSubsets(20, 60))
+    with pytest.raises(NonDeterministicError, match="state"):
+        private.fit(X, X[:, 0])
