@@ -315,3 +315,18 @@ class TestRollBack:
         assert is_ahead_of(empty, empty.position)
         assert not is_ahead_of(empty, Position(0, "another"))
         assert not is_ahead_of(empty, Position(1, empty.position.hash))
+
+
+def test_indices_that_were_exchanged_are_found(ledger: SharedLedger, path: Path) -> None:
+    """Rows and tables are as they were, and lookups go astray: the database's own check sees it."""
+    close_ledgers()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        roots = connection.execute(
+            "SELECT name, rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'log'"
+        ).fetchall()
+        connection.execute("PRAGMA writable_schema = ON")
+        for (name, _), (_, other) in zip(roots, roots[::-1], strict=True):
+            change = "UPDATE sqlite_master SET rootpage = ? WHERE name = ?"
+            connection.execute(change, (other, name))
+    with pytest.raises(LedgerCorruptedError, match="missing, or another one"):
+        verify_ledger(ledger)
