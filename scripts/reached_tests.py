@@ -36,6 +36,7 @@ TESTS = {
         "tests/kernel/test_operator_metric.py",
         "tests/canonical/test_protecting_metric.py",
         "tests/test_fit_report.py",
+        "tests/kernel/release/test_function.py",
         "tests/kernel/test_withheld.py",
         "tests/kernel/test_public_prior.py",
     ],
