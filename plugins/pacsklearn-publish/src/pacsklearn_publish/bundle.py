@@ -70,7 +70,7 @@ class Bundle:
         made = f"signed by {self.signed_by[:16]}"
         if not self.signed_by:
             made = "NOT VERIFIED: anybody may have made it, and what it promises"
-        return f"<Bundle, {made}: {self.guarantee!r}>"
+        return f"<Bundle, {made}: {self.guarantee.title}>"
 
     @property
     def names(self) -> tuple[str, ...]:
