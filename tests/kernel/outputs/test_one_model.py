@@ -31,6 +31,7 @@ from pacsklearn import (
 )
 from pacsklearn.estimators import StabilizedRegressor
 from pacsklearn.exceptions import PrivacyLeakWarning, SubsetFitError
+from pacsklearn.kernel.outputs.outputs import equal_but_for_rounding
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
 from pacsklearn.priors import Range
 from pacsklearn.srpp import SRPPSGDClassifier, SRPPSGDRegressor
@@ -115,6 +116,17 @@ def test_no_fitted_candidate_is_left_in_a_cache(tmp_path: Path) -> None:
         assert model.memory is memory
         assert set(tmp_path.rglob("*")) == there
     assert seeded_clone(make_pipeline(StandardScaler(), Ridge())).memory is None
+
+
+def test_a_clone_prints_nothing_and_is_otherwise_as_stated() -> None:
+    stated = make_pipeline(StandardScaler(), LogisticRegression(verbose=2, warm_start=True))
+    fresh = seeded_clone(stated)[-1]
+    assert (fresh.verbose, fresh.warm_start, fresh.random_state) == (0, True, 0)
+
+
+def test_vectors_of_other_shapes_are_not_the_same() -> None:
+    assert equal_but_for_rounding(np.ones(3), np.ones(3) + 1e-12)
+    assert not equal_but_for_rounding(np.ones(1), np.ones(3))
 
 
 def test_no_fitted_candidate_is_written_by_workers(
