@@ -12,6 +12,8 @@ PLUGINS := $(filter-out %-torch,$(patsubst %/pyproject.toml,%,$(wildcard plugins
 
 # Two test processes that each start a BLAS pool would fight for the same cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Sums as the golden record has them, on every processor that has these instructions.
+SAME_SUMS := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo OPENBLAS_CORETYPE=Haswell)
 # Where the environment forbids to keep compiled modules, every process of the tests compiles them anew.
 KEEP_COMPILED := PYTHONDONTWRITEBYTECODE=
 
@@ -58,7 +60,7 @@ test-bare test-alone test-pages: $(VENV)/.made
 
 # Every distribution's tests in the same processes: none waits for the longest of another.
 test-all: $(VENV)/.test
-	$(ONE_THREAD) $(KEEP_COMPILED) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests $(PLUGINS:%=%/tests)
+	$(ONE_THREAD) $(SAME_SUMS) $(KEEP_COMPILED) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests $(PLUGINS:%=%/tests)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
