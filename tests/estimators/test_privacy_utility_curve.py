@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
-from pacsklearn import Subsets
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve, budget_label
 
@@ -75,3 +75,9 @@ def test_results_are_frozen(curve: PrivacyUtilityCurve) -> None:
 )
 def test_budget_labels(budget: float, label: str) -> None:
     assert budget_label(budget) == label
+
+
+def test_a_private_estimator_is_refused_as_by_a_fit() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="private itself"):
+        privacy_utility_curve(PACPrivate(RidgeClassifier()), X, y)

@@ -108,7 +108,8 @@ def check_unused(scenario: Scenario, secret: SecretColumn | None, realized: Any)
         if given:
             raise ScenarioError(
                 f"{type(scenario).__name__} takes no {name} here: training and releases are on the "
-                "table, whichever secret is true."
+                "table, whichever secret is true. Leave it out, or give scenario=, one that hides "
+                "it."
             )
 
 

@@ -28,7 +28,7 @@ from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.noise.cap_backend import CapBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.outputs.candidates import FitOptions, check_wrapped
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -156,6 +156,7 @@ def privacy_utility_curve(
     grid = _check_budgets(budgets)
     check_integer(name="n_releases", value=n_releases, minimum=2)
     wanted = _pairs(_check_backends(noise), grid)
+    check_wrapped(estimator)
     chosen = registry().canonicalizer(canonicalizer, estimator)
     scorer = released_scorer(scoring, estimator, chosen, y)
     owner = PACPrivate(estimator)
