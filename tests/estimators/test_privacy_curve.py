@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Identification, Membership, Subsets
 from pacsklearn.capping.criterion import CriterionBackend
-from pacsklearn.exceptions import BudgetError, NoCanonicalizerError, UnknownNameError
+from pacsklearn.exceptions import BudgetError, UnknownNameError
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.shaping.closed_forms import DiagonalBackend
@@ -210,7 +210,7 @@ def test_bad_arguments_are_named(iris: Any, options: Any, error: Any, match: str
 
 
 def test_what_is_no_estimator(iris: Any) -> None:
-    with pytest.raises(NoCanonicalizerError, match="instance"):
+    with pytest.raises(TypeError, match="instance"):
         privacy_utility_curve(RidgeClassifier, *iris)
 
 

@@ -45,7 +45,12 @@ from pacsklearn.tabular.choosing.simulated_releases import (
 )
 from pacsklearn.universe.balanced_space import units_of
 from pacsklearn.universe.metrics import metric_or_auto
-from pacsklearn.universe.row_rules import check_names, check_universe, title_of
+from pacsklearn.universe.row_rules import (
+    check_is_estimator,
+    check_names,
+    check_universe,
+    title_of,
+)
 from pacsklearn.universe.stated_budget import as_budget, equivalent_nats
 
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
@@ -156,6 +161,7 @@ def privacy_utility_curve(
     grid = _check_budgets(budgets)
     check_integer(name="n_releases", value=n_releases, minimum=2)
     wanted = _pairs(_check_backends(noise), grid)
+    check_is_estimator(estimator)
     check_wrapped(estimator)
     chosen = registry().canonicalizer(canonicalizer, estimator)
     scorer = released_scorer(scoring, estimator, chosen, y)
