@@ -28,7 +28,7 @@ from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.noise.cap_backend import CapBackend
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
-from pacsklearn.kernel.outputs.candidates import FitOptions, check_wrapped
+from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -45,12 +45,7 @@ from pacsklearn.tabular.choosing.simulated_releases import (
 )
 from pacsklearn.universe.balanced_space import units_of
 from pacsklearn.universe.metrics import metric_or_auto
-from pacsklearn.universe.row_rules import (
-    check_is_estimator,
-    check_names,
-    check_universe,
-    title_of,
-)
+from pacsklearn.universe.row_rules import check_is_estimator, check_names, check_universe, title_of
 from pacsklearn.universe.stated_budget import as_budget, equivalent_nats
 
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
@@ -162,13 +157,12 @@ def privacy_utility_curve(
     check_integer(name="n_releases", value=n_releases, minimum=2)
     wanted = _pairs(_check_backends(noise), grid)
     check_is_estimator(estimator)
-    check_wrapped(estimator)
-    chosen = registry().canonicalizer(canonicalizer, estimator)
-    scorer = released_scorer(scoring, estimator, chosen, y)
     owner = PACPrivate(estimator)
     check_names(X)
     validate_data(owner, X, skip_check_array=True)
     X, y = check_universe(estimator, X, y)  # all rows, before they are split
+    chosen = registry().canonicalizer(canonicalizer, estimator)
+    scorer = released_scorer(scoring, estimator, chosen, y)
     params, randomness = dict(fit_params or {}), check_random_state(random_state)
     if X_test is None:
         if y_test is not None:
