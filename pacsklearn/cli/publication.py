@@ -18,6 +18,13 @@ from pacsklearn.cli.options import Files, checked_output, json_of
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.replacement_file import replacement_file
 
+_ROOM: Final = 2**25
+"""Bytes kept free for a model before its release is charged; larger ones are rare."""
+
+_KEPT: Final = (
+    "its model and statement are kept beside this name; move them, and do not release again"
+)
+
 
 @contextmanager
 def disk_room(file: IO[bytes], size: int, path: Path) -> Iterator[None]:
@@ -50,14 +57,6 @@ def disk_room(file: IO[bytes], size: int, path: Path) -> Iterator[None]:
                 ) from None
     yield
     file.truncate()  # from where writing ended
-
-
-_ROOM: Final = 2**25
-"""Bytes kept free for a model before its release is charged; larger ones are rare."""
-
-_KEPT: Final = (
-    "its model and statement are kept beside this name; move them, and do not release again"
-)
 
 
 @final
