@@ -10,16 +10,24 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.decomposition import NMF, PCA
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
+from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    LogisticRegression,
+    MultiTaskLasso,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PowerTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -157,8 +165,25 @@ def test_numbers_that_a_model_cannot_use_say_what_helps(
     refused(SubsetFitError, words, model, data, Y)
 
 
-def test_one_target_for_several_outputs_is_said_to_be_one() -> None:
-    refused(SubsetFitError, ["at least two dimensions"], MultiOutputRegressor(Ridge()), X, SIZES)
+@pytest.mark.parametrize(
+    ("model", "targets", "words"),
+    [
+        (MultiOutputRegressor(Ridge()), SIZES, ["at least two dimensions"]),
+        (MultiTaskLasso(), SIZES, ["mono-task"]),
+        (PoissonRegressor(), -SIZES, ["out of the valid range", "HalfPoissonLoss"]),
+        (MultinomialNB(), Y, ["Negative values"]),
+        (NMF(1, max_iter=2), Y, ["Negative values"]),
+        (make_pipeline(SelectKBest(chi2, k=1), LinearSVC()), Y, ["non-negative"]),
+        (PowerTransformer("box-cox"), Y, ["strictly positive"]),
+        (PCA(10), Y, ["n_components=10 must be between 0", "=2 with"]),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_what_scikit_learn_says_without_a_value_is_passed_on(
+    model: Any, targets: Any, words: list[str]
+) -> None:
+    table = np.c_[X[:, 0], -1 - np.abs(X[:, 1])]
+    refused(SubsetFitError, words, model, table, targets)
 
 
 def test_columns_of_different_size_say_to_scale_them() -> None:

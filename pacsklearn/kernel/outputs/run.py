@@ -33,6 +33,12 @@ _TELLS_NO_VALUE = re.compile(
     r"X has \d+ features, but \w+ is expecting \d+ features as input\.?"
     r"|y should be a 1d array, got an array of shape \(\d+, \d+\) instead\."
     r"|y must have at least two dimensions for multi-output regression but has only one\."
+    r"|Negative values in data passed to (X in )?\w+( \(input X\)| initialization)?\."
+    r"|Some value\(s\) of y are out of the valid range of the loss '\w+'\."
+    r"|loss='poisson' requires non-negative y and sum\(y\) > 0\."
+    r"|The Box-Cox transformation can only be applied to strictly positive data"
+    r"|Input X must be non-negative\.|For mono-task outputs, use \w+|n_components=\d+ must be "
+    r"between \d and min\(n_samples, n_features\)=\d+ with svd_solver='\w+'"
     r"|a class has fewer rows than features; use reg_param or fewer features"
     r"|a row has a category beyond min_categories; give a larger one"
 )
@@ -170,20 +176,15 @@ class Run(ABC):
                 "needs a penalty; a canonicalizer may remove only what changes no prediction: see "
                 "pacsklearn.testing.check_canonicalizer."
             )
-        if failure.stage == "finite":
-            return self.failed(
-                f"{name} {self.verb} on {place} has nan or infinite numbers, which cannot be "
-                "noised. Leave out columns without any value in a subset, scale the features, or "
-                "regularise it.",
-                index,
-            )
-        if failure.stage == "real":
-            return self.failed(
-                f"{name} {self.verb} on {place} gives complex numbers, or none at all: only real "
-                "ones can be noised. Return a real number or an array of them; of complex ones the "
-                "real and the imaginary parts.",
-                index,
-            )
+        broken = {
+            "finite": "has nan or infinite numbers, which cannot be noised. Leave out columns "
+            "without any value in a subset, scale the features, or regularise it.",
+            "real": "gives complex numbers, or none at all: only real ones can be noised. Return a "
+            "real number or an array of them; of complex ones the real and the imaginary parts.",
+        }
+        if failure.stage in broken:
+            text = f"{name} {self.verb} on {place} {broken[failure.stage]}"
+            return self.failed(text, index)
         what = {
             "fit": f"could not be {self.verb}",
             "encode": f"was {self.verb} but could not be encoded",
@@ -220,10 +221,10 @@ class SubsetRun(Run):
         return f"in {count} of {total} subset fits"
 
     def hint(self, failure: Failure, index: int) -> str:
-        is_safe = _TELLS_NO_VALUE.fullmatch(failure.message)
-        if is_safe or _quotes_parameters_only(failure, self._estimator):
-            return failure.message
-        if failure.message.endswith("are not in class_weight"):
+        message = failure.message
+        if _TELLS_NO_VALUE.fullmatch(message) or _quotes_parameters_only(failure, self._estimator):
+            return message
+        if message.endswith("are not in class_weight"):
             # The message lists a subset's classes; keys are the caller's own.
             given = self._estimator.get_params(deep=True).items()
             weights = {name: value for name, value in given if name.endswith("class_weight")}
@@ -231,12 +232,12 @@ class SubsetRun(Run):
                 "every key of class_weight must be a class, as it is written in y, of which each "
                 f"subset has rows; got {weights}"
             )
-        if any(words in failure.message for words in _NO_NUMBERS):
+        if any(words in message for words in _NO_NUMBERS):
             return (
                 "words or dates reached a step that reads numbers; describe the columns in a "
                 "public Schema (Schema.template drafts one) and begin with SchemaEncoder(schema)"
             )
-        if failure.message.startswith(("Input X contains NaN", "Input X contains infinity")):
+        if message.startswith(("Input X contains NaN", "Input X contains infinity")):
             return f"missing, infinite or huge values reached a step that takes none; {ABOUT_GAPS}"
         if failure.error == "LinAlgError":
             return (
