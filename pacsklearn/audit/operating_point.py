@@ -7,12 +7,11 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from pacsklearn._validation import as_nats, as_probability
 from pacsklearn.audit.attack import Interval, share_interval
 from pacsklearn.kernel.bounds.posterior_success import binary_kl
-
-_STEPS = 200
 
 
 def verdict_information(true_positives: float, false_positives: float, prior: float) -> float:
@@ -73,17 +72,11 @@ def most_true_positives(
     share = as_probability("prior", prior)
     if share in {0.0, 1.0} or alarms == 1.0 or verdict_information(1.0, alarms, share) <= budget:
         return 1.0
-    low, high = alarms, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if middle in {low, high}:
-            break
-        if verdict_information(middle, alarms, share) <= budget:
-            low = middle
-        else:
-            high = middle
+    root = brentq(
+        lambda found: verdict_information(found, alarms, share) - budget, alarms, 1.0, xtol=1e-12
+    )
     # The divergences err by a few units in the last place; near the alarms the curve is flat.
-    return min(high + 1e-9, 1.0)
+    return min(float(root) + 1e-9, 1.0)
 
 
 RATES = (0.001, 0.01)
