@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias, final
@@ -121,7 +120,7 @@ class ShadowAttack(Attack):
 
     Shadow rounds are played beforehand, with secrets that the adversary knows: releases of its own.
     Score, unit, and the rule that turns a score into a verdict are chosen on them alone, so the
-    interval of the result is valid. A subclass says what is scored, in :meth:`learn`.
+    interval of the result is valid. A subclass says what else is scored, in :meth:`learn`.
 
     Parameters
     ----------
@@ -152,9 +151,10 @@ class ShadowAttack(Attack):
         self._rule = ScoreRule(np.asarray, np.inf, "")
         self._scorer: Scorer | None = None
 
-    @abstractmethod
     def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         """Score, and the shadow rounds on which the rule is chosen.
+
+        The confidence of the released model in a unit's rows, by default.
 
         Parameters
         ----------
@@ -165,6 +165,7 @@ class ShadowAttack(Attack):
         seed : int
             Of anything random in it.
         """
+        return (lambda played, units: game.confidences(played.released)[units]), rounds
 
     def fixed_rule(self, prior: float) -> ScoreRule | None:
         """Return the rule that the score brings along, given the chance of membership.
@@ -268,6 +269,3 @@ class LiRAAttack(ShadowAttack):
         reference="Carlini et al. 2022",
         cost="400 releases beforehand; one confidence a round",
     )
-
-    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
-        return (lambda played, units: game.confidences(played.released)[units]), rounds

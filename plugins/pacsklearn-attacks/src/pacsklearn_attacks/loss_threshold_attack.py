@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 from pacsklearn.audit.attack import ThreatModel
-from pacsklearn.audit.game import Round
-from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack
+from pacsklearn.audit.shadow_attack import ShadowAttack
 
 
 @final
@@ -41,6 +39,3 @@ class LossThresholdAttack(ShadowAttack):
         reference="Yeom et al. 2018",
         cost="50 releases beforehand; one loss a round",
     )
-
-    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
-        return (lambda played, units: game.confidences(played.released)[units]), rounds
