@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, singledispatch
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
@@ -13,7 +13,6 @@ from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
-from pacsklearn.estimators.release_kind import ReleaseKind
 from pacsklearn.estimators.released_answers import Answers
 from pacsklearn.estimators.released_parameters import Parameters
 from pacsklearn.estimators.subsets import listed_design, stated_secret
@@ -87,68 +86,43 @@ def replay_fit(
     jobs = model.n_jobs if n_jobs is None else n_jobs
     options = FitOptions(fit_params or {}, jobs)
     candidates = _design(model, groups).candidates(estimator, X, y, options)
-    again = _Again(model, X, y, candidates, options, canaries, queries, probe)
-    return _game_of(model.release_, again)
-
-
-class _Again(NamedTuple):
-    """A fit of a model again, on rows that may have others among them."""
-
-    model: PACPrivate
-    X: Any
-    y: Any
-    candidates: Candidates
-    options: FitOptions
-    canaries: tuple[int, ...]
-    queries: Any
-    probe: Callable[[Any], Any] | None
-
-
-@singledispatch
-def _game_of(kind: ReleaseKind, again: _Again) -> ReplayedGame | TranscriptGame:
-    """Return the game of a kind of release; those that can be replayed are registered."""
-    del again
+    budget = as_budget(model.budget, warn=False).amount
+    match model.release_:
+        case Parameters():
+            return ReplayedGame(
+                [released_plan(model, candidates)],
+                information=guarantee.information,
+                budget=budget,
+                X=candidates.X,
+                y=candidates.y,
+                canaries=canaries,
+            )
+        case Answers() as answers:
+            if probe is not None:
+                queries = probe(X)
+            elif canaries:
+                raise ValueError(
+                    "Rows can be put in to be found in released models only; leave 'canaries' and "
+                    "'attribute' out of the attacks."
+                )
+            return TranscriptGame.rehearse(
+                answers.answering(candidates.estimator),
+                X,
+                y,
+                X if queries is None else queries,
+                candidates.space,
+                answers=answers.of,
+                value_range=None if answers.prior is None else answers.prior.bounds,
+                fit_params=options.fit_params,
+                n_jobs=options.n_jobs,
+                step_budget=model.responder().step_budget,
+                budget=budget,
+                canaries=canaries,
+            )
     raise ValueError(
         "estimator must release parameters or answers for an audit, got "
-        f"{type(kind).__name__}: a student is no function of the secret alone that could be "
-        "replayed. Audit the answers it learnt from: release=Answers()."
-    )
-
-
-@_game_of.register
-def _(kind: Parameters, again: _Again) -> ReplayedGame:
-    del kind
-    return ReplayedGame(
-        [released_plan(again.model, again.candidates)],
-        information=again.model.guarantee_.information,
-        budget=as_budget(again.model.budget, warn=False).amount,
-        X=again.candidates.X,
-        y=again.candidates.y,
-        canaries=again.canaries,
-    )
-
-
-@_game_of.register
-def _(kind: Answers, again: _Again) -> TranscriptGame:
-    if again.canaries and again.probe is None:
-        raise ValueError(
-            "Rows can be put in to be found in released models only; leave 'canaries' and "
-            "'attribute' out of the attacks."
-        )
-    queries = again.queries if again.probe is None else again.probe(again.X)
-    return TranscriptGame.rehearse(
-        kind.answering(again.candidates.estimator),
-        again.X,
-        again.y,
-        again.X if queries is None else queries,
-        again.candidates.space,
-        answers=kind.of,
-        value_range=None if kind.prior is None else kind.prior.bounds,
-        fit_params=again.options.fit_params,
-        n_jobs=again.options.n_jobs,
-        step_budget=again.model.responder().step_budget,
-        budget=as_budget(again.model.budget, warn=False).amount,
-        canaries=again.canaries,
+        f"{type(model.release_).__name__}: a student is no function of the secret alone that could "
+        "be replayed. Audit the answers it learnt from: release=Answers()."
     )
 
 
