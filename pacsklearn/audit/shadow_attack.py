@@ -167,12 +167,12 @@ class ShadowAttack(Attack):
         """
         return (lambda played, units: game.confidences(played.released)[units]), rounds
 
-    def fixed_rule(self, prior: float) -> ScoreRule | None:
-        """Return the rule that the score brings along, given the chance of membership.
+    def rule(self, shown: Floats, inside: NDArray[np.bool_], prior: float) -> ScoreRule:
+        """Return the rule for scores of units, some inside, of which a share is expected to be.
 
-        None by default.
+        The best of several by default; a score may bring its own along.
         """
-        return None
+        return best_rule(shown, inside, prior)
 
     @final
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
@@ -193,11 +193,9 @@ class ShadowAttack(Attack):
         chosen = int(np.argmax(separations(shown, inside)))
         unit = int(units[chosen])
         share = float(game.prior @ members[:, unit])
-        rule = self.fixed_rule(share)
-        if rule is None and self.pooled:
-            rule = best_rule(shown.ravel(), inside.ravel(), share)
-        if rule is None:
-            rule = best_rule(shown[:, chosen], inside[:, chosen], share)
+        if not self.pooled:
+            shown, inside = shown[:, chosen], inside[:, chosen]
+        rule = self.rule(shown.ravel(), inside.ravel(), share)
         self._scorer, self._rule = scorer, rule
 
         def right(played: Round) -> bool:

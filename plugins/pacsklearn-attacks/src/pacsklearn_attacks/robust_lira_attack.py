@@ -69,7 +69,7 @@ class RobustLiRAAttack(ShadowAttack):
 
         return score, rounds
 
-    def fixed_rule(self, prior: float) -> ScoreRule:
+    def rule(self, shown: Any, inside: Any, prior: float) -> ScoreRule:
         with np.errstate(divide="ignore"):
             edge = float(np.log1p(-prior) - np.log(prior))
         return ScoreRule(np.asarray, edge, "ratio of densities with shared variances")
