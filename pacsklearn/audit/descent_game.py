@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game, Round, read_only
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.srpp.descent.base import LinearSGD, Problem
@@ -115,8 +115,7 @@ class DescentGame(Game):
             self._rows *= np.asarray(choices.clipping.feature_bounds, dtype=np.float64)
         self._loss, self._shown = choices.loss, choices.run.batches.accounting != "secret-batches"
         self._weights = np.where(np.arange(secret.n_rows) < count, _WEIGHT, 0.0)
-        self.prior = np.full(2, 0.5)
-        self.prior.flags.writeable = False
+        self.prior = read_only(np.full(2, 0.5))
         # A rehearsal of both: what pulls, and what its run is worth.
         rehearsed = [self._trained(secret, seed=0)[1:] for secret in range(2)]
         self._problems = [problem for problem, *_ in rehearsed]

@@ -162,14 +162,18 @@ class CandidateGame(Game):
     def __init__(self, space: Space, information: float) -> None:
         self._space = space
         self.information = min(information, space.entropy)
-        self.prior = space.weights / space.weights.sum()
-        self.prior.flags.writeable = False
+        self.prior = read_only(space.weights / space.weights.sum())
         if space.has_members:
-            self.members = space.row_subsets().membership().T
-            self.members.flags.writeable = False
+            self.members = read_only(space.row_subsets().membership().T)
 
     def bound(self, blind: float) -> float:
         return posterior_success(self.information, blind)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, into which no attack can write: the rounds that follow share it."""
+    array.flags.writeable = False
+    return array
 
 
 def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:

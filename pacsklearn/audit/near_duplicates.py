@@ -106,11 +106,9 @@ def _scaled(X: Any) -> NDArray[np.float64]:
             numbers = np.asarray(column, dtype=np.float64)
         except (TypeError, ValueError):
             codes = np.unique(np.asarray(column, dtype=str), return_inverse=True)[1]
-            numbers = codes.astype(np.float64).ravel()
-            scaled.append(numbers)
+            scaled.append(codes.astype(np.float64).ravel())
             continue
         # A missing number is equal to a missing number.
         spread = float(np.nanstd(numbers)) or 1.0
-        far = np.nan_to_num((numbers - np.nanmean(numbers)) / spread, nan=-1e6)
-        scaled.append(far)
+        scaled.append(np.nan_to_num((numbers - np.nanmean(numbers)) / spread, nan=-1e6))
     return np.column_stack(scaled)

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game, Round, read_only
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.noise.sampler import SeededSampler
@@ -95,13 +95,10 @@ class SlicedGame(Game):
         calibrated: CalibratedWorlds | Sequence[CalibratedWorlds],
         prior: Any = None,
     ) -> None:
-        first = calibrated if isinstance(calibrated, CalibratedWorlds) else calibrated[0]
+        if isinstance(calibrated, CalibratedWorlds):
+            calibrated = [calibrated] * len(calibrated.worlds.secrets)
+        first, self._calibrated = calibrated[0], list(calibrated)
         n_secrets = len(first.worlds.secrets)
-        self._calibrated = (
-            [calibrated] * n_secrets
-            if isinstance(calibrated, CalibratedWorlds)
-            else list(calibrated)
-        )
         if len(self._calibrated) != n_secrets:
             raise ValueError(
                 f"calibrated must have one calibration for each of {n_secrets} secrets, got "
@@ -114,7 +111,7 @@ class SlicedGame(Game):
                 f"prior must be {n_secrets} probabilities, one for each secret, that sum to 1, got "
                 f"an array of shape {weights.shape}."
             )
-        self.prior = weights / weights.sum()
+        self.prior = read_only(weights / weights.sum())
         worlds = first.worlds
         self._draws = [list(worlds.law(i, 0).members) for i in range(n_secrets)]
         self.means = np.stack(
@@ -127,7 +124,6 @@ class SlicedGame(Game):
         self._rate = _information(first)
         self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
         self._named = _named(first, self.prior)
-        self.prior.flags.writeable = False
 
     def bound(self, blind: float) -> float | None:
         # The stated success is that of naming, whose blind success is the likeliest secret's.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.audit.game import CandidateGame, Round
+from pacsklearn.audit.game import CandidateGame, Round, read_only
 from pacsklearn.estimators.answer_kinds import LabelKind, ValueKind, answer_kind
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.prediction_table import PredictionTable
@@ -318,6 +318,4 @@ def _as_table(predictions: ArrayLike, space: SecretSpace) -> NDArray[Any]:
         table = table.astype(np.int32)
     else:
         table = table.astype(np.float64)
-    # Rounds share it: an adversary that writes into it would change the rounds that follow.
-    table.flags.writeable = False
-    return table
+    return read_only(table)

@@ -18,7 +18,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, Interval, ThreatModel, share_interval
 from pacsklearn.audit.confidence import model_numbers
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game, Round, read_only
 from pacsklearn.audit.shadow_attack import best_rule
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -53,8 +53,7 @@ class ExistenceGame(Game):
                 f"{len(worlds)}."
             )
         self._worlds, self._numbers = tuple(worlds), numbers
-        self.prior = np.full(2, 0.5)
-        self.prior.flags.writeable = False
+        self.prior = read_only(np.full(2, 0.5))
 
     def bound(self, blind: float) -> None:
         return None
@@ -230,10 +229,8 @@ def existence_audit(
 def _fits(estimator: Any, X: Any, y: Any) -> Maker:
     def make(rows: NDArray[np.intp]) -> Any:
         table = X if hasattr(X, "shape") else np.asarray(X)
-        if y is None:
-            fitted = clone(estimator).fit(safe_indexing(table, rows))
-        else:
-            fitted = clone(estimator).fit(safe_indexing(table, rows), np.asarray(y)[rows])
+        target = () if y is None else (np.asarray(y)[rows],)
+        fitted = clone(estimator).fit(safe_indexing(table, rows), *target)
         return getattr(fitted, "released_estimator_", fitted)
 
     return make

@@ -51,6 +51,5 @@ def appended(
         first = int(codes.max()) + 1
         groups = np.concatenate([codes, first + np.arange(len(rows))])
     if y is not None:
-        known = np.asarray(y)
-        y = np.concatenate([known, np.asarray(targets)])
+        y = np.concatenate([np.asarray(y), np.asarray(targets)])
     return longer, y, groups, tuple(range(first, first + len(rows)))

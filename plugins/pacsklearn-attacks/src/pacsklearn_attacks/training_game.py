@@ -9,7 +9,7 @@ import numpy as np
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.confidence import row_confidences
-from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.game import Game, Round, read_only
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 
@@ -79,12 +79,10 @@ class TrainingGame(Game):
         members = np.zeros((m, n_rows), dtype=bool)
         rows = np.arange(m)[:, None]
         members[rows, np.where(coins, pairs[:, 0], pairs[:, 1])] = True
-        members.flags.writeable = False
         prior = np.full(m, 1 / m) if weights is None else np.array(weights, dtype=np.float64)
-        prior = prior / prior.sum()
-        prior.flags.writeable = False
+        self.members, self.prior = read_only(members), read_only(prior / prior.sum())
         self._train, self._X, self._y = train, np.asarray(X), np.asarray(y)
-        self.members, self.prior, self._information = members, prior, information
+        self._information = information
 
     def bound(self, blind: float) -> float | None:
         """Return the success that is allowed at guessing the membership of the target."""
