@@ -64,14 +64,11 @@ def audit(
     given = recipes.fit_options(recipe, table)
     model = recipes.model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
     _same_promise(stated, model.guarantee_)
-    named: Any = "auto"
-    if attacks != "auto":
-        named = [name.strip() for name in attacks.split(",")]
     report = run_audit(
         model,
         table.X,
         table.y,
-        attacks=named,
+        attacks=attacks if attacks == "auto" else options.listed(attacks),
         n_trials=trials,
         level=confidence,
         **given,

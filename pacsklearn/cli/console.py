@@ -23,8 +23,6 @@ from pacsklearn.exceptions import (
     PluginWarning,
 )
 
-__all__ = ["BAD_USAGE", "DEFECT", "VIOLATED", "Output", "guarded", "note"]
-
 VIOLATED, BAD_USAGE, DEFECT = 1, 2, 3
 
 _TRACEBACK = "PACSKLEARN_TRACEBACK"

@@ -47,7 +47,7 @@ def curve(
         table.X,
         table.y,
         budgets=[recipes.budget_of({"budget": each}) for each in grid],
-        noise=[name.strip() for name in noise.split(",")],
+        noise=options.listed(noise),
         n_releases=releases,
         scoring=scoring,
         groups=table.groups,

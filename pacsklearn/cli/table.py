@@ -23,7 +23,7 @@ _MISSING = ["?"]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Rows, targets and units of privacy of a file.
 
@@ -37,9 +37,6 @@ class Table:
     X: Any
     y: Any
     groups: Any
-
-    def __repr__(self) -> str:
-        return f"Table({self.X.shape[0]} rows, {self.X.shape[1]} features)"
 
 
 def read_table(
