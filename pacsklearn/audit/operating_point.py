@@ -73,7 +73,7 @@ def most_true_positives(
     if share in {0.0, 1.0} or alarms == 1.0 or verdict_information(1.0, alarms, share) <= budget:
         return 1.0
     root = brentq(
-        lambda found: verdict_information(found, alarms, share) - budget, alarms, 1.0, xtol=1e-12
+        lambda hits: verdict_information(hits, alarms, share) - budget, alarms, 1.0, xtol=1e-12
     )
     # The divergences err by a few units in the last place; near the alarms the curve is flat.
     return min(float(root) + 1e-9, 1.0)
