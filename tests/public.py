@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-MODULES = ["pacsklearn"] + [
-    f"pacsklearn.{each}" for each in ["audit", "estimators", "plots", "secrets", "srpp", "tabular"]
-]
+ROOMS = ("audit", "estimators", "plots", "secrets", "srpp", "tabular", "testing")
+MODULES = ["pacsklearn", *(f"pacsklearn.{each}" for each in ROOMS)]
 
 PUBLIC: dict[str, Any] = {
     name: getattr(module, name) for module in map(import_module, MODULES) for name in module.__all__

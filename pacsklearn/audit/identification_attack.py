@@ -26,7 +26,7 @@ class IdentificationAttack(Attack):
     Examples
     --------
     >>> from pacsklearn.audit.identification_attack import IdentificationAttack
-    >>> from pacsklearn.testing.example_games import example_games
+    >>> from pacsklearn.testing import example_games
     >>> result = IdentificationAttack().run(example_games().sound, n_trials=200, seed=0)
     >>> result.prior, result.violates()
     (0.0625, False)

@@ -29,7 +29,7 @@ class MapAttack(Attack):
     Examples
     --------
     >>> from pacsklearn.audit.map_attack import MapAttack
-    >>> from pacsklearn.testing.example_games import example_games
+    >>> from pacsklearn.testing import example_games
     >>> MapAttack().run(example_games().sound, n_trials=200, seed=0).violates()
     False
     """

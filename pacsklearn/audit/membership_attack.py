@@ -49,7 +49,7 @@ class OptimalMembershipAttack(Attack):
     Examples
     --------
     >>> from pacsklearn.audit.membership_attack import OptimalMembershipAttack
-    >>> from pacsklearn.testing.example_games import example_games
+    >>> from pacsklearn.testing import example_games
     >>> result = OptimalMembershipAttack().run(example_games().sound, n_trials=200, seed=0)
     >>> result.prior, result.violates()
     (0.5, False)

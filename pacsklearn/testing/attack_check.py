@@ -9,7 +9,7 @@ import numpy as np
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.roc_curve import RecordingGame
-from pacsklearn.testing.example_games import AttackGames, example_games
+from pacsklearn.testing.attack_games import AttackGames, example_games
 from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import Rule
 

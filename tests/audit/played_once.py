@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.audit.game import Round
-from pacsklearn.testing.example_games import example_games
+from pacsklearn.testing import example_games
 
 _PLAYED: dict[Any, tuple[Round, Any]] = {}
 

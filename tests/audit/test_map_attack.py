@@ -14,8 +14,7 @@ from pacsklearn.srpp import GroupScenario, Noise, PrevalenceScenario, Renyi, Sli
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
-from pacsklearn.testing import check_attack
-from pacsklearn.testing.example_games import AttackGames
+from pacsklearn.testing import AttackGames, check_attack
 
 TRIALS = 1500
 

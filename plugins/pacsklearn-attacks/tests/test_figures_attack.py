@@ -23,8 +23,7 @@ from pacsklearn.srpp import (
 from pacsklearn.srpp.release.calibrated_worlds import SlicedOptions, StatedRows, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import Query
 from pacsklearn.srpp.scenarios.scenario import Law, RowWorld, SecretColumn, Worlds
-from pacsklearn.testing import check_attack
-from pacsklearn.testing.example_games import AttackGames
+from pacsklearn.testing import AttackGames, check_attack
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -123,7 +122,7 @@ def test_the_contract_of_attacks():
 
 
 def test_other_games_have_no_figures():
-    from pacsklearn.testing.example_games import example_games
+    from pacsklearn.testing import example_games
 
     with pytest.raises(ValueError, match="figures"):
         FiguresAttack().run(example_games().sound, 10, seed=0)

@@ -9,8 +9,7 @@ import pytest
 from pacsklearn_attacks import KnownRowsAttack
 
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
-from pacsklearn.testing import check_attack
-from pacsklearn.testing.example_games import example_games
+from pacsklearn.testing import check_attack, example_games
 
 
 @pytest.mark.soak

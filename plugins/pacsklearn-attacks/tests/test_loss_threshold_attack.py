@@ -11,8 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from pacsklearn.plugins import registry
 from pacsklearn.srpp import Batches, NoiseMultiplier, Renyi, SRPPSGDClassifier
-from pacsklearn.testing import check_attack
-from pacsklearn.testing.example_games import AttackGames
+from pacsklearn.testing import AttackGames, check_attack
 
 N, D = 24, 30
 
@@ -75,7 +74,7 @@ def test_pairs():
 
 
 def test_other_games_are_refused():
-    from pacsklearn.testing.example_games import example_games
+    from pacsklearn.testing import example_games
 
     with pytest.raises(ValueError, match="confidences"):
         LossThresholdAttack().run(example_games().sound, 10, 0)

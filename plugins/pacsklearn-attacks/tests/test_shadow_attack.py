@@ -14,8 +14,7 @@ from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.shadow_attack import LiRAAttack
 from pacsklearn.plugins import registry
-from pacsklearn.testing import check_attack, example_games
-from pacsklearn.testing.example_games import AttackGames
+from pacsklearn.testing import AttackGames, check_attack, example_games
 from tests.audit.broken import TooQuiet
 from tests.audit.test_lira_attack import Confident
 

@@ -38,7 +38,7 @@ class KnownRowsAttack(Attack):
     Examples
     --------
     >>> from pacsklearn_attacks.known_rows_attack import KnownRowsAttack
-    >>> from pacsklearn.testing.example_games import example_games
+    >>> from pacsklearn.testing import example_games
     >>> result = KnownRowsAttack().run(example_games().sound, n_trials=200, seed=2)
     >>> result.prior > 0.5, result.violates()
     (True, False)
