@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pacsklearn_attacks import PropertyAttack, RecordAttack
-from pacsklearn_attacks.attribute_attack import (
+from pacsklearn_attacks.inserting_attacks import (
     AttributeAttack,
     blind_class,
     is_class_right,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pacsklearn_attacks.poisoning_attack import PoisoningAttack, _target
+from pacsklearn_attacks.inserting_attacks import PoisoningAttack, _target
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from pacsklearn.audit.game import Game, Round

@@ -1,20 +1,20 @@
 # Public names, a line each, with the module that defines them: the module beside it reads them too.
 # fmt: off
-from pacsklearn_attacks.attribute_attack import AttributeAttack as AttributeAttack
-from pacsklearn_attacks.canary_attack import CanaryAttack as CanaryAttack
 from pacsklearn_attacks.existence_audit import ExistenceAttack as ExistenceAttack
 from pacsklearn_attacks.existence_audit import ExistenceGame as ExistenceGame
-from pacsklearn_attacks.figures_attack import FiguresAttack as FiguresAttack
-from pacsklearn_attacks.known_rows_attack import KnownRowsAttack as KnownRowsAttack
-from pacsklearn_attacks.label_only_attack import LabelOnlyAttack as LabelOnlyAttack
-from pacsklearn_attacks.loss_threshold_attack import LossThresholdAttack as LossThresholdAttack
-from pacsklearn_attacks.low_order_bits_attack import LowOrderBitsAttack as LowOrderBitsAttack
-from pacsklearn_attacks.poisoning_attack import PoisoningAttack as PoisoningAttack
-from pacsklearn_attacks.prices_attack import PricesAttack as PricesAttack
-from pacsklearn_attacks.property_attack import PropertyAttack as PropertyAttack
-from pacsklearn_attacks.quantile_attack import QuantileAttack as QuantileAttack
-from pacsklearn_attacks.rmia_attack import RMIAAttack as RMIAAttack
-from pacsklearn_attacks.reconstruction_attack import ReconstructionAttack as ReconstructionAttack
+from pacsklearn_attacks.inserting_attacks import AttributeAttack as AttributeAttack
+from pacsklearn_attacks.inserting_attacks import CanaryAttack as CanaryAttack
+from pacsklearn_attacks.inserting_attacks import PoisoningAttack as PoisoningAttack
+from pacsklearn_attacks.naming_attacks import FiguresAttack as FiguresAttack
+from pacsklearn_attacks.naming_attacks import LowOrderBitsAttack as LowOrderBitsAttack
+from pacsklearn_attacks.posterior_attacks import KnownRowsAttack as KnownRowsAttack
+from pacsklearn_attacks.posterior_attacks import PropertyAttack as PropertyAttack
+from pacsklearn_attacks.posterior_attacks import ReconstructionAttack as ReconstructionAttack
 from pacsklearn_attacks.record_attack import RecordAttack as RecordAttack
-from pacsklearn_attacks.robust_lira_attack import RobustLiRAAttack as RobustLiRAAttack
+from pacsklearn_attacks.shadow_attacks import LabelOnlyAttack as LabelOnlyAttack
+from pacsklearn_attacks.shadow_attacks import LossThresholdAttack as LossThresholdAttack
+from pacsklearn_attacks.shadow_attacks import PricesAttack as PricesAttack
+from pacsklearn_attacks.shadow_attacks import QuantileAttack as QuantileAttack
+from pacsklearn_attacks.shadow_attacks import RMIAAttack as RMIAAttack
+from pacsklearn_attacks.shadow_attacks import RobustLiRAAttack as RobustLiRAAttack
 from pacsklearn_attacks.training_game import TrainingGame as TrainingGame
