@@ -70,10 +70,7 @@ class Catalog:
         signature = Signature.of({n: c for n, c in columns.items() if n != target})
         facts = {"target": target, "signature": signature.facts(), "rows": len(columns[target])}
         content = io.BytesIO()
-        try:
-            write_document(content, columns)
-        except TypeError as error:
-            raise Problem("invalid", f"A column must hold numbers or texts: {error}.") from None
+        write_document(content, columns)
         sealed = self._vault.seal(content.getvalue(), f"dataset/{name}")
         self._make_ledger(name, ceiling)
         with self._database.founding(name) as connection:
