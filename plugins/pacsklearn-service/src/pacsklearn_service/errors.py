@@ -18,14 +18,6 @@ from typing import Any
 
 from pacsklearn.exceptions import BudgetExhaustedError, PacsklearnError
 
-__all__ = [
-    "PriceError",
-    "ServiceBudgetError",
-    "ServiceError",
-    "ServiceRequestError",
-    "ServiceUnavailableError",
-]
-
 
 class ServiceError(PacsklearnError):
     """A private prediction service refused a request, or could not be asked.

@@ -41,11 +41,9 @@ class _Strict(BaseModel):
     @classmethod
     def _said(cls, facts: Any) -> Any:
         # Clients send null for what they do not say.
-        return (
-            {name: each for name, each in facts.items() if each is not None}
-            if isinstance(facts, dict)
-            else facts
-        )
+        if isinstance(facts, dict):
+            return {name: each for name, each in facts.items() if each is not None}
+        return facts
 
 
 class Parameters(_Strict):
