@@ -157,10 +157,12 @@ FUNCTIONS = {"mean": _mean, "count": _count}
 
 
 def processor() -> dict[str, list[str]]:
-    """What rounds otherwise elsewhere: kernels of the linear algebra, instructions of NumPy."""
+    """What rounds otherwise elsewhere: the linear algebra's kernels, instructions of NumPy."""
     known = {str(each["architecture"]) for each in threadpool_info() if "architecture" in each}
-    simd = np.show_config(mode="dicts")["SIMD Extensions"]
-    return {"kernels": sorted(known), "instructions": [*simd["baseline"], *simd.get("found", [])]}
+    built = np.show_config(mode="dicts")
+    simd, blas = built["SIMD Extensions"], built["Build Dependencies"]["blas"]
+    kernels = [*sorted(known), str(blas["version"])]
+    return {"kernels": kernels, "instructions": [*simd["baseline"], *simd.get("found", [])]}
 
 
 def taken(call: Any) -> dict[str, Any]:

@@ -61,7 +61,8 @@ def test_figures_are_the_same_bits_without_numba(call: Call) -> None:
 
 @pytest.mark.skipif(
     processor()["kernels"] != MADE_ON["kernels"],
-    reason="sums are rounded otherwise on another processor; make golden BASE=... compares there",
+    reason="sums are rounded otherwise on another processor or by another version of OpenBLAS; "
+    "make golden BASE=... compares there",
 )
 @pytest.mark.product(by=arguments)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)

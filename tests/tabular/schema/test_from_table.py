@@ -342,7 +342,7 @@ def test_what_depends_on_the_table_is_listed(
 
 @pytest.mark.parametrize(
     "groups",
-    [[1] * 3, [[1, 2]] * 240, np.array([1, "1"] * 120, object), [np.datetime64("NaT")] * 240],
+    [[1] * 3, [[1, 2]] * 240, np.array([1, "1"] * 120, object), [np.datetime64("NaT", "D")] * 240],
 )
 def test_wrong_groups_are_named(patients: Any, groups: Any) -> None:
     table, _ = patients

@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,8 @@ def told_ann(folder: Path, founded: Any, others: str) -> list[str]:
     Bob asks the same rows as Ann, before her or step by step with her, or her rows in reverse.
     """
     database, key, keys = founded
-    with sqlite3.connect(database) as source, sqlite3.connect(folder / "service.db") as copy:
+    source, copy = sqlite3.connect(database), sqlite3.connect(folder / "service.db")
+    with closing(source), closing(copy):
         source.backup(copy)
     mark(f"sqlite:///{folder / 'service.db'}", "clinic")  # of the copy that was asked before
     house = House(folder, key, found=False, keys=keys)
