@@ -97,10 +97,7 @@ class HashedSpace(RowSpace, TableSpace):
         """Number m of candidates."""
         return self.design.n_subsets
 
-    @property
-    def n_candidates(self) -> int:
-        """Number m of candidates."""
-        return self.design.n_subsets
+    n_candidates = n_subsets
 
     @property
     def entropy(self) -> float:
