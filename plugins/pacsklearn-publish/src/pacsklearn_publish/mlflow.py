@@ -54,8 +54,8 @@ def log_bundle(
         metadata=tags_of(bundle),
     )
     mlflow.set_logged_model_tags(info.model_id, tags_of(bundle))
-    for member, artefact in (("guarantee.json", "guarantee.json"), ("card.html", "card.html")):
-        mlflow.log_text(bundle.read(member).decode(), f"{name}/{artefact}")
+    for member in ("guarantee.json", "card.html"):
+        mlflow.log_text(bundle.read(member).decode(), f"{name}/{member}")
     return info
 
 

@@ -36,13 +36,8 @@ def onnx_file(model: Any) -> OnnxFile:
     Returns
     -------
     OnnxFile
-        Without content when a package or an operator is missing, or the outputs differ.
+        Without content when an operator is missing, or the outputs differ.
     """
-    try:
-        import onnx  # noqa: F401 - whether it is there
-        import onnxruntime  # noqa: F401
-    except ImportError as error:
-        return OnnxFile(None, f"{error.name} is not installed")
     try:
         content = onnx_model(model).SerializeToString(deterministic=True)
     except NotImplementedError as error:
@@ -186,11 +181,8 @@ def _one(step: Any) -> Any:
 
 
 def _by_skl2onnx(model: Any) -> Any:
-    try:
-        from skl2onnx import convert_sklearn
-        from skl2onnx.common.data_types import DoubleTensorType
-    except ImportError as error:
-        raise NotImplementedError(f"scikit-learn's own models without {error.name}") from None
+    from skl2onnx import convert_sklearn
+    from skl2onnx.common.data_types import DoubleTensorType
     from sklearn.base import is_classifier
 
     first = getattr(model, "steps", [("", model)])[0][1]
