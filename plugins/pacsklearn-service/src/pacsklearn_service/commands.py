@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
+import re
 from contextlib import suppress
+from importlib.metadata import requires
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from pacsklearn.cli.console import guarded
+from pacsklearn.cli.options import json_of
 from pacsklearn.exceptions import PluginError
 
 if TYPE_CHECKING:
     from pacsklearn_service.server.settings import Settings
 
-_SERVER: Final = (
-    "cryptography",
-    "fastapi",
-    "jinja2",
-    "joserfc",
-    "limits",
-    "prometheus_client",
-    "pyarrow",
-    "pydantic_settings",
-    "python_multipart",
-    "structlog",
-    "uvicorn",
-)
 Config: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -96,12 +85,9 @@ def add(
 ) -> None:
     """Add a model that was fitted elsewhere. Run it on the service's machine; publish it then."""
     settings = _settings(config)
-    try:
-        given = {} if recipe is None else dict(json.loads(recipe.read_bytes()))
-    except (ValueError, TypeError):
-        raise ValueError(
-            f"{recipe} must hold a JSON object with estimator, params and release"
-        ) from None
+    given = {} if recipe is None else json_of(recipe)
+    if not isinstance(given, dict):
+        raise ValueError(f"{recipe} must hold a JSON object with estimator, params and release")
     from pydantic import ValidationError
 
     from pacsklearn.estimators.session_file import read_session
@@ -140,7 +126,9 @@ def add(
 
 
 def _settings(config: Path | None) -> Settings:
-    missing = [name for name in _SERVER if find_spec(name) is None]
+    listed = [each for each in requires(__package__) or () if "server" in each.partition(";")[2]]
+    names = [re.split(r"[^\w-]", each)[0].replace("-", "_") for each in listed]
+    missing = [name for name in names if find_spec(name) is None]
     if missing:
         raise PluginError(
             f"A service needs {', '.join(missing)}, which the client does without. In a copy of "
