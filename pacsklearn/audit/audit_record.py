@@ -295,10 +295,7 @@ def _read(kind: type[T], data: dict[str, Any]) -> T:
 def _cells(audit: Audit, result: AttackResult) -> Cells:
     low, high = audit.interval(result)
     allowed = "-" if result.bound is None else f"{math.ceil(result.bound * 1e4) / 100:.2f} %"
-    if result.bound is None:
-        verdict = "nothing promised"
-    else:
-        verdict = "VIOLATED" if result.violates(audit.attack_level) else "not violated"
+    verdict = "VIOLATED" if result.violates(audit.attack_level) else "not violated"
     return (
         result.attack,
         result.criterion,
@@ -306,7 +303,7 @@ def _cells(audit: Audit, result: AttackResult) -> Cells:
         f"{math.floor(low * 1e4) / 100:.2f} to {math.ceil(high * 1e4) / 100:.2f} %",
         f"{100 * result.prior:.2f} %",
         allowed,
-        verdict,
+        "nothing promised" if result.bound is None else verdict,
     )
 
 

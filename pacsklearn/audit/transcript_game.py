@@ -309,13 +309,11 @@ def _as_table(predictions: ArrayLike, space: SecretSpace) -> NDArray[Any]:
             f"(n, {space.n_subsets}, d) for values, one column for each "
             f"candidate, got shape {table.shape}."
         )
-    if table.ndim == 2:
-        if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
-            raise ValueError(
-                "predictions must hold label codes, integers from 0 on; for values give "
-                f"an array of shape (n, {space.n_subsets}, d). Got dtype {table.dtype}."
-            )
-        table = table.astype(np.int32)
-    else:
-        table = table.astype(np.float64)
-    return read_only(table)
+    if table.ndim == 3:
+        return read_only(table.astype(np.float64))
+    if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
+        raise ValueError(
+            "predictions must hold label codes, integers from 0 on; for values give "
+            f"an array of shape (n, {space.n_subsets}, d). Got dtype {table.dtype}."
+        )
+    return read_only(table.astype(np.int32))

@@ -110,9 +110,7 @@ def _class(name: str) -> type:
         for known in record.estimators
         if isinstance(known, str)
     }
-    full = name
-    if "." not in name:
-        full = _full_name(name, claimed)
+    full = name if "." in name else _full_name(name, claimed)
     allowed = full in claimed or (
         is_dotted_name(full)
         and full.startswith("sklearn.")

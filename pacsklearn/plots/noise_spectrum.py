@@ -173,11 +173,9 @@ class NoiseSpectrumDisplay(OutputsDisplay):
         ax.invert_yaxis()
         least = min((power for power in spectrum.powers if power > 0), default=1.0)
         largest = max(spectrum.powers, default=0.0) or 1.0
-        ratios = [
-            f" ({power / least:.2g} times)" * (power > 1.05 * least) for power in spectrum.powers
-        ]
         texts = [
-            f"{power:.3g}{ratio}" for power, ratio in zip(spectrum.powers, ratios, strict=True)
+            f"{power:.3g}" + f" ({power / least:.2g} times)" * (power > 1.05 * least)
+            for power in spectrum.powers
         ]
         ax.bar_label(bars, texts, padding=3, fontsize="small")
         ax.set_xlim(0, largest * 1.55)

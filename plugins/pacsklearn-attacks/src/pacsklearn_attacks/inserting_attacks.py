@@ -158,11 +158,9 @@ def _targets(estimator: Any, y: Any, count: int, generator: np.random.Generator)
     known = np.asarray(y)
     if is_classifier(estimator) or known.dtype.kind not in "fiu":
         classes = np.unique(known)
-        more = generator.permutation(classes[np.arange(count) % len(classes)])
-    else:
-        size = (count, *known.shape[1:])
-        more = known.mean(axis=0) + _DISTANCE * known.std(axis=0) * generator.choice([-1, 1], size)
-    return more
+        return generator.permutation(classes[np.arange(count) % len(classes)])
+    size = (count, *known.shape[1:])
+    return known.mean(axis=0) + _DISTANCE * known.std(axis=0) * generator.choice([-1, 1], size)
 
 
 @final
