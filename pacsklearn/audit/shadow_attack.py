@@ -141,6 +141,7 @@ class ShadowAttack(Attack):
         Units that are looked at to choose one; drawn by the seed when there are more.
     """
 
+    needs: ClassVar[tuple[str, ...]] = ("units", "confidences")
     shadows: ClassVar[int] = 400
     pooled: ClassVar[bool] = False
     most_units: ClassVar[int] = 1 << 20
@@ -258,7 +259,6 @@ class LiRAAttack(ShadowAttack):
 
     name = "lira"
     description = "one unit's membership, by the confidence of the released model"
-    needs = ("units", "confidences")
     automatic = True
     threat: ClassVar = ThreatModel(
         goal="membership of one row",

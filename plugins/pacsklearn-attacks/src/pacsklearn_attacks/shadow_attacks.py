@@ -40,7 +40,6 @@ class LossThresholdAttack(ShadowAttack):
 
     name = "loss_threshold"
     description = "one unit's membership, by the loss of the published model"
-    needs = ("units", "confidences")
     shadows = 50
     automatic = True
     threat: ClassVar = ThreatModel(
@@ -79,7 +78,6 @@ class RMIAAttack(ShadowAttack):
 
     name = "rmia"
     description = "one unit's membership, judged against how other rows fare"
-    needs = ("units", "confidences")
     shadows = 16
     pooled = True
     threat: ClassVar = ThreatModel(
@@ -125,7 +123,6 @@ class RobustLiRAAttack(ShadowAttack):
 
     name = "robust_lira"
     description = "one unit's membership, by few models whose rows are known"
-    needs = ("units", "confidences")
     shadows = 16
     threat: ClassVar = ThreatModel(
         goal="membership of one row",
