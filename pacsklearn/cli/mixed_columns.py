@@ -39,15 +39,10 @@ def mixed_columns(X: Any, estimator: Any) -> dict[str, Any] | None:
     reads = get_tags(first).input_tags
     if reads.string or reads.categorical:
         return None
-    hashed = texts_of(X)
+    hashed = [str(name) for name in X.columns if X[name].dtype.kind not in "biuf"]
     rest = X.drop(columns=hashed)
     imputed = bool(rest.isna().any(axis=None)) and not RowRules.of(estimator).accepts_nan
     return {"hashed": hashed, "imputed": imputed} if hashed or imputed else None
-
-
-def texts_of(X: Any) -> list[str]:
-    """Return the names of the columns that are no numbers."""
-    return [str(name) for name in X.columns if X[name].dtype.kind not in "biuf"]
 
 
 def column_encoder(columns: dict[str, Any]) -> ColumnTransformer:

@@ -284,13 +284,10 @@ def _runs(X: Any, y: Any) -> Iterator[NDArray[np.float64]]:
     if y is not None:
         candidates += list(_numeric(y)[:_RUN].T)
     for run in candidates:
-        if np.unique(run[_is_telling(run)]).size >= 2:
+        scaled = run * 2.0**20
+        is_telling = np.isfinite(scaled) & (scaled != np.rint(scaled))
+        if np.unique(run[is_telling]).size >= 2:
             yield run
-
-
-def _is_telling(run: NDArray[np.float64]) -> NDArray[np.bool_]:
-    scaled = run * 2.0**20
-    return np.asarray(np.isfinite(scaled) & (scaled != np.rint(scaled)))
 
 
 def _numeric(data: Any) -> NDArray[np.float64]:

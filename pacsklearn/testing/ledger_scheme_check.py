@@ -61,7 +61,8 @@ def check_ledger_scheme(scheme: type[Log], make_address: Callable[[], str]) -> N
     _check_address(scheme, make_address())
     with _connected(scheme, make_address()) as (log, other):
         log.create(Log.migrate)
-        fold = Fold(_founded(log))
+        fold = Fold(founding_row(_NAME, LedgerTerms(4.0, "nats"), "", log.time()))
+        log.append(_NAME, None, [fold.last])
         _check_append(log, other, fold)
         _check_content(log, other, fold)
         _check_durable(log, other, fold)
@@ -81,12 +82,6 @@ def _connected(scheme: type[Log], uri: str) -> Iterator[tuple[Log, Log]]:
     finally:
         for log in logs:
             log.close()
-
-
-def _founded(log: Log) -> Row:
-    row = founding_row(_NAME, LedgerTerms(4.0, "nats"), "", log.time())
-    log.append(_NAME, None, [row])
-    return row
 
 
 def _posted(fold: Fold, note: str = "", count: int = 1) -> list[Row]:

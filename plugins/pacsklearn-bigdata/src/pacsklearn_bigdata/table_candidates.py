@@ -168,13 +168,15 @@ class TableCandidates:
                 failed.append(error)
                 raise
 
+        features = BaseEstimator()
+        validate_data(features, table.named(sample.rows), skip_check_array=True)
         view = TableView(
             n_rows=table.profile.n_rows,
             rows=sample.rows,
             targets=coded(sample.target),
             members=self.space.sample,
             classes=classes,
-            features=self._features(sample.rows),
+            features=features,
             total=total,
         )
         fitted = attempt(partial(fitter.fit_table, template, sums, view))
@@ -211,11 +213,6 @@ class TableCandidates:
                 "not whole."
             )
         return classes
-
-    def _features(self, rows: Floats) -> Any:
-        features = BaseEstimator()
-        validate_data(features, self.X.named(rows), skip_check_array=True)
-        return features
 
     def _sample(self, view: TableView) -> tuple[Any, Any]:
         targets = view.targets
