@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.ma import masked_array
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
 
 from pacsklearn import PACPrivate, SRPPPrivate
 from pacsklearn.exceptions import ScenarioError, SubsetFitError
@@ -165,3 +167,12 @@ def test_a_reference_behind_a_mask() -> None:
     scenario = PrevalenceScenario(reference=(rows, Y, S), n_draws=100, confidence=0.99)
     with pytest.raises(SubsetFitError, match="a data set of the scenario"):
         private(scenario=scenario).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [(MultinomialNB(), "Negative values"), (PCA(9), "n_components=9 must be between 0")],
+)
+def test_errors_that_quote_nothing_of_a_row_are_passed_on(model: Any, words: str) -> None:
+    with pytest.raises(SubsetFitError, match=words):
+        private(model).fit(X, Y, secret=S)

@@ -46,18 +46,13 @@ class FunctionRun(Run):
 
     others = "candidates"
     quoted = "the candidates"
+    where = "the candidate; call the function yourself to see it"
 
     def place(self, index: int) -> str:
         return f"candidate {index}"
 
     def counted(self, count: int, total: int) -> str:
         return f"for {count} of {total} candidates"
-
-    def hint(self, failure: Failure, index: int) -> str:
-        return (
-            "its message is withheld because it may quote the candidate; call the function "
-            "yourself to see it"
-        )
 
     def error(self, failure: Failure, index: int) -> FunctionError:
         return FunctionError(

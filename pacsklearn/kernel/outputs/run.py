@@ -107,12 +107,15 @@ class Run(ABC):
     verb, others : str
         What is done with the data of a candidate, and what the other candidates are called.
     quoted : str
-        What the messages of errors and warnings may quote.
+        What the messages of warnings may quote.
+    where : str
+        What those of errors may quote, and how to see them.
     """
 
     verb: ClassVar[str] = "computed"
     others: ClassVar[str]
     quoted: ClassVar[str] = "rows"
+    where: ClassVar[str]
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -125,9 +128,9 @@ class Run(ABC):
     def counted(self, count: int, total: int) -> str:
         """Return how often something happened."""
 
-    @abstractmethod
     def hint(self, failure: Failure, index: int) -> str:
         """Return where the words are, or the words themselves where they quote nothing."""
+        return f"its message is withheld because it may quote {self.where.format(index)}"
 
     @staticmethod
     def outcomes(
@@ -209,6 +212,10 @@ class SubsetRun(Run):
 
     verb = "fitted"
     others = "candidates"
+    where = (
+        "rows; config_context(debug=True) shows it in your terminal, as does fitting the estimator "
+        "yourself on SecretSpace.rows({})"
+    )
 
     def __init__(self, estimator: Any) -> None:
         super().__init__(type(estimator).__name__)
@@ -244,11 +251,7 @@ class SubsetRun(Run):
                 "a matrix cannot be inverted: a column may be constant, or follow from others. "
                 "Regularise (reg_param=, shrinkage=, alpha=), or leave such columns out"
             )
-        return (
-            "its message is withheld because it may quote rows; config_context(debug=True) shows "
-            "it in your terminal, as does fitting the estimator yourself on "
-            f"SecretSpace.rows({index})"
-        )
+        return super().hint(failure, index)
 
 
 def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:

@@ -21,7 +21,7 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Lay
 from pacsklearn.kernel.outputs.function_values import function_name, warn_of_cache
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.kernel.outputs.outputs import CHECKED_ROWS, CanonicalForm, equal_but_for_rounding
-from pacsklearn.kernel.outputs.run import Failure, Outcome, Run, Stage, StageFailure, attempt
+from pacsklearn.kernel.outputs.run import Outcome, Stage, StageFailure, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
 from pacsklearn.kernel.outputs.withheld import silence
 from pacsklearn.kernel.release.terms import public_facts
@@ -102,22 +102,25 @@ def _value(
 
 
 @final
-class WorldRun(Run):
+class WorldRun(SubsetRun):
     """A query, computed on every data set of a scenario."""
 
+    verb = "computed"
     others = "data sets"
+    where = (
+        "rows; a resampled or edited data set may lack a class or repeat rows: try it on resampled "
+        "rows yourself"
+    )
+
+    def __init__(self, query: Query) -> None:
+        super().__init__(query.form.template)
+        self.name = query.name
 
     def place(self, index: int) -> str:
         return "a data set of the scenario"  # which one would say something of the secret
 
     def counted(self, count: int, total: int) -> str:
         return f"on {count} data set(s) of the scenario"
-
-    def hint(self, failure: Failure, index: int) -> str:
-        return (
-            "its message is withheld because it may quote rows; a resampled or edited data set may "
-            "lack a class or repeat rows: try it on resampled rows yourself"
-        )
 
 
 @final
@@ -183,7 +186,7 @@ def world_outputs(
     SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
         None quotes a data value.
     """
-    run = WorldRun(query.name)
+    run = WorldRun(query)
     fitted, first, _ = run.value(_fitted(query, worlds.worlds[0], X, y, params))
     if first.vector.size == 0:
         raise SubsetFitError(f"{query.name} has no numbers to release.")

@@ -12,10 +12,12 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn.exceptions import FunctionError, GaugeError, SubsetFitError
 from pacsklearn.kernel.outputs.function_values import FunctionRun
 from pacsklearn.kernel.outputs.run import Failure, Outcome, Run, StageFailure, SubsetRun, attempt
-from pacsklearn.srpp.release.world_outputs import WorldRun
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.release.world_outputs import Query, WorldRun
 
 ROW = "row 17 is (4, 2)"
-SUBSETS, FUNCTION, WORLDS = SubsetRun(Ridge()), FunctionRun("mean"), WorldRun("Ridge")
+SUBSETS, FUNCTION = SubsetRun(Ridge()), FunctionRun("mean")
+WORLDS = WorldRun(Query.of_model(Ridge(), registry().canonicalizer("auto", Ridge())))
 
 
 def failing() -> None:
