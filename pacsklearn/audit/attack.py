@@ -132,12 +132,10 @@ class AttackResult:
 
     def __str__(self) -> str:
         low, high = self.confidence_interval()
-        if self.bound is None:
-            verdict = "nothing is promised about it"
-        else:
-            verdict = f"the guarantee allows {_percent(self.bound, math.ceil)} %: " + (
-                "BOUND VIOLATED" if self.violates() else "not violated"
-            )
+        verdict = "nothing is promised about it"
+        if self.bound is not None:
+            held = "BOUND VIOLATED" if self.violates() else "not violated"
+            verdict = f"the guarantee allows {_percent(self.bound, math.ceil)} %: {held}"
         facts = "".join(f"; {name}: {text}" for name, text in self.details)
         return (
             f"{self.attack}, {self.criterion}{facts}: right in {self.n_successes:,} of "

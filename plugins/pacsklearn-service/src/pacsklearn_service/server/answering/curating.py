@@ -188,8 +188,7 @@ class Curating:
             members.need("user", user)
             if project is not None:
                 members.need("project", project)
-            keys = ApiKeys(connection, self._coordinator.vault)
-            return keys.issue(user, project, scopes, days)
+            return ApiKeys(connection, self._coordinator.vault).issue(user, project, scopes, days)
 
     @_audited("rotate key", "{key}")
     def curator_rotate_key(self, curator: Caller, *, key: str, days: float, grace: float) -> Facts:

@@ -223,8 +223,7 @@ async def _price(request: Request, facts: dict[str, Any]) -> dict[str, Any]:
 @router.get("/keys")
 async def keys(request: Request, caller: Curator) -> Response:
     """Return the names, scopes and times of keys; never a key."""
-    issued = await ask(request, "keys")
-    return _page("keys", who=caller.user, keys=issued)
+    return _page("keys", who=caller.user, keys=await ask(request, "keys"))
 
 
 @router.get("/audit")
