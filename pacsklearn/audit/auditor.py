@@ -12,7 +12,6 @@ from pacsklearn.audit.audit_record import Audit, max_intervals
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
 from pacsklearn.audit.subject import Replay, subject_of
-from pacsklearn.audit.tally import Stopping
 from pacsklearn.kernel.plugins.registry import registry
 
 
@@ -124,17 +123,15 @@ def run_audit(
         chosen = [each for each in chosen if each[1].automatic and each[1].can_play(game)]
     results, curves = [], []
     points: list[OperatingPoint] = []
-    stopping = None
-    if stop_early:
-        # A union bound: the intervals of all attacks hold together at the stated level.
-        stopping = Stopping(1 - (1 - level) / max_intervals(len(chosen)))
+    # A union bound: the intervals of all attacks hold together at the stated level.
+    stopping_level = 1 - (1 - level) / max_intervals(len(chosen)) if stop_early else None
     with bar("rounds", len(chosen) * count) as at:
         for number, (_, attack) in enumerate(chosen):
 
             def counted(n_rounds: int, before: int = number * count) -> None:
                 at(before + min(n_rounds, count))
 
-            recorded = RecordingGame(attack.played(subject, seed), stopping, counted)
+            recorded = RecordingGame(attack.played(subject, seed), stopping_level, counted)
             result, curve, more = _run(attack, recorded, count, seed)
             results.append(subject.held(result))
             curves += [curve] if curve is not None else []

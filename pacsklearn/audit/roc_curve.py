@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.audit.game import Game, Round, WrappedGame
-from pacsklearn.audit.tally import Stopping
 from pacsklearn.kernel.bounds.arrays import Floats
 
 _MOST_POINTS = 201
@@ -53,18 +52,18 @@ class RecordingGame(WrappedGame):
     Parameters
     ----------
     game : Game
-    stopping : Stopping, optional
-        When an attack may stop counting.
+    stopping_level : float, optional
+        Of the interval by which an attack may stop counting.
     """
 
     def __init__(
         self,
         game: Game,
-        stopping: Stopping | None = None,
+        stopping_level: float | None = None,
         at: Callable[[int], None] = lambda _: None,
     ) -> None:
         super().__init__(game)
-        self.stopping, self._at = stopping, at
+        self.stopping_level, self._at = stopping_level, at
         self.rounds: list[Round] = []
 
     def play(self, generator: np.random.Generator) -> Round:

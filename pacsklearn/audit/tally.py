@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -12,29 +11,8 @@ from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import AttackResult, share_interval
 from pacsklearn.audit.game import Game, Round
 
-
-@final
-@dataclass(frozen=True)
-class Stopping:
-    """Stops counting when it is clear on which side of the bound an attack's success lies.
-
-    Parameters
-    ----------
-    level : float
-        Of the interval that has to lie on one side, whenever it is looked at.
-    every : int, default=16
-        Rounds between two looks.
-    """
-
-    level: float
-    every: int = 16
-
-    def enough(self, n_successes: int, n_trials: int, bound: float | None) -> bool:
-        """Return whether counting may stop."""
-        if bound is None or n_trials % self.every:
-            return False
-        low, high = share_interval(n_successes, n_trials, self.level, sequential=True)
-        return low > bound or high < bound
+_EVERY = 16
+"""Rounds between two looks at whether counting may stop."""
 
 
 def tally(
@@ -55,7 +33,8 @@ def tally(
     attack, criterion, details
         As for :class:`AttackResult`.
     game : Game
-        Where it has an attribute ``stopping``, a :class:`Stopping`, counting may end early.
+        Where it has a ``stopping_level``, counting ends when the interval of that level, which
+        holds whenever it is looked at, lies on one side of the bound.
     n_trials : int
         Rounds that are played at most.
     generator : Generator
@@ -66,15 +45,17 @@ def tally(
         ``right(played)``: whether the attack was right in a round.
     """
     count = check_integer(name="n_trials", value=n_trials, minimum=1)
-    stopping: Stopping | None = getattr(game, "stopping", None)
+    level: float | None = getattr(game, "stopping_level", None)
     bound = game.bound(blind)
     successes = played = 0
     for played in range(1, count + 1):
         successes += bool(right(game.play(generator)))
-        if stopping is not None and stopping.enough(successes, played, bound):
-            break
+        if level is not None and bound is not None and played % _EVERY == 0:
+            low, high = share_interval(successes, played, level, sequential=True)
+            if not low <= bound <= high:
+                break
     return AttackResult(
-        attack, criterion, played, successes, blind, bound, details, stopping is not None
+        attack, criterion, played, successes, blind, bound, details, level is not None
     )
 
 
