@@ -153,6 +153,7 @@ _OWN: Final[dict[str, Callable[[OnnxGraph, Any], None]]] = {
     ),
     "SimpleImputer": onnx_linear.imputer,
     "CategoricalNB": onnx_linear.categories,
+    "BernoulliNB": onnx_linear.bits,
     **dict.fromkeys(
         ("FactorAnalysis", "FastICA", "SparsePCA", "MiniBatchSparsePCA", "SparseRandomProjection"),
         onnx_features.affine,

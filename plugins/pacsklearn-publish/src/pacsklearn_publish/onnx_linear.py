@@ -1,4 +1,4 @@
-"""Linear classifiers, imputers and naive Bayes of categories in ONNX and double precision."""
+"""Linear classifiers, imputers and naive Bayes of bits and categories in ONNX, in doubles."""
 
 from __future__ import annotations
 
@@ -77,6 +77,23 @@ def categories(graph: OnnxGraph, model: Any) -> None:
         known = graph.constant(np.ascontiguousarray(np.asarray(table, dtype=np.float64).T))
         likelihood = graph.node("Gather", known, code, axis=0)  # (rows, 1, classes)
         scores.append(graph.node("Squeeze", likelihood, np.array([1])))
-    total = graph.node("Sum", *scores)
+    _likeliest(graph, graph.node("Sum", *scores), model)
+
+
+def bits(graph: OnnxGraph, model: Any) -> None:
+    """Add naive Bayes on features that are there or not."""
+    there = graph.rows
+    if model.binarize is not None:
+        above = graph.node("Greater", there, np.float64(model.binarize))
+        there = graph.node("Cast", above, to=11)
+    likely = np.asarray(model.feature_log_prob_, dtype=np.float64)
+    absent = np.log1p(-np.exp(likely))
+    shift = absent.sum(axis=1) + model.class_log_prior_
+    total = graph.node("Add", graph.matrix(there, (likely - absent).T), shift[None])
+    _likeliest(graph, total, model)
+
+
+def _likeliest(graph: OnnxGraph, total: str, model: Any) -> None:
+    """Add labels and probabilities by the joint log-likelihood of each class."""
     graph.labels(total, model.classes_)
     graph.probabilities(graph.node("Softmax", total, axis=1), len(model.classes_))
