@@ -263,7 +263,6 @@ def test_released_regressors_are_exported_as_fitted_ones_are(estimator, iris):
     assert found.note.startswith("the same on 512 made-up rows")
 
 
-@pytest.mark.soak
 def test_released_naive_bayes_of_bits_is_exported(iris):
     """It holds no counts, and skl2onnx asks for them."""
     for estimator in (BernoulliNB(binarize=3.0), make_pipeline(StandardScaler(), BernoulliNB())):

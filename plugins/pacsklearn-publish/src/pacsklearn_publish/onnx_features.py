@@ -21,6 +21,27 @@ def affine(graph: OnnxGraph, model: Any) -> None:
     graph.output(graph.node("Add", turned, start[None]), "variable", DOUBLE, [None, len(start)])
 
 
+def imputer(graph: OnnxGraph, model: Any) -> None:
+    """Replace missing numbers by the imputer's.
+
+    Raises
+    ------
+    NotImplementedError
+        When it adds indicators, fills in texts or leaves columns out.
+    """
+    fill = np.asarray(model.statistics_)
+    if model.add_indicator or fill.dtype.kind not in "iuf" or np.isnan(fill).any():
+        raise NotImplementedError("an imputer of texts, or with indicators")
+    code = model.missing_values
+    missing = (
+        graph.node("IsNaN", graph.rows)
+        if isinstance(code, float) and np.isnan(code)
+        else graph.node("Equal", graph.rows, np.float64(code))
+    )
+    filled = graph.node("Where", missing, fill.astype(np.float64)[None], graph.rows)
+    graph.output(filled, "variable", DOUBLE, [None, model.n_features_in_])
+
+
 def bins(graph: OnnxGraph, model: Any) -> None:
     """Add a discretizer.
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from pacsklearn.estimators.averaged import AveragedClassifier
-from pacsklearn_publish import onnx_ensembles, onnx_features, onnx_forest, onnx_linear, onnx_tables
+from pacsklearn_publish import onnx_features, onnx_forest, onnx_linear, onnx_tables
 from pacsklearn_publish.inputs import model_schema
 from pacsklearn_publish.onnx_graph import ML_OPSET, NAME, OPSET, OnnxGraph, kinds
 from pacsklearn_publish.probe_rows import probe_rows, runtime_inputs
@@ -145,13 +145,11 @@ def _steps(model: Any) -> list[Any]:
 _OWN: Final[dict[str, Callable[[OnnxGraph, Any], None]]] = {
     "FixedStructureForest": onnx_forest.forest,
     "AdditiveModel": onnx_tables.additive,
-    "AveragedClassifier": onnx_ensembles.averaged,
+    "AveragedClassifier": onnx_linear.averaged,
     "SchemaEncoder": onnx_tables.encoder,
     "NearestCentroid": onnx_forest.centroid,
-    **dict.fromkeys(
-        ("LinearSVC", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier"), onnx_linear.linear
-    ),
-    "SimpleImputer": onnx_linear.imputer,
+    **dict.fromkeys(onnx_linear.OWN, onnx_linear.linear),
+    "SimpleImputer": onnx_features.imputer,
     "CategoricalNB": onnx_linear.categories,
     "BernoulliNB": onnx_linear.bits,
     **dict.fromkeys(
@@ -161,9 +159,9 @@ _OWN: Final[dict[str, Callable[[OnnxGraph, Any], None]]] = {
     "RBFSampler": onnx_features.cosines,
     "KBinsDiscretizer": onnx_features.bins,
     "PowerTransformer": onnx_features.powers,
-    "OneVsRestClassifier": onnx_ensembles.rest,
-    "OutputCodeClassifier": onnx_ensembles.code_book,
-    "VotingClassifier": onnx_ensembles.votes,
+    "OneVsRestClassifier": onnx_linear.rest,
+    "OutputCodeClassifier": onnx_linear.code_book,
+    "VotingClassifier": onnx_linear.votes,
 }
 """What skl2onnx does not know, or not in double precision, by the name of its class."""
 
