@@ -57,8 +57,8 @@ class Procedure(ABC):
         """Refuse a step after those on the account, where their bounds do not add up."""
 
     @abstractmethod
-    def certify(self, law: Any, belief: Floats) -> None:
-        """Fix what the optimal adversary achieves under the law of a first step."""
+    def certify(self, law: Any, belief: Floats | None) -> None:
+        """Fix what the optimal adversary achieves under the law of a first step, or nothing."""
 
     @abstractmethod
     def guarantee_after(self, event: Event, plan: Plan, law: Any) -> Guarantee:
@@ -115,8 +115,7 @@ class Procedure(ABC):
             #    which is one of what was released: the secret has no part in noise, grid or price.
             belief = self.secret.belief
             law = plan.calibrate(belief)
-            if certify:
-                self.certify(law, belief)
+            self.certify(law, belief if certify else None)
             # What follows the draw goes wrong here, on public numbers, or not at all: an error
             # afterwards would lose what was paid for, and could be about what was drawn.
             described = plan.event(law, self.account.own.unit, self.n_candidates)
@@ -226,15 +225,18 @@ class ReleaseProcedure(Procedure):
             for part in plan.parts(law, observed)
         )
 
-    def certify(self, law: Law, belief: Floats) -> None:
-        """Fix what the optimal adversary achieves under the law of a first release."""
+    def certify(self, law: Law, belief: Floats | None) -> None:
+        """Fix what the optimal adversary achieves under the law of a first release, or nothing."""
         # What is released first alone is fixed before the session begins, and so is its figure:
         # later laws depend on what came out, and would tell it.
         criterion, is_first = self.terms.criterion, not self.account.own.events
-        if is_first and criterion is not None and criterion.aim == MEMBERSHIP_AIM:
+        if is_first and belief is None:
+            # What a refused step was certified for, which may have been smaller, is no figure now.
+            self.certificate.fixed = None
+        elif is_first and criterion is not None and criterion.aim == MEMBERSHIP_AIM:
             # A cap on that very success: what certifies it is the law's own bound.
             self.certificate.fixed = Certified(law.bound, law.confidence)
-        elif is_first:
+        elif is_first and belief is not None:
             with stage("certificate"):
                 self.certificate.fixed = certified_membership(law, self.terms.space, belief)
 
@@ -350,7 +352,7 @@ class ReleaseProcedure(Procedure):
         own, figure = self.account.own, self.certificate.fixed
         if figure is not None and len(own.events) > 1:
             details = (*details, ("certified membership", self.certificate.later))
-        elif figure is not None:
+        elif figure is not None and own.events:
             facts["certified_membership"], facts["certified_confidence"] = figure
         # A union bound: later laws depend on what came out under the earlier ones.
         doubt = sum(1 - event.confidence for event in own.events)

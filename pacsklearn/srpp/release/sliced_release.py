@@ -187,7 +187,7 @@ class SlicedProcedure(Procedure):
         The ledger adds up releases, and what does not add is made only once.
         """
 
-    def certify(self, law: SlicedLaw, belief: NDArray[np.float64]) -> None:
+    def certify(self, law: SlicedLaw, belief: NDArray[np.float64] | None) -> None:
         """Certify nothing more: the success of the best attack is part of what was calibrated."""
 
     def note(self, law: SlicedLaw) -> None:

@@ -97,3 +97,18 @@ def test_a_rehearsal_shows_what_a_release_would_be_and_is_not_it() -> None:
     assert not np.allclose(trial.coef_, private.released_estimator_.coef_)
     PACPrivate(LinearRegression(), budget=0.25).fit(X, Y)
     assert len(shown) == 1
+
+
+def test_what_was_refused_leaves_no_certified_figure() -> None:
+    """A release of 1 nat stated 52.0 %, certified for one of 1/64 nat that was refused."""
+    session = PrivacySession(X, Y, budget=1 / 2, secret=Subsets(8))
+
+    def refuse(released: Any) -> None:
+        raise BundleError("no room")
+
+    with rehearsed(refuse), pytest.raises(BundleError):
+        session.release(LinearRegression(), budget=1 / 64)
+    assert session.guarantee_.certified_membership is None
+    release = session.release(LinearRegression(), certify=False)
+    assert release.guarantee.certified_membership is None
+    assert release.guarantee.success == release.guarantee.posterior_membership
