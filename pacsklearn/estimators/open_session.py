@@ -220,15 +220,18 @@ class OpenSession:
         Raises
         ------
         ValueError
-            When the plan was prepared on other candidates.
+            When the plan was prepared on other candidates, or under another cap.
         BudgetExhaustedError
             When the budget is gone meanwhile; nothing is charged or drawn.
         """
-        # Candidates of a linked table are those of the session, over other rows.
-        if not self._space.has_candidates_of(plan.space):
+        # Candidates of a linked table are those of the session, over other rows. What a cap allows
+        # is no number of nats, and a success at one aim none at another.
+        is_own = plan.target.criterion is self._procedure.terms.criterion
+        if not (is_own and self._space.has_candidates_of(plan.space)):
             raise ValueError(
                 "plan must come from prepare() of this session; this one was prepared on other "
-                "candidates, so its noise does not protect this session's secret."
+                "candidates or under another cap, so its noise does not keep what this session "
+                "promises."
             )
         # What cannot be stated afterwards is refused before anything is charged.
         listed = plan.space.row_subsets() if individual else None

@@ -43,6 +43,7 @@ from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.plugins import NoiseBackend, Success
 from pacsklearn.shaping.closed_forms import EigenBackend
+from pacsklearn.universe.balanced_space import balanced_space
 from pacsklearn.universe.listed_space import listed_space
 
 X, Y = load_iris(return_X_y=True)
@@ -312,3 +313,21 @@ class TestHidingNothing:
             one.save(tmp_path / "session", key="a key of the curator")
         again = PrivacySession.load(tmp_path / "session", key="a key of the curator")
         assert again.release(LDA, budget=3.0).guarantee.status.kind == "hides nothing"
+
+
+BUDGETS = Nats(0.25), Membership(0.6), Identification(0.6), Identification(0.3)
+
+
+@pytest.mark.parametrize("mine", BUDGETS, ids=str)
+@pytest.mark.parametrize("other", BUDGETS, ids=str)
+def test_a_plan_under_another_cap_is_refused(mine: Budget, other: Budget) -> None:
+    """A success of .9 was charged as .9 nats, and .25 nats stated as a success of 25 %."""
+    space = balanced_space(len(X), n_subsets=8, seed=0)
+    plan = PrivacySession(X, Y, secret=space, budget=other).prepare(LDA)
+    with PrivacySession(X, Y, secret=space, budget=mine) as own:
+        if mine is other and isinstance(mine, Nats):  # counted alike, and charged by its own law
+            assert own.take(plan).guarantee.spent <= 0.25
+            return
+        with pytest.raises(ValueError, match="under another cap"):
+            own.take(plan)
+        assert own.ledger.spent == 0
