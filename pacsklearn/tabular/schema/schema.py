@@ -191,7 +191,7 @@ class Schema:
         ------
         ValueError
             When a column looks like an identifier whose values repeat, and there are no groups, or
-            holds numbers with a comma as texts.
+            holds numbers with commas, per cent or currencies as texts.
         """
         return cls(published_columns(data, groups))
 

@@ -65,7 +65,11 @@ _NEARLY_ALL = 0.95
 LEAST_UNITS = 10
 OTHER = "other"
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_WITH_COMMA = re.compile(r"[-+]?(\d+|\d*,\d+)")
+# Numbers that somebody wrote for readers: 1,5 and 12 % and $1,200.
+_WRITTEN = re.compile(r"[$€£]?\s?[-+]?(\d+|\d*[.,]\d+|\d{1,3}(,\d{3})+(\.\d+)?)\s?[%€£$]?")
+_GAPS = ("-", "--", ".", "?", "*", "NA", "N/A", "n/a", "na", "null", "none", "missing", "unknown")
+"""Words for a gap among numbers, all of them public: none is published for being there."""
+
 _OF_IDENTIFIERS = re.compile(r"(?:^|[\W_])(?:id|key|uuid|guid|index|unnamed: ?\d+)$", re.IGNORECASE)
 _IN_CAMEL_CASE = re.compile(r"[a-z](?:Id|ID)$")
 _EPOCH_YEAR = 1970
@@ -149,10 +153,16 @@ def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
         return _number(name, as_numbers(values, ())[0], units)
     if kind == "date":
         return _date(name, as_days(values, ())[0], units)
-    numbers, strange = as_numbers(values, ())
-    if not strange.any() and not np.isnan(numbers).all():  # numbers in a column of texts
-        facts = _number(name, numbers, units)
-        return replace(facts, looked_up=tuple(dict.fromkeys(("kind", *facts.looked_up))))
+    return _of_texts(name, values, units)
+
+
+def _of_texts(name: str, values: Any, units: Any) -> Column:
+    for gaps in ((), _GAPS):  # numbers in a column of texts
+        numbers, strange = as_numbers(values, gaps)
+        if not strange.any() and not np.isnan(numbers).all():
+            facts = _number(name, numbers, units)
+            looked_up = tuple(dict.fromkeys(("kind", *facts.looked_up)))
+            return replace(facts, missing=gaps, looked_up=looked_up)
     there = [value for value in np.asarray(values, dtype=object) if not is_missing(value)]
     texts = [text for text in map(key_of, there) if text]
     if texts and all(map(_ISO_DATE.match, texts)):
@@ -160,15 +170,17 @@ def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
         if not strange.any():
             drafted = _date(name, days, units)
             return replace(drafted, looked_up=("kind", *drafted.looked_up))
-    if any("," in text for text in texts) and all(map(_WITH_COMMA.fullmatch, texts)):
+    others = set(texts).difference(_GAPS)
+    if others and all(map(_WRITTEN.fullmatch, others)):
         raise ValueError(
-            f"Column {name!r} of X holds numbers with a comma as texts, which would be read as "
-            'words: read the file with decimal=",", or write them with a point.'
+            f"Column {name!r} of X holds numbers with commas, per cent or currencies as texts, "
+            'which would be read as words: read the file with decimal="," or thousands=",", or '
+            "write plain numbers with a point."
         )
-    return _of_texts(name, values, texts, units)
+    return _of_words(name, values, texts, units)
 
 
-def _of_texts(name: str, values: Any, texts: list[str], units: Any) -> Column:
+def _of_words(name: str, values: Any, texts: list[str], units: Any) -> Column:
     distinct = sorted(set(texts))
     is_one_a_row = len(distinct) == len(texts)
     single_words = sum(" " not in text for text in texts) >= _NEARLY_ALL * len(texts)

@@ -235,14 +235,38 @@ def test_schema_columns_of_every_kind() -> None:
         assert read[1, 1] == 2
 
 
-@pytest.mark.parametrize("commas", [["1,5", "-2", ",5", None], ["1,200", "999", "2,300", ""]])
-def test_numbers_with_commas_are_no_words(commas: list[Any]) -> None:
-    table = pd.DataFrame({"x": commas, "y": range(4)})
+@pytest.mark.parametrize(
+    "written",
+    [
+        ["1,5", "-2", ",5", None],
+        ["1,200", "999", "2,300", ""],
+        ["1,234,567.5", "$ 3", "?", "4"],
+        ["5 %", "7.5%", "-", "n/a"],
+        ["€12", "3€", "7,5 €", "-1"],
+    ],
+)
+def test_numbers_that_are_written_for_readers_are_no_words(written: list[Any]) -> None:
+    table = pd.DataFrame({"x": written, "y": range(4)})
     for draft in (Schema.template, Schema.from_table):
         with pytest.raises(ValueError, match=r"'x'.*comma.*decimal"):
             draft(table)
     words = table.assign(x=["1,5", "2", "3", "a"])
     assert Schema.template(words)["x"].kind == "category"
+
+
+@pytest.mark.parametrize("draft", [Schema.template, Schema.from_table])
+def test_words_for_a_gap_among_numbers_are_gaps(draft: Any) -> None:
+    ages = ["-", "21", "n/a", None, "70.5", "?"] * 20
+    column = draft(pd.DataFrame({"age": ages, "sign": ["-", "+", "."] * 40}))["age"]
+    assert (column.kind, column.low, column.high) == ("number", 0.0, 100.0)
+    # All of a public list, whichever of them the rows have.
+    assert column.missing == draft(pd.DataFrame({"age": ["-", "3"] * 60}))["age"].missing
+    encoded = SchemaEncoder(Schema([column.confirm()]), missing="indicator").fit_transform(
+        pd.DataFrame({"age": ages})
+    )
+    assert encoded[:, 1].tolist() == [1, 0, 1, 1, 0, 1] * 20
+    for signs in (["-", "+", "."] * 40, ["-", "."] * 60):
+        assert draft(pd.DataFrame({"sign": signs}))["sign"].kind == "category"
 
 
 def test_a_table_without_rows_is_named(patients: Any) -> None:

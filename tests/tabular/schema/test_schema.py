@@ -210,7 +210,7 @@ def test_a_draft_of_many_rows():
             "key": [f"p{i}" for i in range(200)],
             "free": [f"word {i} and more" for i in range(200)],
             "amount": rng.uniform(1.234, 987.6, 200),
-            "coded": rng.choice(["1", "2", "?"], 200),
+            "coded": rng.choice(["1", "2", "x"], 200),
         }
     )
     draft = Schema.template(table)
