@@ -313,7 +313,8 @@ class Log(ABC):
         if (row := self.row(dataset, 0)) is None:
             name = without_password(self.address)
             others = self.ask("SELECT dataset FROM log WHERE number = 0 ORDER BY 1 LIMIT 5")
-            held = f" (it has {', '.join(repr(other) for (other,) in others)})" * bool(others)
+            listed = ", ".join(repr(other) for (other,) in others)
+            held = f" (it has {listed}: name one by dataset= or --dataset)" * bool(others)
             raise LedgerError(
                 f"{name} has no ledger for the dataset {dataset!r}{held}; found it first: "
                 f"`pacsklearn ledger found {name} --ceiling ... --dataset {dataset!r}`."
