@@ -30,7 +30,7 @@ def test_a_new_account_needs_a_ceiling(uri: str, path: Path) -> None:
 
 def test_an_address_is_a_database_that_keeps_its_ceiling(uri: str) -> None:
     ledger = SharedLedger.found(uri, 0.5, per_user=0.125)
-    with pytest.raises(LedgerError, match=r"'others' \(it has 'default'\); found it first"):
+    with pytest.raises(LedgerError, match=r"'others' \(it has 'default': .*dataset=.*; found it"):
         SharedLedger(uri, dataset="others")
     assert isinstance(ledger, SharedLedger)
     assert open_ledger(uri, ceiling=0.25) == ledger
