@@ -66,6 +66,8 @@ class Responder:
     ----------
     n_answered, n_contested : int
         Rows answered, stored answers included, and rows charged.
+    paid : AnsweredRows or None
+        Plan that was charged and not drawn yet; set by whoever takes over another process's charge.
 
     Notes
     -----
@@ -74,6 +76,8 @@ class Responder:
     nothing; any other is charged the step budget, but a batch never more than the entropy of the
     belief before it, which is all there is to reveal.
     """
+
+    paid: AnsweredRows | None = None
 
     def __init__(
         self,
@@ -180,8 +184,8 @@ class Responder:
             )
         # The worst case of Algorithm 1: rows contested under the belief that it starts from.
         if plan.law.n_noisy:
-            with self.procedure.lock:
-                self._charged(plan, self.procedure.charge)
+            self._charged(plan, self.procedure.charge)
+            self.paid = plan
 
     def draw(self, plan: AnsweredRows) -> tuple[list[Any], list[float]]:
         """Return answers and margins of rows that were charged: each charge is good for one call.
@@ -194,10 +198,13 @@ class Responder:
         Raises
         ------
         RuntimeError
-            When something was learned since the plan was made.
+            When something was learned since the plan was made, or it was not charged.
         """
         self._account.home.check()
         with self.procedure.lock:
+            if plan.law.n_noisy and plan is not self.paid:
+                raise RuntimeError("charge(plan) first: a charge is good for one draw of its rows.")
+            self.paid = None
             # Refused where the belief has moved on: the draw would take it back to that of then.
             drawn = self.procedure.draw(plan, plan.calibrate(self._secret.belief))
             self.n_contested += plan.law.n_noisy

@@ -135,8 +135,7 @@ class SessionCertificate:
 
     def export(self) -> tuple[tuple[float, float] | None, int]:
         """Return what a session file keeps: the published figure and the count, and no law."""
-        figure = None if self.fixed is None else (self.fixed.success, self.fixed.confidence)
-        return figure, self.n_planned
+        return None if self.fixed is None else (*self.fixed,), self.n_planned
 
     def restore(self, figure: tuple[float, float] | None, n_planned: int) -> None:
         """Take over what :meth:`export` gave."""

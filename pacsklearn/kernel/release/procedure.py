@@ -306,12 +306,11 @@ class ReleaseProcedure(Procedure):
         """Return what is promised about everything released so far."""
         own = self.account.own
         exact = sum(event.n_noisy == 0 for event in own.events)
-        noised = len(own.events) - exact
         return self._stated(
             budget=own.ceiling,
             bound="sum of the releases' bounds, each given the releases before it",
             noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
-            released=(f"{noised} release(s)",) if noised else (),
+            released=(f"{len(own.events) - exact} release(s)",) * (len(own.events) > exact),
             public=(
                 *self.terms.space.public,
                 *([f"{exact} release(s), without noise"] if exact else []),
@@ -355,14 +354,13 @@ class ReleaseProcedure(Procedure):
         elif figure is not None and own.events:
             facts["certified_membership"], facts["certified_confidence"] = figure
         # A union bound: later laws depend on what came out under the earlier ones.
-        doubt = sum(1 - event.confidence for event in own.events)
         return self.terms.guarantee(
             own.events,
             self.certificate.laws,
             spent=self.promised(),
             metered=own.spent,
             n_releases=self.n_releases,
-            confidence=max(1 - doubt, 0.0),
+            confidence=max(1 - sum(1 - event.confidence for event in own.events), 0.0),
             not_for_release="" if self.secret.sampler.is_secure else REPRODUCIBLE,
             ledger_head=self.account.head,
             details=details,

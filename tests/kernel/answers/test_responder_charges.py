@@ -107,6 +107,8 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     assert isinstance(event, QueryAnswers)
     assert (event.answers, event.step_budget, event.is_adaptive) == ("labels", 1 / 50, True)
     before = responder.log_belief
+    with pytest.raises(RuntimeError, match="charge"):  # as if that plan were this one
+        responder.draw(responder.plan(predictions))
     values, margins = responder.draw(plan)
     assert (len(values), len(margins)) == (30, 30)
     assert np.isfinite(margins).sum() <= n_contested
@@ -123,7 +125,7 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
     # A plan of before was learned from since: drawn again it would take the belief back.
     learned = responder.log_belief
     for stale in (responder.charge, responder.draw):
-        with pytest.raises(RuntimeError, match="belief has moved on"):
+        with pytest.raises(RuntimeError, match=r"belief has moved on|charge\(plan\) first"):
             stale(plan)
     assert np.array_equal(learned, responder.log_belief)
 
@@ -178,3 +180,20 @@ def test_never_more_is_charged_than_is_still_unknown(rows: Any) -> None:
     assert session.ledger.spent == cost.nats
     secret_of(session).log_belief = np.array([0.0] + [-1e6] * (M - 1))
     assert 0 < preview(responder, X[:80]).nats <= 1e-249
+
+
+def test_rows_that_were_not_charged_are_not_drawn(rows: Any) -> None:
+    """Twenty draws of plans that nobody had charged named the secret, with 0 nats spent."""
+    X, _ = rows
+    session = session_on(rows, 1.0)
+    responder = session.responder(MODEL, query_budget=1 / 50)
+    predictions = responder.predictions(responder.models.checked(X[80:110]))
+    before = responder.log_belief
+    with pytest.raises(RuntimeError, match="charge"):
+        responder.draw(responder.plan(predictions))
+    responder.charge(plan := responder.plan(predictions))
+    responder.draw(plan)
+    assert not np.array_equal(before, responder.log_belief)
+    with pytest.raises(RuntimeError, match="charge"):
+        responder.draw(responder.plan(predictions))
+    assert (session.ledger.spent, responder.n_answered) == (plan.law.bound, 30)

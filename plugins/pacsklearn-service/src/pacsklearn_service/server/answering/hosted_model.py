@@ -311,7 +311,7 @@ class HostedModel:
             known = self.records.look_up(connection, asked)
         self._charged, self._last = self._charged + 1, batch.id
         # Under their keys the requests get the reply that they have paid for, when they come again.
-        plan = self.responder.plan(predictions)
+        self.responder.paid = plan = self.responder.plan(predictions)
         self._store(self._drawn(batch, plan), batch.shares, known)
 
     def _check_leads(self) -> None:
