@@ -160,6 +160,9 @@ def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] |
     # A nan is unequal to itself, in an array of objects too.
     if labels.dtype.kind in "fOmM" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124
         raise DesignError("groups must name a group for every row, got a missing value.")
+    if labels.dtype.kind in "SU" and isinstance(groups, list | tuple):
+        # NumPy makes words of numbers beside words: 1 and 1.0 would be two people.
+        labels = np.asarray(groups, dtype=object)
     try:
         names, units = np.unique(labels, return_inverse=True)
     except TypeError:

@@ -326,3 +326,11 @@ def test_designs_that_differ_are_what_they_were() -> None:
     space = balanced_space(60, n_subsets=32, seed=4)
     assert np.array_equal(space.packed, packed)
     assert np.all(space.weights == 1 / 32)
+
+
+@pytest.mark.parametrize("first", [1, 1.0, True, b"p"], ids=str)
+def test_words_and_numbers_name_no_groups_in_a_list(first: object) -> None:
+    """A list held 1 and 1.0 beside words: one person was two units of privacy."""
+    with pytest.raises(DesignError, match="words, or numbers"):
+        balanced_space(6, n_subsets=2, groups=["a", "a", "b", "b", first, first])
+    assert balanced_space(4, n_subsets=2, groups=["a", "b", "a", "b"]).n_units == 2
