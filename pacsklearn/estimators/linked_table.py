@@ -60,12 +60,17 @@ def linked_space(space: SecretSpace, names: NDArray[Any] | None, table: LinkedTa
             f"array of shape {given.shape}."
         )
     units = np.arange(space.n_units) if names is None else names
+    named = given
+    if units.dtype.kind in "iu" and given.dtype.kind in "iuf":
+        # Compared as doubles, names beyond 2**53 would be each other's.
+        with np.errstate(invalid="ignore"):
+            named = given.astype(units.dtype)
     # Names of another type than the session's are nobody's.
-    strangers = ~np.isin(given, units)
+    strangers = ~np.isin(named, units) | (named != given)
     if strangers.any():
         raise ValueError(
             f"groups of the table name a unit that the session does not have in {strangers.sum()} "
             "row(s). Begin the session with everybody who is in any of the tables; give names as "
             "its groups had them, or row numbers where it had none (and after PrivacySession.load)."
         )
-    return replace(space, unit_of_row=np.searchsorted(units, given).astype(np.int64))
+    return replace(space, unit_of_row=np.searchsorted(units, named).astype(np.int64))

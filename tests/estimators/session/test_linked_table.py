@@ -113,3 +113,17 @@ def test_a_sampled_secret_has_no_list_to_link():
             opened.release(Ridge(), table=LinkedTable(X, y, groups=np.arange(40)))
         with pytest.raises(ValueError, match="SampledSubsets"):
             opened.without([0])
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, np.float64])
+def test_large_numbers_name_who_they_are(kind: type) -> None:
+    """As doubles 2^53 and 2^53 + 1 were one: one person's rows moved with another's."""
+    names = 2**53 + 2 * np.arange(12) + (kind is not np.float64) * np.arange(12)
+    rows = np.random.default_rng(0).normal(size=(12, 2))
+    with PrivacySession(rows, rows[:, 0], budget=0.1, secret=Subsets(4), groups=names) as opened:
+        table = LinkedTable(rows[::-1], rows[::-1, 0], groups=names[::-1].astype(kind))
+        plan = opened.prepare(LinearRegression(), table=table)
+        assert plan.space.unit_of_row.tolist() == list(range(11, -1, -1))
+        stranger = LinkedTable(rows[:1], rows[:1, 0], groups=np.array([2**63 + 2**53], np.uint64))
+        with pytest.raises(ValueError, match="does not have"):
+            opened.prepare(LinearRegression(), table=stranger)
