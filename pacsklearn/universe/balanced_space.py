@@ -131,10 +131,15 @@ def strata_of(
     names, codes = np.unique(labels, return_inverse=True, axis=axis)
     codes = codes.reshape(-1).astype(np.int64)
     if unit_of_row is not None:
-        # A group stands in the stratum most of its rows are in.
+        # A group stands in the stratum most of its rows are in; where this leaves a stratum fewer
+        # than two groups, in its rarest, so that every subset has rows of that one.
         counts = np.zeros((n_units, len(names)), dtype=np.int64)
         np.add.at(counts, (unit_of_row, codes), 1)
-        codes = counts.argmax(axis=1)
+        codes, has = counts.argmax(axis=1), counts > 0
+        rarest = np.where(has, has.sum(axis=0), n_units + 1).argmin(axis=1)
+        is_short = np.bincount(codes, minlength=len(names)).min() < 2
+        if is_short and np.unique(rarest, return_counts=True)[1].min() >= 2:
+            codes = rarest
         used, codes = np.unique(codes, return_inverse=True)
         names = names[used]
     return codes, names

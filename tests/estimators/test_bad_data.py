@@ -305,6 +305,17 @@ def test_a_class_of_one_row() -> None:
     refused(DesignError, ["Class 1 has 1 group(s)"], None, X, rare, groups=np.arange(N) // 1)
 
 
+@pytest.mark.parametrize("majority", [0, 1])
+def test_a_class_that_is_rare_in_its_groups_is_in_every_subset(majority: int) -> None:
+    """Two of six visits: it was refused as a class of one group, or subsets lacked it."""
+    groups = np.arange(N) // 6
+    rare = np.isin(groups, [2, 5]) & (np.arange(N) % 6 < 2)
+    rare |= (groups == 2) & bool(majority)
+    for seed in range(5):
+        model = private(secret=Subsets(8, seed=seed)).fit(X, rare, groups=groups)
+        assert model.classes_.tolist() == [False, True]
+
+
 def test_too_many_classes_for_a_binary_solver() -> None:
     words = ["Only binary classification is supported", "BinaryOnly", "got 3 classes"]
     refused(ValueError, words, BinaryOnly(), X, np.arange(N) % 3)
