@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.tabular.choosing.privacy_utility_curve import CURATOR_ONLY
-from pacsklearn.tabular.choosing.verdict import Utility, Verdict
+from pacsklearn.tabular.choosing.verdict import Utility, Verdict, decimals
 
 _WIDTH = 88
 _NAME = 20
@@ -135,17 +135,17 @@ class FitPlan:
             rows.append(("noise", f"{self.noise:.3g} beside a signal of {self.signal:.3g}"))
         rows.append((f"expected {self.verdict.scoring}", str(self.expected)))
         if not math.isnan(self.without_noise):
-            rows.append(("without noise", f"{self.without_noise:.3f}, not private"))
+            rows.append(("without noise", f"{decimals(self.without_noise)}, not private"))
         reference = self.verdict.reference
         if reference.scores:
-            rows.append(("a constant", f"{reference.mean:.3f}: {reference.name}"))
+            rows.append(("a constant", f"{decimals(reference.mean)}: {reference.name}"))
         if self.at_null_budget is not None:
             rows.append(
                 (
                     "at 1e-9 nat",
                     (
-                        f"{self.at_null_budget.mean:.3f}: this much is a function of the whole "
-                        "table, and not the price of the budget"
+                        f"{decimals(self.at_null_budget.mean)}: this much is a function of the "
+                        "whole table, and not the price of the budget"
                     ),
                 )
             )

@@ -20,6 +20,11 @@ _CONFIDENCE = 0.975
 _MOST_SHARES = 8
 
 
+def decimals(score: float) -> str:
+    """Return a score with three decimals; one of very many digits as a power of ten."""
+    return f"{score:.3g}" if abs(score) >= 1e6 else f"{score:.3f}"
+
+
 @final
 @dataclass(frozen=True)
 class Utility:
@@ -88,7 +93,8 @@ class Utility:
         read = f", accuracy {np.mean(self.right):.3f}" if self.right else ""
         read += f", decisions divided by {self.temperature:.3g}" * (self.temperature != 1)
         return (
-            f"{self.mean:.3f} +- {self.spread:.3f} a release (s.e. {self.standard_error:.2g}){read}"
+            f"{decimals(self.mean)} +- {decimals(self.spread)} a release "
+            f"(s.e. {self.standard_error:.2g}){read}"
         )
 
 
@@ -141,13 +147,14 @@ class Verdict:
         """The verdict as a sentence."""
         expected, reference = self.expected, self.reference
         if math.isnan(self.gain):
-            return f"{self.scoring} {expected.mean:.3f}; no constant is publicly known beside it"
+            mean = decimals(expected.mean)
+            return f"{self.scoring} {mean}; no constant is publicly known beside it"
         words = "is expected to be no better than"
         if self.gain > 0:
             words = "beats" if self.beats_reference else "is not sure to beat"
         return (
-            f"{expected.name} {words} {reference.name}: {self.scoring} {expected.mean:.3f} "
-            f"(s.e. {expected.standard_error:.2g}) beside {reference.mean:.3f}"
+            f"{expected.name} {words} {reference.name}: {self.scoring} {decimals(expected.mean)} "
+            f"(s.e. {expected.standard_error:.2g}) beside {decimals(reference.mean)}"
         )
 
 

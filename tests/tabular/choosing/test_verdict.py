@@ -187,3 +187,11 @@ def test_a_constant_of_many_classes_is_named_in_few_words() -> None:
     constant = public_constant(LogisticRegression(), np.arange(40))
     assert constant_name(constant).endswith("0.025, ... (40 classes)")
     assert len(constant_name(constant)) < 100
+
+
+def test_scores_of_very_many_digits_are_printed_as_powers_of_ten() -> None:
+    """Targets behind a logarithm: a line of the plan had ninety digits."""
+    printed = str(Utility("Ridge", (-1e67, -3e67)))
+    assert printed == "-2e+67 +- 1.41e+67 a release (s.e. 1e+67)"
+    verdict = Verdict("R²", (Utility("Ridge", (-1e67,)),), Utility("the constant 45", (-27.955,)))
+    assert verdict.why.endswith("R² -1e+67 (s.e. 0) beside -27.955")
