@@ -16,6 +16,8 @@ from pacsklearn.kernel.bounds.arrays import Floats
 _TOLERANCE = 1e-11
 # Below this a gradient in single precision says nothing more.
 _SINGLE = 3e-5
+# Errors after a step of Newton's are about its square.
+_LAST_STEP = 1e-7
 _MEMORY = 8
 _MOST_HALVINGS = 12
 # Gradients after which a candidate is left to a solver of its own, unless it converges so fast that
@@ -77,8 +79,8 @@ def minimise(
     candidate with its own memory, in coordinates in which the curvature on all rows is one: a
     candidate's own is then close to one, and few steps are needed. A gradient of all candidates is
     two matrix products; the first ones are taken in single precision. A candidate that does not
-    converge fast enough by itself is solved by Newton's method on its own rows, to the same
-    tolerance, where these are in memory.
+    converge fast enough by itself is solved by Newton's method on its own rows, from where the
+    steps of all have led and to the same tolerance, where these are in memory.
     """
     m = problem.sample.space.n_subsets
     chosen = np.arange(m) if chosen is None else chosen
@@ -94,19 +96,24 @@ def minimise(
         )
     shift = problem.sample.frame.shift
     solution.parameters[:, 0] -= np.einsum("p,mpk->mk", shift, solution.parameters[:, 1:])
-    if problem.in_memory:
-        for i in chosen[~solution.converged[chosen]]:
-            _solve_alone(problem.sample, int(i), solution)
     if outputs > 1:
         # A shift common to all outputs is free, or penalised: the minimiser has none.
         solution.parameters[:] -= solution.parameters.mean(axis=2, keepdims=True)
+    if problem.in_memory:
+        for i in chosen[~solution.converged[chosen]]:
+            _solve_alone(problem.sample, int(i), solution)
     return solution
 
 
 def _solve_alone(problem: Problem, i: int, solution: Solution) -> None:
     """Put the minimiser on the candidate's own rows into ``solution``, where there is one."""
     single, origin, basis = problem.alone(i)
-    solved = newton(single, np.zeros((basis.shape[1] + 1, solution.parameters.shape[2])))
+    zero = np.zeros((basis.shape[1] + 1, solution.parameters.shape[2]))
+    begun = zero.copy()
+    if len(basis) == basis.shape[1]:  # from where the steps of all have led
+        begun[:] = solution.parameters[i]
+        begun[0] += origin @ begun[1:]
+    solved = newton(single, begun, enough=_LAST_STEP) or newton(single, zero, enough=_LAST_STEP)
     if solved is None:
         return
     own, steps = solved

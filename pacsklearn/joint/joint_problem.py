@@ -215,11 +215,9 @@ class Problem:
             Of coefficients: those of fewer rows than features are combinations of the rows.
         """
         index, weights, bias = self.space.rows(i), self.penalty.weights[i], self.penalty.bias[i]
-        own, origin = self.rows[index], np.zeros(len(weights))
-        if self.fit_intercept:
-            # What is penalised is the decision at the centre; otherwise any origin will do.
-            origin = self.penalty.centre[i] if bias else np.median(own, axis=0)
-        own = own - origin
+        # What is penalised is the decision at the centre; otherwise any origin will do.
+        origin = self.penalty.centre[i] if self.fit_intercept and bias else self.frame.shift
+        own = self.rows[index] - origin
         basis = np.eye(len(weights))
         if len(own) < len(weights):
             unit = np.sqrt(weights)
