@@ -9,6 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from tests.sources import package
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 EXCEPTIONS = 0
@@ -82,6 +84,22 @@ def test_the_kernel_knows_no_file_outside_it() -> None:
     for name in sources["FLOOR"]:
         text = known[name].read_text(encoding="utf-8")
         assert sources["imports_of"](text, known, inner=True) <= set(sources["FLOOR"]), name
+
+
+def test_nothing_under_a_lock_of_the_kernel_branches_in_a_loop() -> None:
+    """CPython 3.12 and 3.13 let an interrupt between two rounds leave the lock taken for ever."""
+    for place, tree in package().items():
+        for block in (node for node in ast.walk(tree) if isinstance(node, ast.With)):
+            held = " ".join(ast.unparse(item.context_expr) for item in block.items)
+            if not place.startswith("kernel/") or not re.search(r"lock|guard|_STREAMS", held):
+                continue
+            for node in (inner for line in block.body for inner in ast.walk(line)):
+                chooses = isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp) and any(
+                    each.ifs for each in node.generators
+                )
+                loops = isinstance(node, ast.For | ast.While) and isinstance(node.body[-1], ast.If)
+                assert not chooses, f"{place}:{node.lineno}: use filter(), or a function"
+                assert not loops, f"{place}:{node.lineno}: move the loop into a function"
 
 
 def test_distributions_share_one_version_and_require_each_other_by_it() -> None:

@@ -67,8 +67,7 @@ class Ledger:
         """Most that may ever be charged."""
         if not self._account:
             return self._store.terms.ceiling
-        ceiling: float = self._store.read(lambda book: book.accounts.ceiling(self._account))
-        return ceiling
+        return float(self._store.read(lambda book: book.accounts.ceiling(self._account)))
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -368,7 +367,8 @@ class MemoryBook(Book, Store):
     def events(self, account: str) -> Iterable[Event]:
         self._owner.check()
         with self._lock:
-            return [each.event for each in self._by_key.values() if each.account == account]
+            posted = list(self._by_key.values())
+        return [each.event for each in posted if each.account == account]
 
     def __repr__(self) -> str:
         return f"ceiling={self._terms.ceiling:.6g}, unit={self._terms.unit!r}"

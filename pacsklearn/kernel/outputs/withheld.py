@@ -113,7 +113,7 @@ class _Descriptors:
             if self._saved:
                 return
             _flush()
-            self._saved = [(stream, _aside(stream)) for stream in (1, 2) if _is_open(stream)]
+            self._saved = [(stream, _aside(stream)) for stream in filter(_is_open, (1, 2))]
             nowhere = os.open(os.devnull, os.O_WRONLY)
             for stream, _ in self._saved:
                 os.dup2(nowhere, stream)
@@ -121,7 +121,7 @@ class _Descriptors:
 
     def leave(self, block: object) -> None:
         with self._lock:
-            self._blocks = [one for one in self._blocks if one is not block]
+            self._blocks = list(filter(lambda one: one is not block, self._blocks))
             if self._blocks or not self._saved:
                 return
             _flush()
@@ -173,8 +173,8 @@ class _Blocks:
         """Withhold a thread for its lifetime, where the one that starts it is withheld."""
         starter = threading.current_thread()
         with self._lock:
-            open_here = [kinds for owner, kinds in self._open if owner is starter]
-            kinds = open_here[-1] if open_here else self._begun.get(starter)
+            kinds = next((one for owner, one in reversed(self._open) if owner is starter), None)
+            kinds = self._begun.get(starter) if kinds is None else kinds
             if kinds is None:
                 return
             self._begun[thread] = kinds
@@ -190,9 +190,9 @@ class _Blocks:
     def end_threads(self, kinds: Kinds) -> None:
         """End the threads that began in a block: each raises SystemExit at its next line."""
         with self._lock:
-            begun = [thread for thread, block in self._begun.items() if block is kinds]
-        for thread in begun:
-            if thread in threading.enumerate() and thread.ident is not None:
+            begun = list(self._begun.items())
+        for thread, block in begun:
+            if block is kinds and thread in threading.enumerate() and thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
                 )
@@ -208,7 +208,7 @@ class _Blocks:
 
     def leave(self, kinds: Kinds) -> None:
         with self._lock:
-            self._open = [block for block in self._open if block[1] is not kinds]
+            self._open = list(filter(lambda block: block[1] is not kinds, self._open))
             if not self._open:
                 self._there_before = frozenset()
                 # A thread that goes on warns and writes by way of what stands there for it.
@@ -227,12 +227,12 @@ class _Blocks:
                 if kind is not None:
                     self._begun[thread].append(kind)
                 return True
-            own = [kinds for owner, kinds in self._open if owner is thread]
-            if not own and (not self._open or thread in self._there_before):
+            own = next((kinds for owner, kinds in reversed(self._open) if owner is thread), None)
+            if own is None and (not self._open or thread in self._there_before):
                 return False
             # A thread that began meanwhile is told apart only while one block is open.
-            heard = own[-1] if own else self._open[0][1]
-            if kind is not None and (own or len(self._open) == 1):
+            heard = self._open[0][1] if own is None else own
+            if kind is not None and (own is not None or len(self._open) == 1):
                 heard.append(kind)
             return True
 

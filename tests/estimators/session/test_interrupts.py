@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -134,6 +135,9 @@ def _interrupted_sessions(path, n_interrupts, seed):
         assert answered <= len(ledger.events)
         assert ledger.spent == pytest.approx(session.ledger.spent, rel=1e-12)
         assert len(session.ledger.events) == len(ledger.events)
+        with ThreadPoolExecutor(1) as pool:  # no lock was left taken
+            elsewhere = pool.submit(session.release_function, lambda *_: 1.0, budget=STEP)
+            assert elsewhere.result(60).value == 1.0
     return hits
 
 
