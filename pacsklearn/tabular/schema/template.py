@@ -67,6 +67,8 @@ OTHER = "other"
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # Numbers that somebody wrote for readers: 1,5 and 12 % and $1,200.
 _WRITTEN = re.compile(r"[$€£]?\s?[-+]?(\d+|\d*[.,]\d+|\d{1,3}(,\d{3})+(\.\d+)?)\s?[%€£$]?")
+# Dates that somebody wrote for readers: 29.02.2024 and 2/29/24, with a time or without.
+_WRITTEN_DATE = re.compile(r"(\d{1,2}[./-]){2}(\d{4}|\d{2})([ ,T].*)?|\d{4}[./]\d{1,2}[./]\d{1,2}")
 _GAPS = ("-", "--", ".", "?", "*", "NA", "N/A", "n/a", "na", "null", "none", "missing", "unknown")
 """Words for a gap among numbers, all of them public: none is published for being there."""
 
@@ -176,6 +178,12 @@ def _of_texts(name: str, values: Any, units: Any) -> Column:
             f"Column {name!r} of X holds numbers with commas, per cent or currencies as texts, "
             'which would be read as words: read the file with decimal="," or thousands=",", or '
             "write plain numbers with a point."
+        )
+    if others and all(map(_WRITTEN_DATE.fullmatch, others)):
+        raise ValueError(
+            f"Column {name!r} of X holds dates as texts that are not like 2024-02-29, which would "
+            "be read as words: write them so (pandas.to_datetime with dayfirst= or format=), or "
+            "drop the column."
         )
     return _of_words(name, values, texts, units)
 

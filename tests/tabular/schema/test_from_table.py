@@ -380,3 +380,14 @@ def test_complex_numbers_are_no_words() -> None:
     for table in (rows, pd.DataFrame(rows, columns=["a", "b"])):
         with pytest.raises(ValueError, match="complex"):
             Schema.from_table(table)
+
+
+@pytest.mark.parametrize("written", ["%d.%m.%Y", "%m/%d/%y", "%d.%m.%Y %H:%M"])
+def test_dates_that_are_not_read_are_no_words_and_name_nobody(written: str) -> None:
+    """They were hashed as words, or taken for an identifier to protect the rows by."""
+    days = pd.Timestamp("2023-01-01") + pd.to_timedelta(np.arange(200) * 7 % 150, unit="D")
+    rows = pd.DataFrame({"admitted": days.strftime(written), "age": np.arange(200.0)})
+    private = PACPrivate(LogisticRegression(), schema="from table")
+    for draft in (Schema.template, lambda table: private.fit(table, np.arange(200) % 2)):
+        with pytest.raises(ValueError, match="'admitted' of X holds dates as texts"):
+            draft(rows)
