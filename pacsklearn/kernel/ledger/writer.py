@@ -71,14 +71,13 @@ class Writer:
     def wait(self, reply: SimpleQueue[Any]) -> Any:
         """Return what was replied, from a thread that works."""
         while True:
-            if not self.thread:
-                if threading.current_thread() is not threading.main_thread():
-                    self.work()  # no interrupt comes here
-                else:
-                    try:
-                        _thread.start_new_thread(self.work, ())
-                    except RuntimeError:  # the interpreter is ending, or there are no more threads
-                        self.work()
+            if not self.thread and threading.current_thread() is not threading.main_thread():
+                self.work()  # no interrupt comes here
+            elif not self.thread:
+                try:
+                    _thread.start_new_thread(self.work, ())
+                except RuntimeError:  # the interpreter is ending, or there are no more threads
+                    self.work()
             with suppress(Empty):
                 return reply.get(timeout=_LOOK_AGAIN)
 
@@ -165,10 +164,11 @@ def _close_idle() -> None:
     """Give up the databases that were used longest ago and that nobody waits for."""
     with _MUTEX:
         for writer in [*_WRITERS.values()][:-MOST_OPEN]:
-            if writer.jobs.empty() and writer.busy.acquire(blocking=False):
-                writer.close()
-                del _WRITERS[writer.address]
-                writer.busy.release()
+            if not (writer.jobs.empty() and writer.busy.acquire(blocking=False)):
+                continue
+            writer.close()
+            del _WRITERS[writer.address]
+            writer.busy.release()
 
 
 def close_all() -> None:
