@@ -185,6 +185,8 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
             )
         if name.endswith("_") and not name.startswith("_") and not self.__sklearn_is_fitted__():
             raise AttributeError(f"{plain} before fit, which learns what ends in an underscore.")
+        if name.endswith("_") and hasattr(vars(self).get("released_estimator_"), name):
+            raise AttributeError(f"{plain}: released_estimator_ has it.")
         if name.startswith("__") or "_answering" not in vars(self):
             raise AttributeError(plain)
         if name in ("predict_proba", "predict_log_proba", "decision_function"):
@@ -255,7 +257,7 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
 
     @_can("transform")
     def set_output(self, *, transform: Any = None) -> Self:
-        """Return container of ``transform``'s output: ``"default"``, ``"pandas"``, ``"polars"``."""
+        """Set what ``transform`` returns: ``"default"``, ``"pandas"`` or ``"polars"``."""
         if transform is not None:
             set_output_config(self, transform)
         return self

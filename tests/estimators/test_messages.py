@@ -78,6 +78,8 @@ def test_other_attributes_are_missing_as_before():
     with pytest.raises(AttributeError, match="has no attribute 'transform'"):
         private.transform(IRIS[0])
     assert not hasattr(private, "__array__")
+    with pytest.raises(AttributeError, match="'coef_': released_estimator_ has it"):
+        private.fit(*IRIS).coef_  # noqa: B018
     assert pickle.loads(pickle.dumps(private)).budget == private.budget
 
 
