@@ -130,9 +130,9 @@ class OpenSession:
             Nats this release may reveal; all that remains when not given.
         noise : str or NoiseBackend, default="auto"
             "auto" is ``"logdet"``, and ``"criterion"`` under a cap.
-        metric : "auto", None, array-like or Metric
+        metric : "auto", None, array-like or Metric, default="auto"
             What noise costs in each direction; "auto" asks the canonicalizer.
-        canonicalizer : "auto", str or Canonicalizer
+        canonicalizer : "auto", str or Canonicalizer, default="auto"
         prior : Range or Expected, optional
             For regressors: what is publicly expected of the targets (:mod:`pacsklearn.priors`). The
             released model is drawn toward it as far as its noise asks for.
@@ -239,7 +239,7 @@ class OpenSession:
         return self._procedure.release(plan, certify=certify, individually=stated)[0]
 
     def without(self, units: Any) -> LinkedTable:
-        """Return session's own table without the rows of some units, for a refit after a deletion.
+        """Return the session's table without the rows of some units, for a refit after a deletion.
 
         Parameters
         ----------

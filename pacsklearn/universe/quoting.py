@@ -44,7 +44,7 @@ def about_columns(X: Any) -> str:
     return (
         f" These columns hold no numbers: {', '.join(named[:10])}{others}. Describe them in a "
         "public Schema (Schema.template drafts one from the table). Give it as schema= to "
-        "AutoPrivateClassifier or AutoPrivateRegressor, or begin a pipeline with it: "
+        "PACPrivate, AutoPrivateClassifier or AutoPrivateRegressor, or begin a pipeline with it: "
         "make_pipeline(SchemaEncoder(schema), estimator)."
     )
 

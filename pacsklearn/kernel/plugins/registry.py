@@ -183,8 +183,8 @@ class Registry:
             raise NoCanonicalizerError(
                 f"No canonicalizer supports {cls.__qualname__}, so its "
                 f"parameters cannot be released privately{because}.{hint}",
-                f"{advice}Give canonicalizer=MyCanonicalizer(), or register one for "
-                "the class with pacsklearn.plugins.register(...)." + self._source.complaint,
+                f"{advice}Give canonicalizer=MyCanonicalizer() (of PACPrivate: in Parameters), or "
+                "register one with pacsklearn.plugins.register(...)." + self._source.complaint,
             )
         return self._canonicalizer(registration, estimator)
 
