@@ -131,9 +131,12 @@ class ImputerCanonicalizer(Canonicalizer):
         return encoding_of(estimator, {"statistics": estimator.statistics_})
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        # Zeros may be what is missing: nothing that is fitted on them is kept.
+        constant = template.strategy == "constant"
         template.fit(zero_rows(layout))
-        if template.strategy != "constant":
-            template.statistics_ = layout.unpack(vector)["statistics"]
+        template.statistics_ = (
+            layout.fact("statistics_") if constant else layout.unpack(vector)["statistics"]
+        )
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from pacsklearn.canonical.scaler import ScalerCanonicalizer
+from pacsklearn.canonical.scaler import ImputerCanonicalizer, ScalerCanonicalizer
 
 SCALERS = [
     StandardScaler(),
@@ -43,3 +44,14 @@ def test_the_metric_counts_in_units_of_the_scale() -> None:
     metric = canonicalizer.metric(layout, model, X, np.stack([vector, vector]))
     moves = np.diag([1e-3, 1e3, 1.0, 1.0])
     assert np.sum(metric.root(moves) ** 2, axis=1) == pytest.approx(np.ones(4), rel=0.3)
+
+
+@pytest.mark.parametrize("strategy", ["constant", "mean"])
+def test_zeros_may_be_what_is_missing(strategy: str) -> None:
+    X = np.array([[0.0, 1.0], [2.0, 0.0], [4.0, 5.0]])
+    imputer = SimpleImputer(missing_values=0, strategy=strategy, fill_value=7)
+    canonicalizer, fitted = ImputerCanonicalizer(), imputer.fit(X)
+    released = canonicalizer.decode(
+        *canonicalizer.encode(fitted, X), SimpleImputer(**imputer.get_params())
+    )
+    assert np.array_equal(released.transform(X), fitted.transform(X))
