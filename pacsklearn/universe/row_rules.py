@@ -207,6 +207,11 @@ class RowRules:
             return X if hasattr(X, "shape") else np.asarray(X)
         if hasattr(X, "iloc"):
             X = quoting_nothing("X", partial(as_doubles, X), partial(about_columns, X))
+        elif column_names(X) is not None:  # an array would lose them, and take columns by place
+            raise TypeError(
+                f"X is a {type(X).__name__} with names, which are read by pandas, and that is not "
+                "installed: pip install pandas, or give an array, X.to_numpy()."
+            )
         checked = quoting_nothing(
             "X",
             lambda: check_array(

@@ -59,3 +59,9 @@ def test_what_arrow_has_beside_tables_of_distinct_columns_is_refused(rows):
     twice = pa.table([batch.column(0), batch.column(1)], names=["age", "age"])
     with pytest.raises(ValueError, match="several columns of one name"):
         PACPrivate(LogisticRegression(), secret=Subsets(8)).fit(twice, rows[1])
+
+
+def test_names_are_not_lost_where_pandas_is_missing(rows, monkeypatch):
+    monkeypatch.setattr("pacsklearn.universe.row_rules.as_pandas", lambda X: X)
+    with pytest.raises(TypeError, match="with names, which are read by pandas"):
+        PACPrivate(LogisticRegression(), secret=Subsets(8), budget=Nats(2)).fit(*rows)
