@@ -230,13 +230,16 @@ def test_a_warning_where_few_subsets_differ(n_units: int, warns: bool) -> None:
     assert [each.category for each in caught] == [DesignWarning] * warns
 
 
-def test_a_group_stands_in_the_stratum_of_most_of_its_rows() -> None:
-    """And a stratum that is no group's is none."""
+@pytest.mark.parametrize(
+    ("other", "expected"), [(2, [0, 0, 0, 0, 2, 2, 2, 2]), (1, [1, 1, 0, 0, 1, 2, 2, 2])]
+)
+def test_a_group_stands_in_the_stratum_of_most_of_its_rows(other: int, expected: list[int]) -> None:
+    """In that of its rarest where a stratum would have none: every subset has rows of all."""
     groups = np.repeat(np.arange(8), 3)
     strata = np.repeat([0, 2], 12)
-    strata[[0, 3, 13]] = 1  # a row of three groups
+    strata[[0, 3, 13]] = other  # a row of three groups
     space = balanced_space(24, n_subsets=4, groups=groups, strata=strata, seed=5)
-    alone = balanced_space(8, n_subsets=4, strata=[0] * 4 + [1] * 4, seed=5)
+    alone = balanced_space(8, n_subsets=4, strata=expected, seed=5)
     assert np.array_equal(space.membership(), alone.membership())
 
 
