@@ -199,6 +199,48 @@ def test_what_a_module_says_of_the_drawn_rows_is_withheld(digits, capfd):
     assert "ROW" not in "".join(capfd.readouterr())
 
 
+class Keeping(nn.Module):
+    """Keep whatever it looks at."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.seen = network(), []
+
+    def forward(self, rows):
+        self.seen.append(rows.detach())
+        return self.inner(rows)
+
+
+def test_what_a_module_keeps_of_the_drawn_rows_is_not_released(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    model = SRPPTorchClassifier(Keeping, epochs=1, batches=64).fit(X, y)
+    assert model.module_.seen == []
+    model.predict(X[:2])
+    assert pickle.loads(pickle.dumps(model)).module_.seen[0].shape == (2, 1, 8, 8)
+
+
+def test_one_module_that_is_made_twice_is_trained_once(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    torch.manual_seed(0)
+    made = network()
+    first, model = made[0].weight.clone(), SRPPTorchClassifier(lambda: made, epochs=1, batches=64)
+    released = model.fit(X, y).module_[0].weight.clone()
+    clone(model).fit(X, y)
+    assert torch.equal(made[0].weight, first)
+    assert torch.equal(model.module_[0].weight, released)
+
+
+@pytest.mark.parametrize("scores", [2, 9])
+def test_too_few_scores_are_refused_whichever_rows_are_drawn(digits, scores):
+    ledger = MemoryLedger(10.0, classifier(secret_name="digits").ledger_unit)
+    made = nn.Sequential(nn.Flatten(), nn.Linear(64, scores))
+    model = SRPPTorchClassifier(made, epochs=1, batches=64, secret_name="digits", ledger=ledger)
+    with pytest.raises(ValueError, match="one score for each of 10 classes"):
+        model.fit(*digits)
+    assert ledger.spent == 0
+    assert not hasattr(model, "module_")
+
+
 def test_bad_arguments(digits):
     X, y = (part[:64] for part in digits)
 

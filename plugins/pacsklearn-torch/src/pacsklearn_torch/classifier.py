@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval
+from pacsklearn.kernel.outputs.withheld import silence
 from pacsklearn.srpp.descent.descent import LearningRate
 from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
 from pacsklearn.srpp.descent.kept_model import kept_if_refused
@@ -187,6 +188,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         rate = stated(LearningRate, self.learning_rate, "learning_rate")
         n_planned = self.epochs * steps
         before = self.n_steps_
+        self._rehearse(torch, np.zeros_like(X[:1]), norms)
         run = opened_run(
             choices,
             rows,
@@ -221,6 +223,19 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
                     )
         return self
 
+    def _rehearse(self, torch: Any, zeros: Any, norms: tuple[float, ...]) -> None:
+        """Use a copy of the module on a row of zeros: in a step an error is about drawn rows."""
+        from pacsklearn_torch.row_gradients import ClippedGradients
+
+        trial = copy.copy(self)
+        trial.module_ = copy.deepcopy(self.module_)
+        with silence():
+            trial._scores(zeros)
+        device = module_device(self.module_)
+        row, label = torch.from_numpy(zeros), torch.zeros(1, dtype=torch.int64)
+        gradients = ClippedGradients(trial.module_.train(), norms, 1)
+        gradients.total(row.to(device), label.to(device))
+
     def _step(self, torch: Any, mean: Floats, rate: LearningRate, n_planned: int) -> None:
         """Take one step, a function of what was noised alone."""
         size = rate.size(self.n_steps_, n_planned)
@@ -246,7 +261,8 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         elif callable(self.module):
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(self.init_seed)
-                made = self.module()
+                # A function may give one module twice: the steps of a fit are in its own alone.
+                made = copy.deepcopy(self.module())
         else:
             made = None
         if not isinstance(made, torch.nn.Module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -54,6 +55,8 @@ class ClippedGradients:
         total = torch.zeros(size, dtype=torch.float64)
         for start in range(0, len(rows), self._chunk):
             part = slice(start, start + self._chunk)
+            # What a module keeps of the rows it saw stays in a copy, and reaches no other rows.
+            self._working = copy.deepcopy(self._module)
             # What a module says while it looks at the drawn rows is about them.
             with silence():
                 found = self._row_gradients(parameters, buffers, rows[part], labels[part])
@@ -77,5 +80,5 @@ class ClippedGradients:
         return torch.cat(scaled, dim=1)
 
     def _loss(self, parameters: Any, buffers: Any, row: Any, label: Any) -> Any:
-        scores = functional_call(self._module, (parameters, buffers), (row[None],))
+        scores = functional_call(self._working, (parameters, buffers), (row[None],))
         return torch.nn.functional.cross_entropy(scores, label[None])
