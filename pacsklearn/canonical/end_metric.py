@@ -262,7 +262,10 @@ def _without(rows: Any, where: slice, column: int, missing: float) -> Any:
         rows = rows if rows.dtype.kind in "fO" else rows.astype(np.float64)
         rows[where, column] = missing
         return rows
-    values = np.array(rows.iloc[:, column] if hasattr(rows, "iloc") else rows[:, column])
+    given = rows.iloc[:, column] if hasattr(rows, "iloc") else rows[:, column]
+    # A nullable boolean of pandas is an object where it has gaps, and its NA no imputer knows.
+    is_boolean = getattr(given.dtype, "kind", None) == "b"
+    values = np.array(given.astype(np.float64) if is_boolean else given)
     values = values if values.dtype.kind == "O" else values.astype(np.float64)
     values[where] = missing
     name = rows.columns[column]

@@ -206,6 +206,14 @@ def test_other_marks_of_what_is_missing() -> None:
     assert (rows_with_gaps(step, rows)[0] == -1).sum() == 8
 
 
+@pytest.mark.parametrize("dtype", ["boolean", "Int64"])
+def test_gaps_of_nullable_columns(dtype: str) -> None:
+    rows = pd.DataFrame({"a": pd.array([1, None, 0] * 20, dtype=dtype), "b": np.arange(60.0)})
+    recipe = make_pipeline(SimpleImputer(), LogisticRegression(C=0.1))
+    model = PACPrivate(recipe, secret=Subsets(8, seed=0)).fit(rows, np.arange(60) > 29)
+    assert model.predict(rows.iloc[:2]).shape == (2,)
+
+
 def test_without_an_imputer_the_rows_are_those_given() -> None:
     rows = np.ones((3, 2))
     same, share = rows_with_gaps(StandardScaler().fit(rows), rows)

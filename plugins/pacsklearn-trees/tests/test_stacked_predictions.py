@@ -23,6 +23,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.outputs.models import stack
 from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import FixedStructureForestClassifier, FixedStructureForestRegressor
@@ -37,7 +38,8 @@ class MyForest(RandomForestClassifier):
 
 def fitted(estimator: Any, X: Any, y: Any) -> tuple[Any, ...]:
     space = balanced_space(len(y), n_subsets=M, strata=y if is_classifier(estimator) else None)
-    return tuple(clone(estimator).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M))
+    parts = ((safe_indexing(X, space.rows(i)), y[space.rows(i)]) for i in range(M))
+    return tuple(clone(estimator).fit(*part) for part in parts)
 
 
 CASES = [
@@ -165,9 +167,10 @@ def test_forests_of_different_sizes_and_single_leaves() -> None:
             assert np.array_equal(own, model.predict(X))
 
 
-def test_gaps_go_where_each_tree_sends_them() -> None:
-    X, y = load_iris(return_X_y=True)
-    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+@pytest.mark.parametrize("dtype", ["float64", "Float64"])
+def test_gaps_go_where_each_tree_sends_them(dtype: str) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X, y = X.mask(np.random.default_rng(0).random(X.shape) < 0.2).astype(dtype), y.to_numpy()
     models = fitted(RandomForestClassifier(5, random_state=0), X, y)
     stacked = stack(models)
     assert isinstance(stacked, StackedForest)

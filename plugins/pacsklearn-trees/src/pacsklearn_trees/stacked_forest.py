@@ -20,6 +20,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.utils import check_array
 
 from pacsklearn._sklearn_compat import histogram_booster, histogram_values, initial_raw_prediction
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -131,7 +132,8 @@ class StackedForest(BatchPredictor):
         if sparse.issparse(X):
             return self._one_by_one(X)
         with np.errstate(over="ignore"):  # too large for single precision
-            rows = np.asarray(X, dtype=self.precision).astype(np.float64)
+            rows = check_array(X, dtype=self.precision, ensure_all_finite=False)
+            rows = rows.astype(np.float64)
         if not np.isfinite(rows).all():
             return self._one_by_one(X)
         parts = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
