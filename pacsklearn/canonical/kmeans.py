@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias, final
 
 import numpy as np
+from scipy import sparse
 
 from pacsklearn._sklearn_compat import plant_bisecting_tree, prepare_for_predict
 from pacsklearn.canonical.assignment import in_mean_order
@@ -42,8 +43,9 @@ class KMeansCanonicalizer(Canonicalizer):
     align = staticmethod(in_mean_order)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """Return the centre each row belongs to, whatever its name."""
-        return estimator.cluster_centers_[estimator.predict(X)]
+        """Return how far each row is from its centre, whichever of equally near ones that is."""
+        rows = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        return np.linalg.norm(rows - estimator.cluster_centers_[estimator.predict(X)], axis=1)
 
 
 Shape: TypeAlias = tuple[Any, ...]  # () for a leaf, (left, right) for a pair

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from sklearn.decomposition import FactorAnalysis, FastICA, TruncatedSVD
+from sklearn.decomposition import FactorAnalysis, FastICA, IncrementalPCA, TruncatedSVD
 
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.block_metric import BlockMetric, ScaledMetric
@@ -89,6 +89,8 @@ class PCACanonicalizer(Canonicalizer):
             if "spectrum" not in arrays:
                 # Not released, but transform of some versions looks whether it is there.
                 template.explained_variance_ = np.full(components.shape[0], np.nan)
+        if isinstance(template, IncrementalPCA):  # which transforms sparse rows in batches
+            template.batch_size_ = template.batch_size or 5 * components.shape[1]
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:

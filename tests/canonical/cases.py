@@ -344,7 +344,12 @@ DECOMPOSITIONS = [
         PCA_eight=lambda: PCA(8),
         PCA_randomized=lambda: PCA(3, svd_solver="randomized"),
     ),
-    *_of("components", "sparse digits", TruncatedSVD_sparse=lambda: TruncatedSVD(5)),
+    *_of(
+        "components",
+        "sparse digits",
+        TruncatedSVD_sparse=lambda: TruncatedSVD(5),
+        IncrementalPCA_sparse=lambda: IncrementalPCA(5),
+    ),
 ]
 
 SCALERS = [

@@ -7,6 +7,7 @@ import pytest
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.datasets import load_iris
 
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.canonical.kmeans import KMeansCanonicalizer
 
 
@@ -43,3 +44,12 @@ def test_behaviour_does_not_know_names() -> None:
     before = canonicalizer.behaviour(model, X)
     model.cluster_centers_ = model.cluster_centers_[::-1].copy()
     assert np.array_equal(canonicalizer.behaviour(model, X), before)
+
+
+def test_rows_between_two_centres_are_no_fault_of_a_clustering(
+    generator: np.random.Generator,
+) -> None:
+    # Of words, one column each: many rows are as near to one centre as to another.
+    X = (generator.random((80, 4)) > 0.5).astype(float)
+    private = PACPrivate(KMeans(8), secret=Subsets(16)).fit(X)
+    assert private.released_estimator_.cluster_centers_.shape == (8, 4)

@@ -18,6 +18,7 @@ from sklearn.discriminant_analysis import (
 from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
+    LassoCV,
     LogisticRegression,
     MultiTaskLasso,
     PoissonRegressor,
@@ -170,6 +171,7 @@ def test_numbers_that_a_model_cannot_use_say_what_helps(
     [
         (MultiOutputRegressor(Ridge()), SIZES, ["at least two dimensions"]),
         (MultiTaskLasso(), SIZES, ["mono-task"]),
+        (LassoCV(), np.column_stack([SIZES, SIZES]), ["multi-task"]),
         (PoissonRegressor(), -SIZES, ["out of the valid range", "HalfPoissonLoss"]),
         (MultinomialNB(), Y, ["Negative values"]),
         (NMF(1, max_iter=2), Y, ["Negative values"]),

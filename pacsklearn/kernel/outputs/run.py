@@ -37,7 +37,7 @@ _TELLS_NO_VALUE = re.compile(
     r"|Some value\(s\) of y are out of the valid range of the loss '\w+'\."
     r"|loss='poisson' requires non-negative y and sum\(y\) > 0\."
     r"|The Box-Cox transformation can only be applied to strictly positive data"
-    r"|Input X must be non-negative\.|For mono-task outputs, use \w+|n_components=\d+ must be "
+    r"|Input X must be non-negative\.|For \w+-task outputs, use \w+|n_components=\d+ must be "
     r"between \d and min\(n_samples, n_features\)=\d+ with svd_solver='\w+'"
     r"|a class has fewer rows than features; use reg_param or fewer features"
     r"|a row has a category beyond min_categories; give a larger one"
