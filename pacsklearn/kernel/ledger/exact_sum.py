@@ -9,8 +9,6 @@ from typing import Final
 
 _PLACES: Final = 1074
 """Binary places of the smallest double: each of them is a whole number of 2**-1074."""
-_RARE: Final = 900
-"""Of these, those that hardly any sum has: without them a number is divided faster."""
 
 
 @lru_cache(maxsize=1024)  # of one charge it is asked for its ceiling and for its sum
@@ -20,24 +18,16 @@ def exact(amount: float | Fraction) -> int:
     return numerator << (_PLACES + 1 - denominator.bit_length())
 
 
-def _ratio(total: int) -> tuple[int, int]:
-    """Return the whole number, and how many of its bits are binary places, of an exact sum."""
-    common = total >> _RARE
-    return (common, _PLACES - _RARE) if common << _RARE == total else (total, _PLACES)
-
-
 def nearest(total: int) -> float:
     """Return the double that is nearest to an exact sum."""
-    numerator, places = _ratio(total)
     # Division of integers rounds to the nearest double, whatever their size.
-    return numerator / (1 << places)
+    return total / (1 << _PLACES)
 
 
 def exact_text(total: int) -> str:
     """Return an exact sum as a fraction in lowest terms, as ledgers write it."""
-    numerator, most = _ratio(total)
-    places = max(most + 1 - (numerator & -numerator).bit_length(), 0) if total else 0
-    numerator >>= most - places
+    places = max(_PLACES + 1 - (total & -total).bit_length(), 0) if total else 0
+    numerator = total >> (_PLACES - places)
     return f"{numerator}/{1 << places}" if places else str(numerator)
 
 
