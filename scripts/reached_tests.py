@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import ast
 import json
+import sys
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -108,9 +111,21 @@ class ReachedTests:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Iterator[None]:
+        start = _thread.start_new_thread
+
+        # Coverage sees the threads of `threading` alone; the ledger's are none of these.
+        def traced(work: Callable[..., object], values: tuple[object, ...]) -> int:
+            def run() -> None:
+                sys.settrace(threading.gettrace())
+                work(*values)
+
+            return start(run, ())
+
         self._lines.start()
         try:
-            return (yield)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(_thread, "start_new_thread", traced)
+                return (yield)
         finally:
             self._lines.stop()
 
