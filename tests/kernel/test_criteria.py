@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification, k_of_n
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
@@ -24,6 +28,8 @@ def test_membership_is_the_better_of_two_answers() -> None:
         for unit in range(8):
             inside = sum(belief[s] for s in range(6) if members[unit, s])
             assert row[unit] == pytest.approx(max(inside, 1 - inside))
+    # The gains that attacks are played with say the same as the closed form.
+    np.testing.assert_allclose(Criterion.success(MembershipCriterion(SPACE), BELIEFS), found)
     chosen = MembershipCriterion(SPACE).success(BELIEFS, np.array([3, 1]))
     np.testing.assert_allclose(chosen, found[:, [3, 1]])
 
@@ -69,6 +75,48 @@ def test_a_table_of_guesses() -> None:
     for k in (5, 0, -1):
         with pytest.raises(ValueError, match="k"):
             k_of_n(SPACE, k)
+
+
+@pytest.mark.parametrize(
+    "gains",
+    [
+        *(np.ones(shape) for shape in (6, (0, 6), (2, 5), (1, 6, 6))),
+        *(np.full((2, 6), gain) for gain in (1.5, -0.5, np.nan)),
+    ],
+)
+def test_gains_of_ones_own_are_probabilities_for_each_candidate(gains: Floats) -> None:
+    class Own(Criterion):
+        name = "own"
+        statement = "do anything"
+        n_targets = 1
+
+        def gains(self, target: int) -> Iterator[Floats]:
+            yield gains
+
+    with pytest.raises(ValueError, match="'own' has gains"):
+        Own().success(BELIEFS)
+
+
+def test_units_that_are_not_listed_are_looked_at() -> None:
+    whole = listed_space([[0, 1], [0, 2], [1, 2]], n_rows=3)
+
+    class Sampled:
+        has_members = True
+        n_units = 3
+
+        def inclusion(self) -> Floats:
+            return whole.inclusion()[:2]
+
+        def membership(self) -> NDArray[np.bool_]:
+            return whole.membership()[:2]
+
+        def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
+            return float(figure(whole.membership()).max())
+
+    criterion = MembershipCriterion(Sampled())  # type: ignore[arg-type]
+    assert criterion.n_targets == 3
+    for belief, worst in (([0.6, 0.1, 0.3], 0.9), ([0.4, 0.35, 0.25], 0.75), ([0.5, 0.5, 0], 1.0)):
+        assert criterion.expected(np.ones(1), np.array([belief])) == pytest.approx(worst)
 
 
 def test_one_unit_of_each_pattern_of_membership() -> None:

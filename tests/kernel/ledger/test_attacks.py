@@ -370,6 +370,33 @@ class TestHighWater:
         assert not marked.charge(make_event(0.5, key="lost"))
         verify_ledger(marked)
 
+    def test_what_its_writer_takes_back_meanwhile_is_not_charged(
+        self,
+        marked: SharedLedger,
+        path: Path,
+        tmp_path: Path,
+        make_event: MakeEvent,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """A writer whose commit failed says so to its caller, who was told of no charge."""
+        from pacsklearn.kernel.ledger.high_water import HighWater
+
+        marked.charge(make_event(0.25))
+        backup(path, tmp_path / "older.db")
+        marked.charge(make_event(0.5))
+        close_ledgers()
+        shutil.copy(tmp_path / "older.db", path)
+        read = HighWater.read
+
+        def taken_back(file: HighWater) -> Any:
+            before, rows = stated = read(file)
+            if rows:
+                file.write(before, ())
+            return stated
+
+        monkeypatch.setattr(HighWater, "read", taken_back)
+        assert marked.spent == 0.25
+
     def test_a_refusal_that_the_file_cannot_state_is_not_known(
         self, marked: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -19,6 +19,7 @@ from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.log import VERSION
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 from pacsklearn.testing.fresh_process import close_ledgers
 from pacsklearn.upkeep.backup import backup
 from pacsklearn.upkeep.verification import verify_ledger
@@ -71,13 +72,16 @@ def as_nobody(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_ledger_that_may_only_be_read_is_verified(make_event: MakeEvent) -> None:
+def test_a_ledger_that_may_only_be_read_is_verified(
+    make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = Path(tempfile.mkdtemp())  # pytest's own folders are closed to others
     path = folder / "archive.db"
     ledger = SharedLedger.found(f"sqlite:///{path}", 1.0)
     ledger.charge(make_event(0.25))
     position = ledger.position
     close_ledgers()  # moves the log into the file
+    raw = os.open(path, os.O_RDWR)
     path.chmod(0o444)
     folder.chmod(0o555)
 
@@ -87,10 +91,16 @@ def test_a_ledger_that_may_only_be_read_is_verified(make_event: MakeEvent) -> No
         assert found.spent == 0.25
         with pytest.raises(LedgerError, match="readonly"):
             found.charge(make_event(0.25))
+        check = SQLiteLog.check
+        with monkeypatch.context() as patch:  # its owner writes it meanwhile
+            patch.setattr(SQLiteLog, "check", lambda log: (check(log), os.pwrite(raw, b"S", 0)))
+            with pytest.raises(LedgerError, match="was written while it was read"):
+                verify_ledger(found)
 
     try:
         assert as_nobody(read) == 0
     finally:
+        os.close(raw)
         folder.chmod(0o755)
         shutil.rmtree(folder)
 
@@ -116,6 +126,19 @@ def test_a_full_disk_leaves_nothing_half_done(
         backup(path, tmp_path / "copy.db")
     own = {path.name + end for end in ("", "-wal", "-shm")}
     assert {each.name for each in tmp_path.iterdir()} <= own
+
+
+def test_nothing_is_charged_that_half_a_line_states(
+    uri: str, make_event: MakeEvent, tmp_path: Path, full_disk: Callable[[], None]
+) -> None:
+    mark = tmp_path / "mark"
+    ledger = SharedLedger.found(uri, 1.0, high_water=str(mark))
+    mark.write_bytes(mark.read_bytes().ljust(2**13 - 99, b"\n"))
+    before = mark.read_bytes()
+    full_disk()
+    with pytest.raises(LedgerError, match=r"written \(No space left .* nothing was charged"):
+        ledger.charge(make_event(0.25))
+    assert (ledger.spent, mark.read_bytes()) == (0.0, before)
 
 
 def test_a_ledgers_file_is_its_owners(path: Path, tmp_path: Path) -> None:

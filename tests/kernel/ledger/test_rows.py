@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -118,6 +121,25 @@ def test_sums_go_on_from_a_checkpoint(
     assert kept.release_unspent() == 0.25 - 7 * TINY
     assert is_ahead_of(ledger, position)
     assert ledger.spent == 7 * TINY + 7 * TINY + 30 * TINY
+
+
+def test_a_checkpoint_waits_for_as_many_rows_as_it_holds_sums(
+    uri: str, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fold, "CHECKPOINT", 1)
+    ledger = SharedLedger.found(uri, 1.0)
+    for i in range(8):
+        ledger.on_behalf_of(user=str(i)).reserve(TINY)
+    for _ in range(50):
+        ledger.charge(make_event(TINY))
+    with closing(sqlite3.connect(uri.removeprefix("sqlite:///"))) as raw:
+        facts = [json.loads(line) for (line,) in raw.execute("SELECT line FROM log")]
+    sums = [
+        len(each["state"]["accounts"] + each["state"]["owned"]) for each in facts if "state" in each
+    ]
+    places = [number for number, each in enumerate(facts) if "state" in each]
+    assert len(places) > 3
+    assert [later - place for place, later in pairwise([0, *places])] == sums
 
 
 def test_others_rows_are_verified_however_many(ledger: SharedLedger, make_event: MakeEvent) -> None:

@@ -130,8 +130,9 @@ class TestOpening:
         assert SharedLedger(uri).ceiling == 1.0
 
     def test_the_unit_cannot_be_changed(self, ledger: SharedLedger, uri: str) -> None:
-        with pytest.raises(LedgerMismatchError, match="counted"):
-            SharedLedger(uri, unit="renyi")
+        for unit in ("renyi", "NATS"):
+            with pytest.raises(LedgerMismatchError, match="counted"):
+                SharedLedger(uri, unit=unit)
 
     def test_datasets_have_accounts_of_their_own(
         self, ledger: SharedLedger, uri: str, make_event: MakeEvent

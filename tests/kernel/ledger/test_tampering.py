@@ -159,11 +159,21 @@ class TestVerify:
         with pytest.raises(LedgerCorruptedError, match="made"):
             verify_ledger(ledger)
 
-    def test_a_trigger_that_swallows_rows_charges_nothing_silently(
-        self, ledger: SharedLedger, path: Path, make_event: MakeEvent
+    @pytest.mark.parametrize(
+        "trigger",
+        [
+            "BEFORE INSERT ON log BEGIN SELECT RAISE(IGNORE); END",
+            (
+                "AFTER INSERT ON log BEGIN INSERT INTO log "
+                "VALUES (NEW.dataset, NEW.number + 1, NULL, NEW.line); END"
+            ),
+        ],
+    )
+    def test_a_trigger_that_swallows_or_adds_rows_charges_nothing_silently(
+        self, ledger: SharedLedger, path: Path, make_event: MakeEvent, trigger: str
     ) -> None:
-        sql(path, "CREATE TRIGGER no BEFORE INSERT ON log BEGIN SELECT RAISE(IGNORE); END")
-        with pytest.raises(LedgerError):
+        sql(path, f"CREATE TRIGGER no {trigger}")
+        with pytest.raises(LedgerError, match="is not kept by the database"):
             ledger.charge(make_event(0.125))
 
 
@@ -223,6 +233,7 @@ class TestAChainThatWasComputedAnew:
         ("refund", "account", "key", "reason"),
         [
             (0.5, "", "r", "more than was left"),
+            (-5e-324, "", "r", "more than was left"),
             (0.25, "r", "r", "closed reservation"),
             (0.25, "", "s", "not given back"),
         ],

@@ -174,12 +174,12 @@ def test_a_candidate_without_weight_sets_no_unit() -> None:
     np.testing.assert_allclose(law.decode(law.centres[1]), outputs[1], rtol=1e-5)
 
 
-def test_a_metric_may_undo_the_sizes_of_coordinates() -> None:
+@pytest.mark.parametrize("units", [[-480, 0, 480], [510, 510, 510]])
+def test_a_metric_may_undo_the_sizes_of_coordinates(units: list[int]) -> None:
     """Weights of a metric go with the square of a unit: the law is that of ordinary units."""
-    units = np.array([-480, 0, 480])
     calibrate = registry().noise_backend("logdet").calibrate
     plain = calibrate(Support(OUTPUTS), Target(0.25), IdentityMetric())
-    metric = DiagonalMetric(np.ldexp(1.0, -2 * units))
+    metric = DiagonalMetric(np.ldexp(1.0, np.multiply(units, -2)))
     law = calibrate(Support(np.ldexp(OUTPUTS, units)), Target(0.25), metric)
     np.testing.assert_allclose(law.centres, plain.centres, atol=2)
     assert law.dimension == 3
