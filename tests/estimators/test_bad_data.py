@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import NMF, PCA
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
@@ -28,7 +29,7 @@ from sklearn.linear_model import (
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PowerTransformer, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -125,6 +126,24 @@ def test_a_step_that_cannot_read_the_table_says_what_would(held: Any, words: lis
     table.loc[::3, "b"] = held
     step = SimpleImputer() if held == "geheim" else StandardScaler()
     refused(SubsetFitError, words, make_pipeline(step, LinearSVC()), table, Y)
+
+
+@pytest.mark.parametrize(
+    ("step", "columns", "words"),
+    [
+        (StandardScaler(), ["wrd"], ["names columns", "spelling"]),
+        (StandardScaler(), [9], ["names columns", "spelling"]),
+        (OneHotEncoder(categories=[["north"]]), ["ward"], ["is not on the list", "categories="]),
+        (StandardScaler(), make_column_selector("none"), ["names columns"]),
+    ],
+    ids=["misspelt", "number", "category", "no column"],
+)
+def test_columns_of_a_step_that_are_not_there(step: Any, columns: Any, words: list[str]) -> None:
+    table = pd.DataFrame(
+        {"a": X[:, 0], "ward": np.where(X[:, 1] > np.median(X[:, 1]), "north", "geheim")}
+    )
+    model = make_pipeline(make_column_transformer((step, columns)), LinearSVC())
+    refused(SubsetFitError, words, model, table, Y)
 
 
 def test_a_column_without_a_value_is_named_as_what_may_be_wrong() -> None:

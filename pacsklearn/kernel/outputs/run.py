@@ -42,7 +42,23 @@ _TELLS_NO_VALUE = re.compile(
     r"|a class has fewer rows than features; use reg_param or fewer features"
     r"|a row has a category beyond min_categories; give a larger one"
 )
-_NO_NUMBERS = ("could not convert string to float", "float() argument must be", "The DType <class")
+# What helps, by words of messages that may quote rows.
+_ADVICE = {
+    "are not in class_weight$": "every key of class_weight must be a class, as it is written in y, "
+    "of which each subset has rows",
+    r"could not convert string to float|float\(\) argument must be|The DType <class": "words or "
+    "dates reached a step that reads numbers; describe the columns in a public Schema "
+    "(Schema.template drafts one) and begin with SchemaEncoder(schema)",
+    "Input (X )?contains (NaN|inf)": "missing, infinite or huge values reached a step that takes "
+    f"none; {ABOUT_GAPS}",
+    "^LinAlgError": "a matrix cannot be inverted: a column may be constant, or follow from others. "
+    "Regularise (reg_param=, shrinkage=, alpha=), or leave such columns out",
+    "names are not columns|columns using strings|all features must be in|array with 0 feature": "a "
+    "step names columns that its input does not have; look at the spelling. Steps that come before "
+    "leave no names, unless set_output(transform='pandas') is called",
+    "Found unknown categories": "a value is not on the list that categories= states; list it, or "
+    "give handle_unknown='ignore'",
+}
 
 
 class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
@@ -231,26 +247,9 @@ class SubsetRun(Run):
         message = failure.message
         if _TELLS_NO_VALUE.fullmatch(message) or _quotes_parameters_only(failure, self._estimator):
             return message
-        if message.endswith("are not in class_weight"):
-            # The message lists a subset's classes; keys are the caller's own.
-            given = self._estimator.get_params(deep=True).items()
-            weights = {name: value for name, value in given if name.endswith("class_weight")}
-            return (
-                "every key of class_weight must be a class, as it is written in y, of which each "
-                f"subset has rows; got {weights}"
-            )
-        if any(words in message for words in _NO_NUMBERS):
-            return (
-                "words or dates reached a step that reads numbers; describe the columns in a "
-                "public Schema (Schema.template drafts one) and begin with SchemaEncoder(schema)"
-            )
-        if message.startswith(("Input X contains NaN", "Input X contains infinity")):
-            return f"missing, infinite or huge values reached a step that takes none; {ABOUT_GAPS}"
-        if failure.error == "LinAlgError":
-            return (
-                "a matrix cannot be inverted: a column may be constant, or follow from others. "
-                "Regularise (reg_param=, shrinkage=, alpha=), or leave such columns out"
-            )
+        for words, advice in _ADVICE.items():
+            if re.search(words, f"{failure.error}: {message}"):
+                return advice
         return super().hint(failure, index)
 
 

@@ -82,7 +82,6 @@ def test_wrong_keys_of_class_weight_are_told_and_no_class_is() -> None:
     run = SubsetRun(model)
     with pytest.raises(SubsetFitError, match="class_weight") as caught:
         run.value(attempt(lambda: model.fit([[0.0], [1.0]] * 20, words), fits=True), 3)
-    assert "logisticregression__class_weight': {'mallory': 2.0}" in str(caught.value)
     assert "Mallory" not in str(caught.value)
     # Words of another estimator's that end alike: nothing of them is quoted.
     error = SubsetRun(Ridge()).error(
