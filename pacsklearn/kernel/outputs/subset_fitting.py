@@ -206,16 +206,14 @@ def joint_models(
     NonDeterministicError
         Where the fitter finds that candidate 0 is not what ``ordinary`` is.
     """
-    name, m = type(template).__name__, space.n_subsets
+    m = space.n_subsets
     fitter = registry().subset_fitter_for(template) if fast_fit and not params else None
-    reason = ""
-    if not fast_fit:
-        reason = "fast_fit=False"
-    elif params:
-        reason = "parameters of fit are for ordinary fits"
-    elif fitter is None:
-        reason = f"no subset fitter knows {name} as it is configured"
-    if fitter is None or reason:
+    if fitter is None:
+        reason = f"no subset fitter knows {type(template).__name__} as it is configured"
+        if not fast_fit:
+            reason = "fast_fit=False"
+        elif params:
+            reason = "parameters of fit are for ordinary fits"
         host().fitted(0, m, reason)
         return JointModels([None] * m)
     run = SubsetRun(template)

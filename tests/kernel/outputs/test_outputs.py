@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import traceback
@@ -24,12 +25,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
+from pacsklearn._fit_report import recorded
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.canonical.pca import PCACanonicalizer
 from pacsklearn.exceptions import (
     GaugeError,
     NonDeterministicError,
     PacsklearnError,
+    PrivacyLeakWarning,
     StructureMismatchError,
     SubsetFitError,
 )
@@ -69,6 +72,31 @@ class Quoting(LinearRegression):
             raise KeyError(X[0, 0])
         except KeyError as cause:
             raise ValueError(f"bad row {X[0]!r} with target {y[0]!r}") from cause
+
+
+class Printing(Ridge):
+    """Prints as compiled code does, and takes its time."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        os.write(1, b"a row")
+        time.sleep(0.01)
+        return super().fit(X, y)
+
+
+def test_nothing_that_fits_print_by_compiled_code_is_seen(capfd: pytest.CaptureFixture) -> None:
+    with pytest.warns(PrivacyLeakWarning, match="same"):  # which takes one more fit
+        run(Printing(), targets=np.zeros(80))
+    assert capfd.readouterr().out == ""
+
+
+def test_fits_are_reported() -> None:
+    with recorded() as together:
+        run(Ridge())
+    assert (together.together, together.one_by_one) == (M, 0)
+    with recorded() as one_by_one:
+        run(Printing())
+    assert (one_by_one.together, one_by_one.one_by_one) == (0, M)
+    assert one_by_one.wall["fits"] > (1 + M) * 0.01
 
 
 class QuotingParameters(LinearRegression):
@@ -433,6 +461,22 @@ def test_sixteen_of_the_candidates_that_an_alignment_changes_are_tried(
         run(LinearRegression(), LiesAboutFew("nothing"), space=space)
     wrong = []
     run(LinearRegression(), LiesAboutFew("nothing"), space=space)
+
+
+def test_few_of_many_candidates_are_decoded() -> None:
+    """A check of all of them would take longer than joint fits do."""
+    decoded: list[Any] = []
+
+    class Counting(Liar):
+        def decode(self, vector: Any, layout: Any, template: Any) -> Any:
+            decoded.append(vector)
+            return super().decode(vector, layout, template)
+
+        def align(self, vectors: NDArray[np.float64], layout: Any) -> NDArray[np.float64]:
+            return vectors * (1 + 1e-10)
+
+    run(LinearRegression(), Counting("nothing"), space=balanced_space(80, n_subsets=64))
+    assert len(decoded) == 1 + 64 // 8 + 2 * 16
 
 
 def test_an_alignment_that_changes_the_other_candidates_is_caught() -> None:

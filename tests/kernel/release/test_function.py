@@ -271,6 +271,7 @@ class TestBadFunctions:
             (lambda key: np.ma.masked, "TypeError"),
             (lambda key: float("nan"), "ArithmeticError"),
             (lambda key: 2**53 + 1, "OverflowError"),
+            (lambda key: -(2**53) - 1, "OverflowError"),
             (lambda key: [0.0] * (1 + key % 2), "shape"),
         ],
     )
