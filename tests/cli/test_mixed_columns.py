@@ -96,4 +96,4 @@ def test_auto_asks_for_a_codebook(call, folder, people):
     refused = call("release", "people.csv", "--target", "ill", "--output", "m", code=2)
     said = " ".join(refused.output.split())
     assert "no numbers in ward, job" in said
-    assert "schema='from table'" in said
+    assert "'from table' looks up" in said

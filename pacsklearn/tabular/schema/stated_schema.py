@@ -84,8 +84,8 @@ def check_needs_none(X: Any) -> None:
         if listed
     ]
     raise ValueError(
-        f"X has {' and '.join(what)}: schema='from table' looks up the kinds, the categories of at "
-        "least ten units and the rounded ranges of its columns, publishes them exactly, and leaves "
-        "presence in the table unprotected; schema='codebook.yaml', a public codebook, costs "
-        "nothing ('pacsklearn schema', or Schema.template, drafts one)."
+        f"X has {' and '.join(what)}: give a schema. A public codebook costs nothing ('pacsklearn "
+        "schema', or Schema.template, drafts one). 'from table' looks up the kinds, the categories "
+        "of at least ten units and the rounded ranges of its columns, publishes them exactly, and "
+        "leaves presence in the table unprotected."
     )

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.values import as_codes, as_days, as_numbers, column_values, key_of
 from pacsklearn.universe.balanced_space import units_of
@@ -82,7 +84,7 @@ _YEARS = (1, 9999)
 def drafted_columns(data: Any) -> Iterator[Column]:
     """Yield columns as the rows show them; whatever was looked up is listed in ``looked_up``."""
     for name, column, values in _columns_of(data):
-        yield _drafted(name, column, values, None)
+        yield _warned(_drafted(name, column, values, None))
 
 
 def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
@@ -109,7 +111,18 @@ def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
                     "nobody."
                 )
             facts = Column(name, "ignored", looked_up=("kind",))
-        yield replace(facts, published=True)
+        yield replace(_warned(facts), published=True)
+
+
+def _warned(facts: Column) -> Column:
+    """Return the facts; warn where two categories are one word, written in two ways."""
+    if len({str(word).strip().casefold() for word in facts.categories}) < len(facts.categories):
+        warn_user(
+            f"Column {facts.name!r} of X writes one category in several ways, which differ in case "
+            "or blanks alone and would be several categories: write it in one way.",
+            UtilityWarning,
+        )
+    return facts
 
 
 def repeated_identifiers(data: Any) -> list[str]:

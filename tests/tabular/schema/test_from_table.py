@@ -24,7 +24,7 @@ from pacsklearn import (
     Subsets,
     Tuned,
 )
-from pacsklearn.exceptions import AnswersWarning
+from pacsklearn.exceptions import AnswersWarning, UtilityWarning
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.srpp import SRPPPrivate
 from pacsklearn.tabular import Column, Schema, SchemaColumns, SchemaEncoder
@@ -269,6 +269,14 @@ def test_words_for_a_gap_among_numbers_are_gaps(draft: Any) -> None:
         assert draft(pd.DataFrame({"sign": signs}))["sign"].kind == "category"
 
 
+@pytest.mark.parametrize("looked_up", [Schema.template, Schema.from_table])
+def test_a_category_that_is_written_in_two_ways_is_named(looked_up: Any) -> None:
+    with pytest.warns(UtilityWarning, match="'sex'"):
+        looked_up(
+            pd.DataFrame({"sex": ["F", " f", "M"] * 20, "ward": ["North", "South", "N"] * 20})
+        )
+
+
 def test_a_table_without_rows_is_named(patients: Any) -> None:
     X, y = patients
     with pytest.raises(ValueError, match="has no rows"):
@@ -297,7 +305,7 @@ def test_auto_says_what_would_be_looked_up(patients: Any) -> None:
         AutoPrivateClassifier(Membership(0.6)).fit(table, ill)
     text = str(caught.value)
     assert "\n" not in text
-    assert all(word in text for word in ("ward", "gaps in age", "codebook.yaml", "presence"))
+    assert all(word in text for word in ("ward", "gaps in age", "codebook costs", "presence"))
     assert not any(word in text for word in ("north", "p000", "fever"))
     with pytest.raises(ValueError, match="prior"):
         AutoPrivateRegressor(schema="no such file").fit(table, ill)
