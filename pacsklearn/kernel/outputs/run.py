@@ -56,8 +56,9 @@ _ADVICE = {
     "names are not columns|columns using strings|all features must be in|array with 0 feature": "a "
     "step names columns that its input does not have; look at the spelling. Steps that come before "
     "leave no names, unless set_output(transform='pandas') is called",
-    "Found unknown categories": "a value is not on the list that categories= states; list it, or "
-    "give handle_unknown='ignore'",
+    "Found unknown categories": "a value is not on the list that categories= states, or in no row "
+    "of the subset; list it, or give handle_unknown=",
+    "Invalid classes inferred from": "labels must be 0, 1 and so on; encode them before fit",
 }
 
 
@@ -202,8 +203,7 @@ class Run(ABC):
             "real number or an array of them; of complex ones the real and the imaginary parts.",
         }
         if failure.stage in broken:
-            text = f"{name} {self.verb} on {place} {broken[failure.stage]}"
-            return self.failed(text, index)
+            return self.failed(f"{name} {self.verb} on {place} {broken[failure.stage]}", index)
         what = {
             "fit": f"could not be {self.verb}",
             "encode": f"was {self.verb} but could not be encoded",

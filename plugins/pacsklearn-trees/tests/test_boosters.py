@@ -16,6 +16,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 from pacsklearn import Answers, Nats, PACPrivate, Subsets
 from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.plugins import Registry, registry
 from pacsklearn.priors import Range
 
@@ -165,3 +166,10 @@ def test_xgboost_waits_for_its_first_models():
         "assert 'xgboost' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)  # noqa: S603 - our code
+
+
+def test_words_as_labels_are_refused_with_what_helps():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = PACPrivate(XGBClassifier(**SMALL), secret=Subsets(4), release=Answers(10))
+    with pytest.raises(SubsetFitError, match="labels must be 0, 1"):
+        model.fit(X, np.where(y == 1, "ill", "well"))
