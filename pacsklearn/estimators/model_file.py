@@ -24,6 +24,7 @@ _OURS: Final = {
     "FixedStructureForestClassifier": "pacsklearn.tabular",
     "FixedStructureForestRegressor": "pacsklearn.tabular",
     "Schema": "pacsklearn.tabular",
+    "SchemaColumns": "pacsklearn.tabular",
     "SchemaEncoder": "pacsklearn.tabular",
     "StepwiseClassifier": "pacsklearn.tabular",
     "StepwiseRegressor": "pacsklearn.tabular",

@@ -21,6 +21,7 @@ from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.estimators.model_file import TRUSTED, from_file, to_file
 from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.plugins.registry import registry
 from tests.canonical.cases import CASES
 
 
@@ -131,6 +132,12 @@ def test_the_list_of_trusted_classes_is_fixed_and_runs_nothing_on_loading():
         # skops calls __new__ and sets the state: neither may be of our own making.
         if module.startswith("pacsklearn"):
             assert not {"__new__", "__setstate__"} & vars(loaded).keys()
+
+
+def test_whatever_is_ours_and_released_may_stand_in_a_file():
+    kinds = registry().registrations("canonicalizer")
+    ours = {name for one in kinds for name in one.estimators if name.startswith("pacsklearn.")}
+    assert {"pacsklearn.tabular.SchemaColumns"} < ours <= set(TRUSTED)
 
 
 def test_models_that_need_code_are_refused():
