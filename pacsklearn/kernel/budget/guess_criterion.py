@@ -70,10 +70,7 @@ def identification(space: Space) -> GuessCriterion:
     """Return the criterion of naming the secret candidate."""
     # One guess for each candidate, right against that one alone.
     return GuessCriterion(
-        np.eye(space.n_candidates),
-        "identification",
-        "name the candidate that was used",
-        NAMING_AIM,
+        np.eye(space.n_candidates), "identification", "name the candidate that was used", NAMING_AIM
     )
 
 

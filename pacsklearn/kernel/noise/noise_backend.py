@@ -68,10 +68,17 @@ def _of_any_size(calibrate: Calibrate) -> Calibrate:
     def scaled(self: Any, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         # From all candidates alike, never from the secret's own output.
         exponent = support.exponent(metric)
-        if exponent == 0:
-            return calibrate(self, support, target, metric)
         # An exact power of two: information does not depend on the unit, nor does any integer.
-        law = calibrate(self, support.scaled(-exponent), target, metric)
-        return law.in_unit_of(support, exponent)
+        seen = support.scaled(-exponent) if exponent else support
+        law: Any = calibrate(self, seen, target, metric)
+        # Before anything is charged: an error of the draw would be about what was drawn.
+        if not (isinstance(law, NoiseLaw) and law.suits(seen, target)):
+            raise TypeError(
+                f"noise={self.name!r} gave no law that can be drawn from: int64 numbers for each "
+                "candidate, finite ones to read them by, the common scale of noise or none at the "
+                f"price of the secret's entropy, and a bound of at most {target.budget:.6g}. "
+                "pacsklearn.testing.check_noise_backend says what is wrong."
+            )
+        return law.in_unit_of(support, exponent) if exponent else law
 
     return scaled

@@ -55,12 +55,10 @@ class Support:
                 "outputs must have shape (n_candidates >= 2, n_outputs), got an array of shape "
                 f"{outputs.shape}."
             )
-        if not np.all(np.isfinite(outputs)):
-            raise ValueError("outputs must be finite; some candidate's output is nan or infinite.")
-        if np.any(np.abs(outputs) > _LARGEST_OUTPUT):
+        if not np.all(np.abs(outputs) <= _LARGEST_OUTPUT):  # nor is nan
             raise ValueError(
-                "outputs must be at most 2**1020 in absolute value, so that their differences are "
-                "finite; give them in a larger unit."
+                "outputs must be finite, and at most 2**1020 in absolute value so that their "
+                "differences are; some candidate's are not. Give them in a larger unit."
             )
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.size == 0:
@@ -323,6 +321,24 @@ class NoiseLaw(LatticeLaw):
     released_power: float
     confidence: float = 1.0
     information: float | None = None
+
+    def suits(self, support: Support, target: Target) -> bool:
+        """Return whether it can be drawn from for every candidate, and its bound be stated.
+
+        That the bound holds is the backend's own to prove.
+        """
+        k, (m, d) = np.size(self.step), support.outputs.shape
+        read = (self.step, self.axes, self.origin)
+        # Without noise a release tells what its integers do: of a criterion that is its success.
+        least = support.entropy if self.is_noiseless and target.criterion is None else 5e-324
+        return bool(
+            self.centres.dtype == np.int64
+            and [np.shape(each) for each in (self.centres, *read)] == [(m, k), (k,), (k, d), (d,)]
+            and all(np.isfinite(each).all() for each in read)
+            and self.scale in (0, LATTICE_SCALE)
+            and (0 if self.is_constant else least) <= self.bound <= target.budget
+            and 0 <= self.confidence <= 1
+        )
 
     def draw(self, index: int, sampler: Sampler) -> Integers:
         """Return the integers released for candidate ``index``.

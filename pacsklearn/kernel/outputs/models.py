@@ -206,11 +206,8 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
         "candidates",
         agree=joint.is_judged or run.value(agree),
     )
-    for index, model in enumerate(models):
-        agree = attempt(partial(_agree, first, model, rows), "predict", fits=True)
-        if not run.value(agree, index):
-            break
-    else:
+    alike = (attempt(partial(_agree, first, each, rows), "predict", fits=True) for each in models)
+    if all(run.value(agree, index) for index, agree in enumerate(alike)):
         warn_of_one_model(
             estimator, template, candidates, lambda model, _: _agree(first, model, rows)
         )

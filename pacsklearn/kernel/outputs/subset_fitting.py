@@ -101,10 +101,7 @@ def seeded_clone(estimator: Any) -> Any:
 
 
 def warn_of_one_model(
-    estimator: Any,
-    template: Any,
-    candidates: Candidates,
-    is_the_same: Callable[[Any, Any], bool],
+    estimator: Any, template: Any, candidates: Candidates, is_the_same: Callable[[Any, Any], bool]
 ) -> None:
     """Warn of candidates that are one model where rows make no difference to it at all.
 
@@ -209,12 +206,9 @@ def joint_models(
     m = space.n_subsets
     fitter = registry().subset_fitter_for(template) if fast_fit and not params else None
     if fitter is None:
-        reason = f"no subset fitter knows {type(template).__name__} as it is configured"
-        if not fast_fit:
-            reason = "fast_fit=False"
-        elif params:
-            reason = "parameters of fit are for ordinary fits"
-        host().fitted(0, m, reason)
+        unknown = f"no subset fitter knows {type(template).__name__} as it is configured"
+        reason = "parameters of fit are for ordinary fits" if params else unknown
+        host().fitted(0, m, reason if fast_fit else "fast_fit=False")
         return JointModels([None] * m)
     run = SubsetRun(template)
     with one_blas_thread():

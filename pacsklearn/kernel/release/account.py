@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +28,6 @@ NATS: Final = "nats"
 SUCCESS: Final = "success at "
 
 
-class Prior(Protocol):
-    """What a secret is drawn from."""
-
-    @property
-    def weights(self) -> NDArray[np.float64]: ...
-
-    def draw(self, sampler: Sampler) -> Any: ...
-
-
 @final
 class Secret:
     """The drawn candidate and the public belief about it. Drawn once, at the first release.
@@ -44,12 +35,12 @@ class Secret:
     Parameters
     ----------
     space : Space
-        What it is drawn from; any other prior will do.
+        What it is drawn from; anything else with ``weights`` and ``draw`` will do.
     sampler : Sampler
         Draws the candidate and all noise.
     """
 
-    def __init__(self, space: Prior, sampler: Sampler) -> None:
+    def __init__(self, space: Any, sampler: Sampler) -> None:
         self._space = space
         self._index: Any = None
         self._owner = OwnerProcess("The secret")

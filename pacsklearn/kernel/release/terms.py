@@ -89,16 +89,12 @@ class Terms:
         fixed = event.n_outputs - event.n_noisy
         if not self.space.has_members or event.n_noisy == 0 or fixed <= 0:
             return ()
-        return (
-            (
-                "whole table",
-                (
-                    f"{fixed} of {event.n_outputs} directions of what is released "
-                    f"({100 * fixed / event.n_outputs:.3g} %) are a function of the whole table, "
-                    "without noise: the candidates do not differ in them"
-                ),
-            ),
+        stated = (
+            f"{fixed} of {event.n_outputs} directions of what is released "
+            f"({100 * fixed / event.n_outputs:.3g} %) are a function of the whole table, "
+            "without noise: the candidates do not differ in them"
         )
+        return (("whole table", stated),)
 
     def guarantee(self, events: Sequence[Event], laws: Sequence[Any], **facts: Any) -> PACGuarantee:
         """Return the guarantee of what was charged.

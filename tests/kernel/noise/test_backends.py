@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pacsklearn import Nats, PrivacySession
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.noise.lattice import LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw
+from pacsklearn.plugins import NoiseBackend
 
 Floats = NDArray[np.float64]
 Calibrate = Callable[..., NoiseLaw]
@@ -227,3 +232,40 @@ def test_a_hundred_thousand_outputs(
 def weighted_power(law: NoiseLaw, metric: Floats) -> float:
     scaled = law.axes * (law.step * law.scale)[:, None]
     return float(np.einsum("ki,ij,kj->", scaled, metric, scaled))
+
+
+WRONG = {
+    "none at all": lambda law: None,
+    "fractions": lambda law: replace(law, centres=law.centres + 0.25),
+    "whole doubles": lambda law: replace(law, centres=law.centres.astype(float)),
+    "wrapped around": lambda law: replace(law, centres=law.centres.astype(np.uint64)),
+    "fewer candidates": lambda law: replace(law, centres=law.centres[:5]),
+    "one for all": lambda law: replace(law, centres=law.centres[:1]),
+    "more numbers": lambda law: replace(law, centres=np.hstack([law.centres, law.centres])),
+    "another scale": lambda law: replace(law, scale=1),
+    "no noise, little told": lambda law: replace(law, scale=0),
+    "nothing told": lambda law: replace(law, bound=0.0),
+    "nan told": lambda law: replace(law, bound=np.nan),
+    "more than was asked": lambda law: replace(law, bound=1.5),
+    "more than certain": lambda law: replace(law, confidence=2.0),
+    "nowhere": lambda law: replace(law, origin=law.origin * np.nan),
+    "axes of one output": lambda law: replace(law, axes=law.axes[:, :1]),
+    "one step for all": lambda law: replace(law, step=law.step[0]),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_law_that_cannot_be_drawn_from_is_refused_whatever_the_secret(wrong: str) -> None:
+    class Outside(NoiseBackend):
+        name = "outside"
+
+        def calibrate(self, support: Any, target: Any, metric: Any) -> Any:
+            return WRONG[wrong](LogdetBackend().calibrate(support, target, metric))
+
+    ledger = MemoryLedger(2.0)
+    inputs = [np.array([i, i**2, i**3]) for i in range(10)]
+    with PrivacySession.over(inputs, budget=Nats(2), ledger=ledger) as session:
+        with pytest.raises(TypeError, match="check_noise_backend"):
+            session.release_function(lambda one: one, budget=0.25, noise=Outside())
+        session.release_function(lambda one: one, budget=0.25)
+    assert len(ledger.events) == 1

@@ -87,7 +87,7 @@ class StackelbergBackend(NoiseBackend):
             axes=axes,
             origin=support.mean,
             scale=LATTICE_SCALE,
-            bound=min(max(believed, 0.0), target.budget),
+            bound=min(max(believed, 1e-12), target.budget),
             proof="ESTIMATED by a learned decoder, which over-states what remains unknown",
             backend="stackelberg",
             noise_power=float(variances.sum()),
