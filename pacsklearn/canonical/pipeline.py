@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any, Self, final
 
 from sklearn.base import clone
@@ -162,7 +163,7 @@ class PipelineCanonicalizer(Canonicalizer):
         rows = X
         for name, step in inner:
             for encodings, own in zip(before, fitted, strict=True):
-                encodings[name] = step.encode(own[name], rows[:1])
+                encodings[name] = deepcopy(step).encode(own[name], rows[:1])
             rows = fitted[0][name].transform(rows)
         encoded = part.encode_jointly([own[last] for own in fitted], rows, space)
         if encoded is None:

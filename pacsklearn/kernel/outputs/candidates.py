@@ -166,7 +166,7 @@ class Candidates:
         if aligned.size and not np.ptp(aligned, axis=0).any():
 
             def is_the_same(model: Any, own: Any) -> bool:
-                other = canonicalizer.encode(model, own)
+                other = form.canonicalizer.encode(model, own)
                 return not first.layout.differences(other.layout) and equal_but_for_rounding(
                     other.vector, first.vector
                 )

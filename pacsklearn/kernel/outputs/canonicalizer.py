@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -226,7 +227,7 @@ class Canonicalizer(ABC):
         if self.reads_rows:
             return None
         head = X[:1]
-        return [self.encode(model, head) for model in models]
+        return [deepcopy(self).encode(model, head) for model in models]
 
     @abstractmethod
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
 
@@ -35,11 +36,16 @@ class CanonicalForm:
     ----------
     template : estimator
         Unfitted clone with its public seeds, to decode into.
-    canonicalizer : Canonicalizer
+    given : Canonicalizer
     """
 
     template: Any
-    canonicalizer: Canonicalizer
+    given: Canonicalizer
+
+    @property
+    def canonicalizer(self) -> Canonicalizer:
+        """A copy for one use: what it keeps of a candidate reaches no other, and no release."""
+        return deepcopy(self.given)
 
     def decode(self, vector: Floats, layout: Layout) -> Any:
         """Return a fresh fitted estimator that holds the numbers of ``vector`` only."""
@@ -84,7 +90,7 @@ class CanonicalForm:
         if aligned.shape != vectors.shape or not np.all(np.isfinite(aligned)):
             raise StageFailure("gauge")
         changed = np.flatnonzero((vectors != aligned).any(axis=1))
-        step = 1 if self.canonicalizer.is_searched else -(-changed.size // _MOST_CHECKED)
+        step = 1 if self.given.is_searched else -(-changed.size // _MOST_CHECKED)
         for i in changed[:: -max(step, 1)]:
             model = self.decode(vectors[i], layout)
             self.check_behaviour(Encoding(aligned[i], layout), model, rows)
@@ -193,8 +199,7 @@ class SubsetEncoder:
     def encoded(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
         """Return the encoding alone, as :meth:`fitted` does."""
         outcome = self.fitted(space, index, known)
-        value = None if outcome.value is None else outcome.value[1]
-        return Outcome(value, outcome.failure, outcome.warnings)
+        return replace(outcome, value=outcome.value and outcome.value[1])
 
     def all_encoded(self, space: SecretSpace, known: Sequence[Known]) -> list[Encoding] | None:
         """Return the encodings of models that are all known.
@@ -222,7 +227,7 @@ class SubsetEncoder:
         self, space: SecretSpace, index: int, known: Known, stage: Stage
     ) -> tuple[Any, Encoding]:
         checked = self.checked_every > 0 and index % self.checked_every == 0
-        is_checked = self.form.canonicalizer.is_searched or checked
+        is_checked = self.form.given.is_searched or checked
         model, encoding = known or (None, None)
         own: Any = None
         if model is None:

@@ -428,7 +428,7 @@ def test_decode_is_checked_on_more_than_one_candidate(index: int) -> None:
         def encode(self, estimator: Any, X: Any) -> Encoding:
             encoding = super().encode(estimator, X)
             if np.array_equal(X, rows):
-                self.wrong = encoding.vector
+                type(self).wrong = encoding.vector
             return encoding
 
         def decode(self, vector: Any, layout: Any, template: Any) -> Any:
@@ -438,6 +438,33 @@ def test_decode_is_checked_on_more_than_one_candidate(index: int) -> None:
     rows = X[space.rows(index)]
     with pytest.raises(GaugeError, match=f"on the rows of subset {index}[.]"):
         run(LinearRegression(), LiesAboutOne("nothing"), space=space)
+
+
+class Remembering(LinearRegressorCanonicalizer):
+    """Counts from the first model it sees, and releases the last one."""
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        vector, layout = super().encode(estimator, X)
+        self.reference_ = getattr(self, "reference_", vector)
+        self.last_ = vector
+        return Encoding(vector - self.reference_ + vector, layout)
+
+    def decode(self, vector: Any, layout: Any, template: Any) -> Any:
+        return super().decode(getattr(self, "last_", vector), layout, template)
+
+
+@pytest.mark.parametrize("fast_fit", [True, False])
+def test_what_a_canonicalizer_keeps_of_a_candidate_reaches_no_other_and_no_release(
+    fast_fit: bool,
+) -> None:
+    canonicalizer = Remembering()
+    outputs = run(LinearRegression(), canonicalizer, fast_fit=fast_fit)
+    np.testing.assert_array_equal(
+        outputs.vectors, run(LinearRegression(), fast_fit=fast_fit).vectors
+    )
+    released = outputs.decode(np.arange(1.0, 12.0))
+    np.testing.assert_array_equal([*released.coef_, released.intercept_], np.arange(1.0, 12.0))
+    assert vars(canonicalizer) == vars(LINEAR)
 
 
 @pytest.mark.product(only=8)

@@ -223,7 +223,7 @@ class Priced(Signed):
     """Notes what its metric was made from."""
 
     def metric(self, layout, estimator, X, vectors):
-        self.seen = estimator, X, vectors.ravel().tolist()
+        type(self).seen = estimator, X, vectors.ravel().tolist()
         return IdentityMetric()
 
     def encode(self, estimator, X):
