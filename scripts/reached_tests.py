@@ -26,6 +26,7 @@ TESTS = {
         "tests/kernel/test_secret_rows.py",
         "tests/universe/test_balanced_design.py",
         "tests/kernel/test_stated_secret.py",
+        "tests/kernel/test_guarantee.py",
     ],
     "kernel/budget": [
         "tests/kernel/budget",

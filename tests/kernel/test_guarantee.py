@@ -15,6 +15,8 @@ from pacsklearn import Guarantee
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
+from pacsklearn.kernel.guarantee.figure import Figure, confidence_figure
+from pacsklearn.kernel.guarantee.status import relied_on
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.sampled.sampled_secret import SampledSecret
 
@@ -63,6 +65,45 @@ def test_numbers(make_guarantee: Make, prior: float) -> None:
     assert dp_epsilon(guarantee.posterior_membership, 1e-2) < dp_epsilon(
         guarantee.posterior_membership
     )
+
+
+@pytest.mark.parametrize(
+    ("figure", "shown"),
+    [
+        (Figure("a", None, "share", ""), "none"),
+        (Figure("a", "word", "", ""), "word"),
+        (Figure("a", 0.6, "share", ""), "at most 60.00 %"),
+        (Figure("a", 0.6, "share", "", 0.5), "at most 60.00 % (50.00 % blindly)"),
+        (Figure("a", 0.25, "nats", ""), "at most 0.250 nats"),
+        (Figure("a", 2.0001, "epsilon", ""), "2.001"),
+        (Figure("a", 12345678, "count", ""), "12,345,678"),
+        (confidence_figure(1 - 1e-6), "0.999999"),
+    ],
+)
+def test_a_figure_has_its_unit(figure: Figure, shown: str) -> None:
+    assert str(figure) == shown
+
+
+@pytest.mark.parametrize(
+    ("confidence", "for_release", "words"),
+    [
+        (1.0, True, "by proof"),
+        (1 - 1e-6, True, "with confidence 0.999999 of it"),
+        (1 - 2e-6, False, "a release needs"),
+        (0.0, False, "nothing is promised"),
+    ],
+)
+def test_what_is_not_sure_enough_is_not_for_release(
+    confidence: float, for_release: bool, words: str
+) -> None:
+    status = relied_on(confidence, "by proof", " of it")
+    assert (status.for_release, words in status.reason) == (for_release, True)
+    assert ("proved" in confidence_figure(confidence).meaning) == (confidence == 1)
+
+
+def test_the_first_figure_says_what_it_comes_from(make_guarantee: Make) -> None:
+    for capped, why in ((MEMBERSHIP_AIM, "the cap"), ("", "the nats"), ("a guess", "the nats")):
+        assert why in make_guarantee(capped=capped).figures[0].meaning
 
 
 def test_known_answers(make_guarantee: Make) -> None:
@@ -215,15 +256,19 @@ def test_the_weakest_reason_to_rely_on_it_comes_first(
 
 
 @pytest.mark.parametrize(
-    ("n_releases", "seen"),
+    ("n_releases", "scope", "seen"),
     [
-        (0, "all that this session may release"),
-        (1, "this release"),
-        (2, "all 2 releases of this session so far"),
+        (0, "All that this session may release, alone. ", "all that this session may release"),
+        (1, "This release alone. ", "this release"),
+        (2, "The 2 releases of one session alone. ", "all 2 releases of this session so far"),
     ],
 )
-def test_the_promise_says_what_was_seen(make_guarantee: Make, n_releases: int, seen: str) -> None:
-    assert seen in make_guarantee(n_releases=n_releases).promise
+def test_the_promise_says_what_was_seen(
+    make_guarantee: Make, n_releases: int, scope: str, seen: str
+) -> None:
+    promise = make_guarantee(n_releases=n_releases).promise
+    assert promise.startswith(scope)
+    assert seen in promise.removeprefix(scope)
 
 
 def test_a_certain_leak_has_no_finite_epsilon(make_guarantee: Make) -> None:

@@ -148,10 +148,13 @@ def test_explicit_subsets_as_indices_and_masks() -> None:
 
 
 def test_explicit_weights_are_the_prior() -> None:
-    space = listed_space([[0], [1, 2], [2]], 4, weights=[1, 2, 5])
+    space = listed_space([[0], [1, 2], [2]], 5, weights=[1, 2, 5])
     assert space.weights == pytest.approx([0.125, 0.25, 0.625])
-    assert space.inclusion() == pytest.approx([0.125, 0.25, 0.875, 0])
+    assert space.inclusion() == pytest.approx([0.125, 0.25, 0.875, 0, 0])
+    assert space.membership_prior() == (pytest.approx(0.875), 2)
     assert space.entropy == pytest.approx(-np.sum(space.weights * np.log(space.weights)))
+    assert space.stated().known[1][1] == pytest.approx(1)  # who knows row 1 to be in, or out
+    assert listed_space([[0], [0, 1]], 2).stated().known == ()
 
 
 def test_explicit_subsets_of_groups() -> None:
@@ -254,6 +257,9 @@ def test_units_are_read_some_at_a_time(chunk: int, monkeypatch: pytest.MonkeyPat
     assert np.array_equal(space.membership(), np.delete(members, 5, axis=1))
     assert space.inclusion() == pytest.approx(members @ weights)
     assert space.inclusion()[:2].tolist() == [1.0, 0.0]
+    # Units in all candidates or in none, the last one among them, would have a figure of 1.
+    worst = space.worst(lambda sets: np.abs(2 * (sets @ space.weights) - 1))
+    assert worst == pytest.approx(np.abs(2 * (members[2:6] @ weights) - 1).max())
 
 
 @pytest.mark.soak
