@@ -168,6 +168,14 @@ class CandidateModels(AnsweringModels):
                         delayed(_attempted)(model, method, part) for model in wrapped
                     )
             answers = _AnswerRun(self.models[0]).values(outcomes)
+            # One line would stand for all candidates: they would agree, and be asked for nothing.
+            lines = (len(self.models), part.shape[0])
+            if stacked is not None and np.shape(answers[0])[:2] != lines:
+                raise TypeError(
+                    f"{type(stacked).__name__}.predict must give one line for each of {lines[0]} "
+                    f"models, with an answer for each of {lines[1]} rows, got an array of shape "
+                    f"{np.shape(answers[0])}."
+                )
             yield rows, answers if stacked is None else answers[0]
 
 

@@ -22,7 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from pacsklearn import Answers, Nats, PACPrivate
 from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.plugins import BatchPredictor, register, unregister
 from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.design import candidates_over
 from pacsklearn.universe.listed_space import listed_space
@@ -111,3 +113,29 @@ def test_the_same_holds_for_released_parameters(rows: Any) -> None:
         session_on(rows).release(
             LogisticRegression(), budget=1 / 4, fit_params={"sample_weight": np.ones(5)}
         )
+
+
+class Asked(KNeighborsClassifier):
+    """Asked by a predictor from outside."""
+
+
+@pytest.mark.parametrize("n_lines", [1, 5])
+def test_a_predictor_that_leaves_out_candidates_is_refused(rows: Any, n_lines: int) -> None:
+    class Few(BatchPredictor):
+        name = "few"
+        estimators = (Asked,)
+
+        @classmethod
+        def of(cls, models: Any) -> Any:
+            return cls()
+
+        def predict(self, X: Any) -> Any:
+            return np.zeros((n_lines, len(X)), dtype=np.int64)
+
+    register(Few)
+    try:
+        model = PACPrivate(Asked(), budget=Nats(1), release=Answers(4)).fit(*rows)
+        with pytest.raises(TypeError, match="one line for each of 128 models"):
+            model.predict(rows[0][:3])
+    finally:
+        unregister(Few)
