@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import deepcopy
 from functools import wraps
 from typing import Any, ClassVar
 
@@ -70,7 +71,8 @@ def _of_any_size(calibrate: Calibrate) -> Calibrate:
         exponent = support.exponent(metric)
         # An exact power of two: information does not depend on the unit, nor does any integer.
         seen = support.scaled(-exponent) if exponent else support
-        law: Any = calibrate(self, seen, target, metric)
+        # By a copy: what is kept of the outputs reaches no other release, and no pickle.
+        law: Any = calibrate(deepcopy(self), seen, target, metric)
         # Before anything is charged: an error of the draw would be about what was drawn.
         if not (isinstance(law, NoiseLaw) and law.suits(seen, target)):
             raise TypeError(

@@ -50,8 +50,10 @@ class FailingRidge(Ridge):
 class Recording(NoiseBackend):
     """The default backend, remembering its laws."""
 
+    laws: ClassVar[list[NoiseLaw]]  # of the class: each calibration is by a copy
+
     def __init__(self) -> None:
-        self.laws: list[NoiseLaw] = []
+        type(self).laws = []
 
     def calibrate(self, support: Any, target: Any, metric: Any) -> NoiseLaw:
         self.laws.append(LogdetBackend().calibrate(support, target, metric))

@@ -269,3 +269,20 @@ def test_a_law_that_cannot_be_drawn_from_is_refused_whatever_the_secret(wrong: s
             session.release_function(lambda one: one, budget=0.25, noise=Outside())
         session.release_function(lambda one: one, budget=0.25)
     assert len(ledger.events) == 1
+
+
+class Keeping(NoiseBackend):
+    name = "keeping"
+
+    def calibrate(self, support: Any, target: Any, metric: Any) -> Any:
+        self.kept = getattr(self, "kept", support)
+        return LogdetBackend().calibrate(self.kept, target, metric)
+
+
+def test_what_a_backend_keeps_of_the_outputs_reaches_no_other_release() -> None:
+    backend = Keeping()
+    with PrivacySession.over([0.0, 1.0, 2.0, 3.0], budget=Nats(1)) as session:
+        first = session.release_function(lambda one: one, budget=0.25, noise=backend)
+        second = session.release_function(lambda one: 1e6 * one, budget=0.25, noise=backend)
+    assert second.noise_power > 1e10 * first.noise_power
+    assert not vars(backend)

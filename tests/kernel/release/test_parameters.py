@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -39,8 +39,10 @@ TARGETS = ROWS @ [1.0, -2.0] + 5
 class Counting(NoiseBackend):
     """The default backend, remembering the beliefs that it calibrated for."""
 
+    beliefs: ClassVar[list[np.ndarray]]  # of the class: each calibration is by a copy
+
     def __init__(self) -> None:
-        self.beliefs: list[np.ndarray] = []
+        type(self).beliefs = []
 
     def calibrate(self, support: Any, target: Any, metric: Any) -> NoiseLaw:
         self.beliefs.append(support.weights)
