@@ -99,7 +99,7 @@ def balanced_space(
             f"Only {space.n_subsets} of the {n_subsets} candidate subsets are distinct: "
             f"{n_units} {space.unit}s are few. Naming the secret one blindly succeeds "
             f"with {percent_up(space.weights.max())} %, and what is promised is "
-            "promised for these. Give more rows, finer groups or a smaller n_subsets.",
+            "promised for these. Give more rows, finer groups or fewer subsets.",
             DesignWarning,
         )
     return space

@@ -133,9 +133,9 @@ def warn_of_one_model(
     if attempt(work, fits=True).value:
         warn_user(
             f"All candidates of {type(estimator).__name__} are one and the same model, and a fit "
-            "on other rows gives it as well: it does not look at its rows, or it keeps something "
-            "from one fit to the next (a cache on its class), which is then published without "
-            "noise. Release it only if it is meant to be the same whatever the rows are.",
+            "on other rows gives it as well: it does not look at its rows, always answers one "
+            "class, or keeps something from one fit to the next (a cache on its class), which is "
+            "then published without noise. Release it only if it is to be the same for any rows.",
             PrivacyLeakWarning,
         )
 
