@@ -18,7 +18,7 @@ import pytest
 from cosmic_ray.work_item import MutationSpec
 
 TESTS = {
-    "kernel/bounds": ["tests/kernel/bounds"],
+    "kernel/bounds": ["tests/kernel/bounds", "tests/kernel/noise/test_lattice.py"],
     "kernel/secret": [
         "tests/kernel/test_secret_space.py",
         "tests/kernel/test_candidate_space.py",

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,18 @@ def test_what_fails_leaves_the_earlier_file(tmp_path, error):
         _fail(file, error)
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_no_link_is_followed_that_somebody_has_put_there(tmp_path, monkeypatch):
+    target, others = tmp_path / "model", tmp_path / "others"
+    others.write_bytes(b"theirs")
+    monkeypatch.setattr(uuid, "uuid4", lambda: uuid.UUID(int=0))
+    with replacement_file(target):
+        (made,) = tmp_path.glob(".model.*")
+    made.symlink_to(others)
+    with pytest.raises(FileExistsError), replacement_file(target):
+        pytest.fail("the block ran")
+    assert others.read_bytes() == b"theirs"
 
 
 def test_a_full_disk_shows_before_the_block(tmp_path, monkeypatch):
