@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
+from pacsklearn.estimators.codebook import through_codebook
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.released_answers import Answers
@@ -71,13 +72,13 @@ def replay_fit(
     if not model.__sklearn_is_fitted__():
         raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
     guarantee = model.guarantee_
-    estimator = getattr(model, "best_estimator_", model.estimator)
     if not stated_secret(model.secret).is_listed:
         raise ValueError(
             "estimator must have been fitted with Subsets() for an audit: attacks "
             "know the exact posterior over a list of candidates, and a sampled secret has none. "
             "docs/threat_model.md shows an attack on it."
         )
+    estimator = fitted_estimator(model, X, groups)
     X, y = check_universe(estimator, X, y)
     _check_same_data(guarantee, model, X, groups)
     canaries: tuple[int, ...] = ()
@@ -124,6 +125,12 @@ def replay_fit(
         f"{type(model.release_).__name__}: a student is no function of the secret alone that could "
         "be replayed. Audit the answers it learnt from: release=Answers()."
     )
+
+
+def fitted_estimator(model: PACPrivate, X: Any, groups: Any) -> Any:
+    """Return what a fit has fitted: the one of its options, reading rows by its ``schema``."""
+    reading = model if model.schema is None else through_codebook(model, X, groups)
+    return getattr(model, "best_estimator_", reading.estimator)
 
 
 def released_plan(model: PACPrivate, candidates: Candidates) -> ParameterPlan:

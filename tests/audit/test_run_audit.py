@@ -13,7 +13,15 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Answers, Membership, PACPrivate, PrivacySession, SRPPPrivate, Subsets
+from pacsklearn import (
+    Answers,
+    Membership,
+    PACPrivate,
+    Parameters,
+    PrivacySession,
+    SRPPPrivate,
+    Subsets,
+)
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.auditor import run_audit
@@ -24,6 +32,7 @@ from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import register, unregister
 from pacsklearn.shaping.closed_forms import EigenBackend
 from pacsklearn.srpp import GroupScenario, PrevalenceScenario
+from pacsklearn.tabular import Column, Schema
 from pacsklearn.testing import example_games
 from pacsklearn.universe.balanced_space import balanced_space
 from tests.audit.broken import OneExactNumber, Redrawing, TooQuiet
@@ -57,6 +66,16 @@ ALL = [
     "identification",
     "lira",
 ]
+
+
+@pytest.mark.parametrize("release", [Parameters(), Answers(10)])
+def test_a_model_that_reads_by_a_schema_is_replayed(release):
+    X, y = load_iris(return_X_y=True)
+    words = np.where(X[:, :1] > 6, "long", "short").astype(object)
+    schema = Schema([Column("x0", "category", categories=("long", "short"))])
+    model = PACPrivate(RidgeClassifier(), secret=Subsets(8), release=release, schema=schema)
+    model.fit(words, y)
+    assert run_audit(model, words, y, attacks=["identification"], n_trials=20).passed
 
 
 def test_a_sound_release_passes_every_attack(sound):

@@ -11,9 +11,10 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Answers, PACPrivate, Subsets
+from pacsklearn import Answers, PACPrivate, Subsets, Tuned
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.plots import privacy_report
+from pacsklearn.tabular import Column, Schema
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((60, 2))
@@ -83,6 +84,15 @@ def test_groups_are_taken_out_as_a_whole():
     assert report.n_units == 20
     assert len(report.costly) == 2
     assert all(line.noise_without > 0 for line in report.costly)
+
+
+@pytest.mark.parametrize("estimator", [Ridge(), Tuned(Ridge(), {"alpha": [1, 10]})])
+def test_what_reads_a_table_by_a_schema_is_reported_on(estimator):
+    words = np.where(X[:, :1] > 0, "high", "low").astype(object)
+    schema = Schema([Column("x0", "category", categories=("high", "low"))])
+    model = PACPrivate(estimator, secret=Subsets(8), schema=schema).fit(words, y)
+    report = record_report(model, words, y, n_lines=2, n_trials=20, n_without=1)
+    assert len(report.costly) == 1
 
 
 def test_what_has_no_law_is_refused():

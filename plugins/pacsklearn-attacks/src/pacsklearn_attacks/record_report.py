@@ -14,7 +14,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import share_interval
 from pacsklearn.audit.game import secret_units
-from pacsklearn.audit.replay import released_plan, replay_fit
+from pacsklearn.audit.replay import fitted_estimator, released_plan, replay_fit
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.estimators.pac_private import PACPrivate
@@ -173,7 +173,7 @@ def record_report(
             "that answers with run_audit."
         )
     _check_fit_params(fit_params, game.space.n_rows)
-    plan = game.plans[0]
+    plan, estimator = game.plans[0], fitted_estimator(model, X, groups)
     law = plan.calibrate(game.prior)
     hidden = np.flatnonzero(secret_units(game, _members(game)))
     leakage = information_about_units(law, game.space, game.prior)
@@ -193,7 +193,8 @@ def record_report(
         low, high = share_interval(int(right[unit]), count, each)
         without = None
         if unit in dearest and law.noise_power > 0:
-            without = _power_without(model, game, unit, fit_params) / law.noise_power
+            without = _power_without(model, estimator, game, unit, fit_params)
+            without /= law.noise_power
         reported.append(
             RecordLine(
                 unit,
@@ -253,7 +254,11 @@ def _influence(vectors: Floats, law: Any, game: ReplayedGame) -> Floats:
 
 
 def _power_without(
-    model: PACPrivate, game: ReplayedGame, unit: int, fit_params: Mapping[str, Any] | None
+    model: PACPrivate,
+    estimator: Any,
+    game: ReplayedGame,
+    unit: int,
+    fit_params: Mapping[str, Any] | None,
 ) -> float:
     """Return the power of the noise for the same candidates without a unit's rows."""
     space, (X, y) = game.space, game.table
@@ -269,6 +274,6 @@ def _power_without(
     table = safe_indexing(X, rows)
     targets = None if y is None else safe_indexing(y, rows)
     options = FitOptions(fit_params or {}, model.n_jobs)
-    candidates = candidates_over(model.estimator, table, targets, smaller, options)
+    candidates = candidates_over(estimator, table, targets, smaller, options)
     plan = released_plan(model, candidates)
     return float(plan.calibrate(game.prior).noise_power)
