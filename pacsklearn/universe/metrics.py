@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -92,7 +93,7 @@ def as_metric(value: Any) -> Metric:
     if value is None:
         return IdentityMetric()
     if isinstance(value, Metric):
-        return value
+        return copy(value)  # what it keeps of outputs is not kept by the caller's
     if isinstance(value, LinearOperator) or issparse(value):
         return OperatorMetric(value)
     if isinstance(value, (str, bytes)) or not isinstance(value, (np.ndarray, Sequence)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, final
 
@@ -37,8 +38,7 @@ class Tabled(Criterion):
     """
 
     def __init__(self, declared: Criterion) -> None:
-        self._declared = declared
-        self.name, self.statement = declared.name, declared.statement
+        self._declared, self.name, self.statement = declared, declared.name, declared.statement
 
     @property
     def n_targets(self) -> int:
@@ -83,7 +83,8 @@ class Cap(Budget):
         return float(cap)
 
     def criterion(self, space: Space) -> Criterion:
-        made, cap = self._over(space), self.amount
+        # By a copy: it may keep the space, and is a parameter of what is published.
+        made, cap = copy(self)._over(space), self.amount
         if not isinstance(made, Criterion):
             raise TypeError(
                 f"{type(self).__name__} must make a Criterion for a secret space, got "

@@ -11,13 +11,14 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ParameterGrid
 
-from pacsklearn import PACPrivate, SRPPPrivate, Subsets
+from pacsklearn import PACPrivate, Parameters, SRPPPrivate, Subsets
 from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
 from pacsklearn.kernel.budget.nats import Nats
-from pacsklearn.plugins import registry
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.plugins import Cap, registry
 from pacsklearn.secrets import balanced_space
 from pacsklearn.srpp import Renyi
 from pacsklearn.universe.stated_budget import as_budget
@@ -129,3 +130,34 @@ def test_caps_make_the_criterion_of_the_space():
 
 def test_nats_add_and_caps_do_not():
     assert [budget.adds for budget in ALL] == [True, False, False, False]
+
+
+class KeepingCap(Cap):
+    name = "keeping"
+
+    def __init__(self, cap, allow_exact=False):
+        self.cap, self.allow_exact = cap, allow_exact
+
+    def against(self, space):
+        self.kept = space
+        return GuessCriterion(np.eye(space.n_candidates), "name", "name the subset")
+
+
+class KeepingMetric(Metric):
+    def root(self, rows):
+        self.kept = rows
+        return rows
+
+
+def test_parameters_keep_neither_candidates_nor_outputs():
+    cap, metric = KeepingCap(0.5), KeepingMetric()
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(40, 2)), generator.normal(size=40)
+    model = PACPrivate(
+        Ridge(), budget=cap, secret=Subsets(8), release=Parameters(metric=metric)
+    ).fit(X, y)
+    assert vars(cap) == {"cap": 0.5, "allow_exact": False}
+    assert not vars(metric)
+    again = pickle.loads(pickle.dumps(model))
+    assert not hasattr(again.budget, "kept")
+    assert not hasattr(again.release.metric, "kept")
