@@ -119,6 +119,10 @@ def test_nobody_else_is_left() -> None:
     assert uniform[0] == worst[0] == pytest.approx(0.5)
     assert len(uniform) == len(worst) == 8
     assert uniform[7] == worst[7] == 1.0
+    # Two units that tell nothing of each other: who knows both knows the target.
+    apart = np.array([[0, 1, 0, 1], [0, 0, 1, 1]], dtype=bool)
+    _, worst, _ = known_rows_success(apart, np.full(4, 0.25), most=3)
+    assert worst.tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
 def test_stated_figures_of_the_default_design() -> None:

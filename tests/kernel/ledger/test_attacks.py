@@ -467,10 +467,14 @@ class TestHighWater:
     ) -> None:
         second = tmp_path / "second.end"
         other = SharedLedger.found(f"sqlite:///{tmp_path}/o.db", 1.0, high_water=str(second))
-        shutil.copy(second, mark)
-        close_ledgers()
-        with pytest.raises(LedgerError, match="another"):
-            marked.charge(make_event(0.25))
+        own, theirs = mark.read_bytes(), second.read_bytes()
+        for ledger, file, wrong in ((marked, mark, theirs), (other, second, own)):
+            right = file.read_bytes()
+            file.write_bytes(wrong)
+            close_ledgers()
+            with pytest.raises(LedgerError, match="is another ledger's"):
+                ledger.charge(make_event(0.25))
+            file.write_bytes(right)
         assert other.charge(make_event(0.25))
         with pytest.raises(LedgerError, match="already"):
             SharedLedger.found(f"sqlite:///{tmp_path}/p.db", 1.0, high_water=str(second))

@@ -273,6 +273,28 @@ def test_a_question_inside_a_transaction_is_refused(
     assert ledger.spent == 0
 
 
+def test_a_transaction_that_loses_its_connection_is_begun_anew(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another connection the rest of it would be written row by row."""
+    ledger, connect, begun = SharedLedger.found(uri, ceiling=1.0), sqlite3.connect, []
+
+    class Losing(sqlite3.Connection):
+        def execute(self, statement: str, *values: Any) -> Any:
+            if statement.startswith("SELECT") and self.in_transaction and len(begun) == 1:
+                begun.append("lost")
+                raise sqlite3.OperationalError("lost")
+            begun.extend(["begun"] * (statement == "BEGIN IMMEDIATE"))
+            return super().execute(statement, *values)
+
+    close_ledgers()
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Losing))
+    monkeypatch.setattr(SQLiteLog, "_named", lambda _, error: log.UnreachableError(str(error)))
+    assert ledger.charge(event_of(1 / 64, "k"))
+    assert begun == ["begun", "lost", "begun"]
+    assert verify_ledger(ledger).sequence == 1
+
+
 def test_an_interrupted_thread_start_loses_nothing(
     uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
