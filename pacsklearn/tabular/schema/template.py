@@ -142,8 +142,8 @@ def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:
         data = data if hasattr(data, "shape") else np.asarray(data)
         if data.ndim != 2 or issparse(data):
             raise ValueError(
-                f"data must be a table or a dense array of two dimensions, got an object of type "
-                f"{type(data).__name__} of shape {data.shape}."
+                "a schema is drafted from a table or a dense array of two dimensions, got an "
+                f"object of type {type(data).__name__} of shape {data.shape}."
             )
         names = [f"x{position}" for position in range(data.shape[1])]
     if not len(data):
