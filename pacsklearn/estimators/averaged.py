@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
@@ -11,10 +12,12 @@ from scipy.special import ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Layout
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
+from pacsklearn.kernel.outputs.run import SubsetRun, attempt
 from pacsklearn.kernel.release.parameters import Reading
 
 LOG_SCALE = "log_scale"
@@ -161,6 +164,15 @@ class AveragedProbabilities(Reading):
                 "average=True needs a classifier with probabilities; "
                 f"{type(estimator).__name__} has none. Leave it out."
             )
+
+    def over(self, outputs: CandidateOutputs) -> AveragedProbabilities:
+        ask = partial(outputs.reference.predict, safe_indexing(outputs.X, [0]))
+        if np.ndim(SubsetRun(outputs.form.template).value(attempt(ask, "predict"))) > 1:
+            raise ValueError(
+                "average=True needs a classifier of one target; several have no most probable "
+                "class. Leave it out, or fit a model for each target."
+            )
+        return self
 
     def methods(self, canonicalizer: Canonicalizer) -> Iterable[str]:
         return ("predict", "predict_proba", "predict_log_proba")

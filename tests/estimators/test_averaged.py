@@ -16,6 +16,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -236,6 +237,14 @@ def test_a_choice_is_made_of_averaged_models(cancer: Any) -> None:
 def test_models_without_probabilities_are_refused(cancer: Any) -> None:
     with pytest.raises(ValueError, match="average=True"):
         PACPrivate(LinearSVC(), release=Parameters(average=True)).fit(*cancer)
+    several = PACPrivate(
+        MultiOutputClassifier(LogisticRegression()),
+        secret=Subsets(8),
+        release=Parameters(average=True),
+    )
+    X, y = cancer[0][:, :2], cancer[1]
+    with pytest.raises(ValueError, match="one target"):
+        several.fit(X, np.column_stack([y, 1 - y]))
     with pytest.raises(TypeError, match="released, and not fitted"):
         AveragedClassifier(LogisticRegression()).fit(*cancer)
 

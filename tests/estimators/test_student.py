@@ -210,7 +210,7 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
 @pytest.mark.parametrize(
     ("params", "match"),
     [
-        ({"release": Student()}, "queries"),
+        ({"release": Student()}, "queries must be .*; got none"),
         ({"release": Student(queries=SCHEMA, alpha=0.1), **CAPPED}, "budget"),
         ({"release": Student(queries=SchemaQueries(SCHEMA, "private")), **CAPPED}, "budget"),
         ({"release": Student(queries=SCHEMA, alpha=2)}, "alpha"),

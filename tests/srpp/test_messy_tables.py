@@ -116,7 +116,7 @@ def test_gaps_behind_masks_and_twice_named_columns(X: Any, y: Any, weight: Any, 
 
 def test_a_regressors_targets_are_known_and_no_dates() -> None:
     model = SRPPSGDRegressor(budget=4.0, batches=32)
-    with pytest.raises(ValueError, match="y contains NaN"):
+    with pytest.raises(ValueError, match="y must have a value in every row"):
         model.fit(X, masked_array(X[:, 1], mask=HIDDEN))
     with pytest.raises(ValueError, match="y must hold numbers, got datetime64"):
         model.fit(X, pd.date_range("2020", periods=N))

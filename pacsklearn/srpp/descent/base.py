@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,9 +33,9 @@ from pacsklearn.srpp.release.run import PrivateRun
 from pacsklearn.srpp.release.run_statement import run_guarantee
 from pacsklearn.srpp.release.training_rows import training_rows
 from pacsklearn.srpp.scenarios.checks import stated_column
-from pacsklearn.universe.frame import as_pandas, column_names
+from pacsklearn.universe.frame import as_pandas, column_names, with_gaps
 from pacsklearn.universe.quoting import about_columns, quoting_nothing
-from pacsklearn.universe.row_rules import check_names
+from pacsklearn.universe.row_rules import check_known, check_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,12 @@ class Problem:
     targets: Floats
     weights: Floats | None
     clip_norm: float
+
+
+def _known(y: Any) -> Any:
+    if y is not None:
+        check_known(quoting_nothing("y", partial(with_gaps, y)))
+    return y
 
 
 class LinearSGD(LinearParameters):
@@ -122,7 +129,7 @@ class LinearSGD(LinearParameters):
         check_names(X)
         first = "_descent" not in vars(self)
         given, names = y, column_names(X)
-        X, y, sample_weight = as_pandas(X), as_pandas(y), as_pandas(sample_weight)
+        X, y, sample_weight = as_pandas(X), _known(as_pandas(y)), as_pandas(sample_weight)
         X, y = quoting_nothing(
             "X" if is_classifier(self) else "X and y",
             lambda: validate_data(

@@ -83,11 +83,11 @@ def _checked(rows: Any, whence: str) -> Any:
     """Return public rows as an array or a DataFrame, if they are rows."""
     shape = np.shape(rows := as_pandas(rows))
     if len(shape) != 2 or not shape[0]:
+        given = "none" if rows is None else f"{type(rows).__name__} of shape {shape}"
         raise ValueError(
             "queries must be public rows, a public Schema (rows are made up from it), "
             "SchemaQueries(schema, marginals) with public or private marginals, or a callable "
-            f"that makes rows from a numpy generator; {whence} {type(rows).__name__} of shape "
-            f"{shape}."
+            f"that makes rows from a numpy generator; {whence} {given}."
         )
     return rows if hasattr(rows, "shape") else np.asarray(rows)
 
