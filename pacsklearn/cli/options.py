@@ -34,7 +34,7 @@ Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files t
 
 
 @dataclass(frozen=True)
-class Columns:
+class Roles:
     """Which columns of a table are what; ``columns`` of a command are these options."""
 
     target: Annotated[str | None, typer.Option(help="Column with the targets.")] = None
@@ -48,6 +48,12 @@ class Columns:
     drop: Annotated[
         str | None, typer.Option(help="Columns that are not used, separated by commas.")
     ] = None
+
+
+@dataclass(frozen=True)
+class Columns(Roles):
+    """The same, and what is publicly known about the others."""
+
     schema: Annotated[
         Path | None,
         typer.Option(

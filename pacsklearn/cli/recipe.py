@@ -163,7 +163,7 @@ def with_columns(recipe: dict[str, Any], X: Any) -> dict[str, Any]:
     return recipe if columns is None else {**recipe, "columns": columns}
 
 
-def words_of_columns(recipe: dict[str, Any]) -> str | None:
+def words_of_columns(recipe: dict[str, Any], X: Any) -> str | None:
     """Return what a person should know about the columns that were encoded; None where none was."""
     columns = recipe.get("columns")
     if columns is None:
@@ -173,9 +173,14 @@ def words_of_columns(recipe: dict[str, Any]) -> str | None:
         parts.append(f"the words of {', '.join(columns['hashed'])} are hashed")
     if columns["imputed"]:
         parts.append("missing numbers become the column's mean")
+    names = [name for name in columns["hashed"] if X[name].astype(str).is_unique]
+    unlike = (
+        f" No two rows share a value of {', '.join(names)}: what names rows is left out by --id."
+    )
     return (
         f"There is no --schema: {' and '.join(parts)}, and numbers are scaled. A public codebook "
         "costs less noise and usually gives a better model: pacsklearn schema drafts one."
+        f"{unlike * bool(names)}"
     )
 
 

@@ -16,7 +16,7 @@ def schema(
     data: options.Data,
     *,
     output: Annotated[Path, typer.Option(help="Where the draft goes (.json or .yaml).")],
-    columns: options.Columns,
+    columns: options.Roles,
     force: options.Force = False,
 ) -> Output:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
@@ -24,10 +24,8 @@ def schema(
     from pacsklearn.tabular.schema.schema import Schema, write_document
     from pacsklearn.tabular.schema.template import repeated_identifiers
 
-    if columns.schema is not None:
-        raise ValueError("--schema names a codebook, and this command drafts one: leave it out.")
     options.checked_output(output, force=force)
-    X = recipes.table_of(recipes.columns_of(columns), data).X
+    X = recipes.table_of(recipes.columns_of(options.Columns(**vars(columns))), data).X
     draft = Schema.template(X)
     given = {"target": columns.target, "groups": columns.groups, "id": columns.identifier}
     roles = {role: name for role, name in given.items() if name is not None}

@@ -33,7 +33,11 @@ def test_from_a_draft_to_a_release_and_its_audit(call, folder, patients):
     assert json.loads(found.stdout) == {"schema": "book.json", "columns": 2, "open": 2}
     assert "Ignored" not in found.stderr
     drafted = ("--schema", "book.json", "--output", "b.json")
-    assert "drafts one" in call("schema", *words, *drafted, code=2).stderr
+    assert "--schema" not in call("schema", "--help").stdout
+    call("schema", *words, *drafted, code=2)
+    unnamed = ("--estimator", "LogisticRegression", "--drop", "useless", "--subsets", 8)
+    said = call("release", *words[:3], *unnamed, "--nats", 2, "--output", "words.joblib").stderr
+    assert "No two rows share a value of key" in said
     assert "Ignored: key, which seem" in call("schema", *words[:3], "--output", "all.json").stderr
     release = (
         "release", *words, "--schema", "book.json", "--estimator", "LogisticRegression",

@@ -196,9 +196,9 @@ def _warn(verdict: Verdict, plan: ParameterPlan, candidates: Candidates, estimat
     if is_regressor(estimator) and _can_have_prior(plan):
         # A warning: scikit-learn's checks fit tables on which noise always dominates.
         advice = (
-            "State what is publicly expected of the targets, without looking at them: "
-            "release=Parameters(prior=Range(low, high)), or Expected(mean); what is released is "
-            "then drawn toward it. More regularisation may help as well: "
+            "State what is publicly expected of the targets, without looking at them, and what is "
+            "released is drawn toward it: release=Parameters(prior=Range(low, high)), or "
+            "Expected(mean); --constant on the command line. More regularisation may help as well: "
         )
     warn_user(
         f"{type(estimator).__name__} released under this budget is expected to be no better "
