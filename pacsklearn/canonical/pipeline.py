@@ -164,7 +164,7 @@ class PipelineCanonicalizer(Canonicalizer):
         for name, step in inner:
             for encodings, own in zip(before, fitted, strict=True):
                 encodings[name] = deepcopy(step).encode(own[name], rows[:1])
-            rows = fitted[0][name].transform(rows)
+            rows = fitted[0][name].transform(deepcopy(rows))
         encoded = part.encode_jointly([own[last] for own in fitted], rows, space)
         if encoded is None:
             return None
@@ -215,7 +215,7 @@ class PipelineCanonicalizer(Canonicalizer):
         if not hasattr(estimator, "steps"):
             return part.behaviour(estimator, X)
         # Through the steps as they are, so that a step folded wrongly shows; one may write into X.
-        X = X.copy()
+        X = deepcopy(X)
         for name, step in _flat(estimator):
             if name == last:
                 return part.behaviour(step, X)
@@ -234,7 +234,7 @@ class PipelineCanonicalizer(Canonicalizer):
         *inner, (last, model) = self._parts(estimator)
         for name, fitted in inner:
             yield Part(name, canonicalizers[name], fitted, X)
-            X = fitted.transform(X)
+            X = fitted.transform(deepcopy(X))  # which may write into them
         yield Part(last, canonicalizers[last], model, X)
 
     def _parts(self, estimator: Any) -> list[tuple[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self, final
@@ -231,7 +231,7 @@ class PipelineFitter(MomentFitter):
         last = self.steps[-1]
         assert last is not None
         for index, model in models.items():
-            seen = rows
+            seen = deepcopy(rows)
             for fitter, (_, part) in zip(self.steps[:-1], model.steps, strict=False):
                 seen = seen if fitter is None else part.transform(seen)
             last.finish({index: model.steps[-1][1]}, seen, codes, space)
@@ -241,7 +241,7 @@ class PipelineFitter(MomentFitter):
         assert last is not None
         if type(last).agrees is SubsetFitter.agrees:
             return None
-        mine = X
+        mine = deepcopy(X)  # a step may work in place
         for fitter, (_, one), (_, other) in zip(
             self.steps[:-1], joint.steps, ordinary.steps, strict=False
         ):

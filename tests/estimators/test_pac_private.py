@@ -14,18 +14,19 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.cluster import KMeans, MiniBatchKMeans
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
-from pacsklearn import Nats, PACPrivate, Subsets
+from pacsklearn import Nats, PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import DesignWarning, PrivacyLeakWarning
 
 METHODS = (
@@ -250,3 +251,21 @@ def test_two_groups_are_two_candidates() -> None:
     assert guarantee.secret.entropy == pytest.approx(np.log(2))
     assert guarantee.posterior_identification == pytest.approx(guarantee.posterior_membership)
     assert "1 of 2 subsets" in str(guarantee)
+
+
+@pytest.mark.parametrize("last", [GaussianNB(), LinearDiscriminantAnalysis()])
+@pytest.mark.parametrize("fast_fit", [True, False])
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+def test_steps_that_work_in_place_change_no_table_and_no_model(last: Any, fast_fit: bool) -> None:
+    # The metric's walk through the pipeline left the universe scaled by the first candidate, and
+    # what had been fitted was encoded by rows that its fit had changed.
+    X, y = load_breast_cancer(return_X_y=True)
+    table, released = X[:, :3].copy(), []
+    for is_copied in (True, False):
+        model = make_pipeline(StandardScaler(copy=is_copied), last)
+        private = PACPrivate(model, 1 / 4, secret=Subsets(8, seed=0), random_state=0)
+        with config_context(fast_fit=fast_fit):
+            fitted = private.fit(table, y).released_estimator_
+        np.testing.assert_array_equal(table, X[:, :3])
+        released.append(fitted.predict_proba(table.copy()))
+    np.testing.assert_array_equal(*released)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, final
@@ -238,8 +239,9 @@ def _fit(
 
 def _agree(left: Any, right: Any, rows: Any) -> bool:
     method = "predict_proba" if hasattr(left, "predict_proba") else "predict"
-    return same_behaviour(getattr(left, method)(rows), getattr(right, method)(rows))
+    return same_behaviour(*(getattr(model, method)(deepcopy(rows)) for model in (left, right)))
 
 
 def _attempted(model: Any, method: str, rows: Any) -> Outcome:
-    return attempt(lambda: getattr(model, method)(rows), "predict")
+    # A copy for each (rule 1): one that works in place would ask the next about other rows.
+    return attempt(lambda: getattr(model, method)(deepcopy(rows)), "predict")

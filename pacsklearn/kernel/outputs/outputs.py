@@ -77,7 +77,8 @@ class CanonicalForm:
         # mechanism than the one whose outputs were measured (rule 2).
         behaviour = self.canonicalizer.behaviour
         decoded = self.decode(encoding.vector, encoding.layout)
-        if not same_behaviour(behaviour(model, rows), behaviour(decoded, rows)):
+        # Each on a copy of the rows: a step may work in place.
+        if not same_behaviour(*(behaviour(each, deepcopy(rows)) for each in (model, decoded))):
             raise StageFailure("gauge")
 
     def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
@@ -154,7 +155,7 @@ class CandidateOutputs:
 
     def metric(self) -> Metric:
         """Return the metric that the canonicalizer has for these vectors."""
-        known = (self.layout, self.reference, self.X, self.vectors)
+        known = (self.layout, self.reference, *deepcopy((self.X, self.vectors)))
         own = attempt(partial(self.form.canonicalizer.metric, *known), "encode", fits=True)
         metric: Metric = SubsetRun(self.form.template).value(own)
         return metric

@@ -32,11 +32,10 @@ def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: A
 
     Entries of ``params`` with one value a row are cut to them.
     """
-    cut = cut_params(params, rows, X.shape[0])
-    own, model = safe_indexing(X, rows), clone(template)
-    if y is None:
-        return model.fit(own, **cut), own
-    return model.fit(own, safe_indexing(y, rows), **cut), own
+    cut, model = cut_params(params, rows, X.shape[0]), clone(template)
+    targets = () if y is None else (safe_indexing(y, rows),)
+    # Cut out anew: a fit may work in place.
+    return model.fit(safe_indexing(X, rows), *targets, **cut), safe_indexing(X, rows)
 
 
 def cut_params(params: Mapping[str, Any], rows: Any, n_rows: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Self, final
@@ -219,7 +220,7 @@ def world_outputs(
         vectors = run.value(attempt(partial(query.form.align, raw, first.layout, rows), "align"))
         failed = np.zeros(len(vectors), dtype=bool)
     if isinstance(metric, str) and metric == "auto":
-        rows_of_all = own if X is None else X
+        rows_of_all = deepcopy(own if X is None else X)
         canonicalizer = query.form.canonicalizer
         cost = canonicalizer.metric(first.layout, fitted, rows_of_all, vectors[~failed])
     else:
@@ -263,7 +264,8 @@ def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any
     def work() -> tuple[Any, Encoding, int]:
         own, target = world.data(X, y)
         cut = {} if world.rows is None else cut_params(params, world.rows, X.shape[0])
-        fitted = query.fit(own, target, cut)
+        # Of a copy: data sets may share rows, and be the curator's table, and a fit work in place.
+        fitted = query.fit(*deepcopy((own, target)), cut)
         encoding = query.form.encode(fitted, own, stage, tries=query.is_model)
         return fitted, encoding, int(own.shape[0])
 

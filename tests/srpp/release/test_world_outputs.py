@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.exceptions import (
     NonDeterministicError,
@@ -21,6 +23,7 @@ from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Lay
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.outputs.outputs import CHECKED_ROWS, CanonicalForm
 from pacsklearn.plugins import registry
+from pacsklearn.srpp import Scenario, SRPPPrivate
 from pacsklearn.srpp.release.world_outputs import (
     Query,
     drawn_world,
@@ -238,9 +241,45 @@ def test_what_noise_costs_is_of_the_first_model_the_rows_and_the_vectors_there_a
     query = summed(priced)
     world_outputs(query, listed(*ROWS), X, Y, {})
     fitted, rows, vectors = priced.seen
-    assert rows is X
+    np.testing.assert_array_equal(rows, X)
     assert (fitted, len(vectors)) == (X[ROWS[0].rows].sum(), 3)
     own = [DataWorld(np.full((1, 1), number)) for number in (3.0, 8.0, 5.0)]
     world_outputs(query, listed(*own), None, None, {}, some_may_fail=True)
     fitted, rows, vectors = priced.seen
     assert (fitted, rows.tolist(), vectors) == (3.0, [[3.0]], [3.0, 5.0])
+
+
+class Halves(Scenario):
+    """Two data sets that share rows with each other, and with the table."""
+
+    protects = releases = description = "Halves()"
+
+    def worlds(self, X, y, secret):
+        worlds = DataWorld(X[:40], y[:40]), DataWorld(X[20:], y[20:])
+        laws = (Law(0, 0, (0,)), Law(1, 0, (1,)))
+        return Worlds(("first", "last"), ("none",), worlds, laws, ((0, 1),))
+
+
+def centred_tops(X, y):
+    X -= X.mean(axis=0)
+    return X.max(axis=0)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize(
+    ("query", "copying"),
+    [
+        (centred_tops, lambda X, y: centred_tops(X.copy(), y)),
+        *[[make_pipeline(StandardScaler(copy=c), LinearRegression()) for c in (False, True)]],
+    ],
+)
+def test_what_works_in_place_changes_no_data_set(query: Any, copying: Any) -> None:
+    table = np.random.default_rng(0).normal(3, 1, (60, 2))
+    given, target, laws = table.copy(), table[:, 0] ** 2, []
+    for each in (query, copying):
+        private = SRPPPrivate(each, scenario=Halves(), random_state=0)
+        private.fit(given, target, realized="last")
+        np.testing.assert_array_equal(given, table)
+        value = getattr(private, "released_value_", None)
+        laws.append(private.predict(table.copy()) if value is None else value)
+    np.testing.assert_allclose(laws[0], laws[1], rtol=1e-9)
