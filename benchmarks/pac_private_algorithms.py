@@ -6,9 +6,10 @@
 Every method gets the same rows, in units of the same ranges stated beforehand, and the same
 estimator. *Published* is the diagonal method as published: random halves, weights released as
 they are, noise by the variance of each output; a forest's leaves hold labels. *Isotropic* is the
-same with equal noise. *Ours* is the default: stratified halves for classifiers, gauge, a metric
-of what noise costs, log-determinant noise. Everything that depends on the rows is noised in all of
-them: a forest's leaves and PCA's mean too, which the authors' program releases as they are.
+same with equal noise. *Ours* is the default without blocks: stratified halves for classifiers,
+gauge, a metric of what noise costs, log-determinant noise. In all of them everything that depends
+on the rows is noised: a forest's leaves and PCA's mean too, which the authors' program releases as
+they are.
 """
 
 from __future__ import annotations

@@ -237,7 +237,8 @@ What `PACPrivate(estimator)` releases, with scikit-learn {version}, as it comes 
 parameters named.
 
 * **parameters**: a canonicalizer knows the estimator; `released_estimator_` is a plain fitted
-  estimator whose numbers came out of the noise.
+  estimator whose numbers came out of the noise. What needs numbers that are not listed fails:
+  `transform` of `LinearDiscriminantAnalysis`, `score_samples` of `PCA`.
 * **answers**: the model stays a black box and its answers to queries are noised
   (`release=Answers()`); the last column says why its parameters cannot be released.
 * **none**: `fit` raises an error that gives the reason, the one in the last column.
