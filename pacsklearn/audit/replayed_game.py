@@ -93,7 +93,7 @@ class ReplayedGame(CandidateGame):
         models = []
         for release, vector in zip(self.plans, released, strict=True):
             model = release.outputs.decode(vector)
-            self._encoded.look_up(model, release.outputs.form.canonicalizer, self._X)
+            self._encoded.look_up(model, release.outputs.form.canonicalizer, self._X, self._X)
             models.append(model)
         return models
 

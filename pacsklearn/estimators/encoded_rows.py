@@ -15,7 +15,7 @@ class EncodedRows:
         self._encoder: Any = None
         self._encoded: dict[int, tuple[Any, Any]] = {}
 
-    def look_up(self, model: Any, canonicalizer: Canonicalizer, X: Any) -> None:
+    def look_up(self, model: Any, canonicalizer: Canonicalizer, X: Any, own: Any) -> None:
         """Have the public first step of a model look up ``X`` where an equal one encoded it.
 
         Parameters
@@ -26,6 +26,8 @@ class EncodedRows:
             Of the model.
         X : table
             The same object whenever the same rows are meant.
+        own : table
+            What the model will be asked about: ``X``, or a copy.
         """
         name, first = getattr(canonicalizer, "steps", [("", None)])[0]
         if not getattr(first, "is_public", False) or name not in model.named_steps:
@@ -38,4 +40,4 @@ class EncodedRows:
             self._encoded[id(X)] = X, encoder.transform(X)
         known, transform = self._encoded[id(X)][1], encoder.transform
         # A copy: a step after it may work in place.
-        encoder.transform = lambda rows: known.copy() if rows is X else transform(rows)
+        encoder.transform = lambda rows: known.copy() if rows is own else transform(rows)

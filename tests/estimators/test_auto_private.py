@@ -157,6 +157,8 @@ def test_a_constant_is_said_aloud_and_charges_nothing(cancer: Any) -> None:
         ({"families": [Ridge()]}, "families of AutoPrivateClassifier"),
         ({"families": [LogisticRegression]}, "families"),
         ({"families": FAMILIES, "scoring": lambda *_: math.nan}, "scoring"),
+        ({"families": FAMILIES, "scoring": lambda *_: math.inf}, "scoring gave no finite"),
+        ({"families": FAMILIES, "scoring": lambda model, X, y: -math.inf}, "scoring gave no fin"),
         ({"families": FAMILIES, "scoring": lambda *_: 1 / 0}, "scoring"),
     ],
 )

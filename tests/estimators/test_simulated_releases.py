@@ -265,8 +265,8 @@ def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(found, [by_hand, by_hand])
     # Another encoder's rows are its own.
     other = SchemaEncoder(schema.with_column("a", high=2)).fit(frame)
-    rows = held_out.rows_of(0)[0]
-    held_out.encoded.look_up(make_pipeline(other), plan.outputs.form.canonicalizer, rows)
+    rows = held_out.known(0)[0]
+    held_out.encoded.look_up(make_pipeline(other), plan.outputs.form.canonicalizer, rows, rows)
     np.testing.assert_array_equal(other.transform(rows), transform(other, rows))
 
 

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from pacsklearn import Answers, Guarantee, PACPrivate, Subsets, Tuned
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -205,3 +205,22 @@ def test_plans_show_the_leaderboard(cancer: Any) -> None:
         "ridgeclassifier__alpha=0.01",
     ]
     assert "ridgeclassifier__alpha=0.01: " in str(plan)
+
+
+def test_what_works_in_place_is_scored_on_the_rows_as_they_are(cancer: Any) -> None:
+    def writing(model: Any, X: Any, y: Any) -> float:
+        score = model.score(X, y)
+        X[:], y[:] = 0, 0
+        return float(score)
+
+    how = {"secret": Subsets(16, seed=0)}
+    plain, written = (tuned(scoring=each, **how).fit(*cancer) for each in (None, writing))
+    accuracies = [[np.mean(each.right) for each in plain.verdict_.options[1:]]]
+    accuracies.append([each.mean for each in written.verdict_.options[1:]])
+    np.testing.assert_allclose(*accuracies)
+    boards = []
+    for is_copied in (True, False):
+        chain = make_pipeline(MinMaxScaler(copy=is_copied, clip=True), LogisticRegression())
+        options = tuned({"logisticregression__C": [1e-2, 1.0]}, chain, **how).fit(*cancer)
+        boards.append([each.scores for each in options.verdict_.options])
+    np.testing.assert_array_equal(*boards)

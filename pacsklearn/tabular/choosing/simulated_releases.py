@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from numbers import Real
@@ -45,13 +46,17 @@ class HeldOut:
 
     Parameters
     ----------
-    rows_of : callable
+    known : callable
         The same objects whenever it is asked for the same candidate.
     encoded : EncodedRows
     """
 
-    rows_of: Callable[[int], tuple[Any, Any]]
+    known: Callable[[int], tuple[Any, Any]]
     encoded: EncodedRows = field(default_factory=EncodedRows)
+
+    def rows_of(self, index: int) -> tuple[Any, Any]:
+        """Return copies: what predicts or scores may work in place, and others come after it."""
+        return deepcopy(self.known(index))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +152,8 @@ class SimulatedReleases(Simulation):
 
     def _scored_model(self, model: Any, plain: Any, index: int) -> Any:
         X, y = self.held_out.rows_of(index)
-        self.held_out.encoded.look_up(plain, self.outputs.form.canonicalizer, X)
+        canonicalizer, known = self.outputs.form.canonicalizer, self.held_out.known(index)[0]
+        self.held_out.encoded.look_up(plain, canonicalizer, known, X)
         return self.scorer(model, X, y)
 
 

@@ -262,11 +262,11 @@ def choose(options: list[Option], prepare: Prepare, judge: Judge, *, constants: 
         score = expected(n_releases=_RELEASES if best is None else FIRST_RELEASES)
         if best is not None and score.behind(best[0], in_merit=True) <= _HOPELESS:
             score = expected(n_releases=_RELEASES)
-        if math.isnan(score.merit):
+        if not math.isfinite(score.merit):
             raise ValueError(
-                f"scoring gave no number (nan) for simulated releases of {option.name}, so nothing "
-                "can be compared by it: give a score that is defined on the rows outside a subset, "
-                "where these are of one class as well."
+                f"scoring gave no finite number (nan, infinity) for simulated releases of "
+                f"{option.name}, so nothing can be compared by it: give a score that is defined on "
+                "the rows outside a subset, where these are of one class as well."
             )
         # Exact for every candidate, it would win by what the whole table says.
         if law.dimension == 0:

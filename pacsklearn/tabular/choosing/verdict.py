@@ -85,8 +85,10 @@ class Utility:
         """Return the standard errors by which it is behind another on the draws that both have."""
         mine, theirs = (one.merits if in_merit else one.scores for one in (self, other))
         n_common = min(len(mine), len(theirs))
-        difference = np.subtract(theirs[:n_common], mine[:n_common])
-        mean, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n_common)
+        with np.errstate(invalid="ignore"):  # infinite scores
+            difference = np.subtract(theirs[:n_common], mine[:n_common])
+            error = float(difference.std(ddof=1)) / math.sqrt(n_common)
+        mean = float(difference.mean())
         return mean / error if error else math.copysign(math.inf, mean) if mean else 0.0
 
     def __str__(self) -> str:
