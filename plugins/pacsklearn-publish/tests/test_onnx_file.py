@@ -147,8 +147,9 @@ def test_outputs_are_the_same(estimator, iris):
     ids=lambda e: type(e).__name__,
 )  # fmt: skip
 def test_two_classes(estimator, iris):
-    X, y = iris[0] - iris[0].mean(axis=0), np.where(iris[1] == 1, "yes", "no")
-    assert largest_difference(*_exported(estimator.fit(X, y)))[0] < 1e-6
+    X, y = iris[0] - iris[0].mean(axis=0), iris[1] == 1
+    for labels in (y, np.where(y, "yes", "no")):
+        assert largest_difference(*_exported(estimator.fit(X, labels)))[0] < 1e-6
 
 
 def test_several_targets(iris):
