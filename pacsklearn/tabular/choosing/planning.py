@@ -198,12 +198,14 @@ def _warn(verdict: Verdict, plan: ParameterPlan, candidates: Candidates, estimat
         advice = (
             "State what is publicly expected of the targets, without looking at them, and what is "
             "released is drawn toward it: release=Parameters(prior=Range(low, high)), or "
-            "Expected(mean); --constant on the command line. More regularisation may help as well: "
+            "Expected(mean); on the command line --regression --constant, and no --estimator. More "
+            "regularisation may help as well: "
         )
     warn_user(
         f"{type(estimator).__name__} released under this budget is expected to be no better "
         f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
-        "PACPrivate.plan shows the figures (for the curator's eyes), and Tuned chooses.",
+        "PACPrivate.plan (pacsklearn curve) shows the figures, for the curator's eyes; Tuned "
+        "chooses.",
         UtilityWarning,
     )
 
