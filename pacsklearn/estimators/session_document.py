@@ -241,7 +241,7 @@ def _budget_from(facts: dict[str, Any], space: SecretSpace | CandidateSpace) -> 
         table, *words = params.pop("of")
         _demand(all(type(word) is str for word in words))
         _demand(np.shape(table)[1:] == (space.n_candidates,))
-        params["of"] = GuessCriterion(table, *words)
+        params["of"] = GuessCriterion(table, *words[:2])
     kinds = {each.name: each.made for each in registry().registrations("budget")}
     _demand(all(isinstance(value, Real) for name, value in params.items() if name != "of"))
     made: Budget = {**kinds, Success.name: Success}[facts["name"]](**params)

@@ -93,7 +93,7 @@ class Cap(Budget):
         # The bounds need a success that is convex in the belief. The kernel's own overrides of
         # `success` are tested to be; of any other criterion the tables alone are believed, whose
         # maximum is convex whatever they hold.
-        if not isinstance(made, _OWN):
+        if type(made) not in _OWN:
             made = Tabled(made)
         prior = made.prior(space.weights)
         # Asked twice: gains of another call would be certified, and others would be promised.

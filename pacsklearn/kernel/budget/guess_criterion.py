@@ -28,13 +28,13 @@ class GuessCriterion(Criterion):
     name : str
     statement : str
         What success means, to end the sentence "no adversary can ...".
-    aim : str, default=""
-        As for a :class:`Criterion`.
 
     Attributes
     ----------
     table : ndarray of shape (n_guesses, m)
         The gains; read-only.
+    aim : str
+        As for a :class:`Criterion`: that of naming the candidate, where that is what it is.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class GuessCriterion(Criterion):
     array([0.5])
     """
 
-    def __init__(self, gains: ArrayLike, name: str, statement: str, aim: str = "") -> None:
+    def __init__(self, gains: ArrayLike, name: str, statement: str) -> None:
         table = np.asarray(gains, dtype=np.float64)
         if table.ndim != 2 or table.size == 0 or not np.all((table >= 0) & (table <= 1)):
             raise ValueError(
@@ -56,7 +56,9 @@ class GuessCriterion(Criterion):
         # A caller that changes the array later must not change what was capped.
         self.table = table.copy()
         self.table.setflags(write=False)
-        self.name, self.statement, self.aim = str(name), str(statement), str(aim)
+        self.name, self.statement = str(name), str(statement)
+        # From the table alone: a cap is stated of an attack that it limits, and of no other.
+        self.aim = NAMING_AIM if np.array_equal(self.table, np.eye(len(self.table))) else ""
 
     @property
     def n_targets(self) -> int:
@@ -69,9 +71,8 @@ class GuessCriterion(Criterion):
 def identification(space: Space) -> GuessCriterion:
     """Return the criterion of naming the secret candidate."""
     # One guess for each candidate, right against that one alone.
-    return GuessCriterion(
-        np.eye(space.n_candidates), "identification", "name the candidate that was used", NAMING_AIM
-    )
+    gains = np.eye(space.n_candidates)
+    return GuessCriterion(gains, "identification", "name the candidate that was used")
 
 
 def k_of_n(space: Space, k: int) -> GuessCriterion:

@@ -84,6 +84,7 @@ class CandidateSpace(Space):
         _, first = np.unique(numbers, return_index=True)
         # The prior of a merged candidate: that one of the equal inputs is the secret.
         summed = np.bincount(numbers, prior / prior.sum()).astype(np.float64)
+        summed.setflags(write=False)
         return cls(tuple(listed[i] for i in first), summed, numbers)
 
     @property

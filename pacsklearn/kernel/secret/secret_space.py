@@ -65,21 +65,23 @@ class SecretSpace(RowSpace):
         # Equal subsets are one candidate: counted as two they would make the secret look larger.
         numbers = distinct_subsets(self.packed, self.n_subsets)
         m = int(numbers.max()) + 1
-        if m == self.n_subsets:
-            return
-        if m < 2:
+        if m < min(self.n_subsets, 2):
             raise DesignError(
                 "All candidate subsets are the same one, so there is no secret; give subsets that "
                 "differ, or more groups."
             )
-        _, first = np.unique(numbers, return_index=True)
-        kept = [
-            np.packbits(self.membership(slice(start, start + _CHUNK))[:, first], axis=1)
-            for start in range(0, self.n_units, _CHUNK)
-        ]
-        object.__setattr__(self, "packed", np.concatenate(kept))
-        object.__setattr__(self, "weights", np.bincount(numbers, self.weights))
-        object.__setattr__(self, "n_subsets", m)
+        if m < self.n_subsets:
+            _, first = np.unique(numbers, return_index=True)
+            kept = [
+                np.packbits(self.membership(slice(start, start + _CHUNK))[:, first], axis=1)
+                for start in range(0, self.n_units, _CHUNK)
+            ]
+            object.__setattr__(self, "packed", np.concatenate(kept))
+            object.__setattr__(self, "weights", np.bincount(numbers, self.weights))
+            object.__setattr__(self, "n_subsets", m)
+        # Every figure is computed from them, at different times: criteria that keep the space, and
+        # whoever else is given it, may not write into them.
+        self.packed.flags.writeable = self.weights.flags.writeable = False
 
     @property
     def n_candidates(self) -> int:

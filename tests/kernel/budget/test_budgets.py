@@ -16,10 +16,12 @@ from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.budget.caps import Identification, KOfN, Membership, Success
 from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.budget.nats import Nats
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.plugins import Cap, registry
-from pacsklearn.secrets import balanced_space
+from pacsklearn.plugins import Cap, Criterion, registry
+from pacsklearn.secrets import CandidateSpace, balanced_space
 from pacsklearn.srpp import Renyi
 from pacsklearn.universe.stated_budget import as_budget
 
@@ -161,3 +163,58 @@ def test_parameters_keep_neither_candidates_nor_outputs():
     again = pickle.loads(pickle.dumps(model))
     assert not hasattr(again.budget, "kept")
     assert not hasattr(again.release.metric, "kept")
+
+
+def capped(of, cap=0.6, **params):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(40, 2)), generator.normal(size=40)
+    return PACPrivate(Ridge(), Success(of, cap), secret=Subsets(16), **params).fit(X, y)
+
+
+class Unworried(MembershipCriterion):  # type: ignore[misc]
+    """Says that nobody ever succeeds."""
+
+    def success(self, posterior, targets=None):
+        return np.full_like(super().success(posterior, targets), 0.5)
+
+
+def test_what_inherits_from_a_criterion_is_capped_by_its_tables():
+    # Believed as the kernel's own, it took no noise at all, "certified 50 %".
+    guarantee = capped(Unworried).guarantee_
+    assert guarantee.mutual_information < 1
+
+
+def test_a_table_is_named_as_the_attack_that_it_is():
+    # As the cap on membership, which it was called, 60 % were certified where 66 are reached.
+    halves = np.eye(2)[np.arange(16) % 2].T
+    with pytest.raises(TypeError):
+        GuessCriterion(halves, "half", "tell the half", "membership of one unit")
+    assert capped(GuessCriterion(halves, "half", "tell the half")).guarantee_.capped == ""
+    naming = capped(GuessCriterion(np.eye(16), "name", "name it"), 0.3).guarantee_
+    assert naming.posterior_identification <= 0.3
+
+
+class Writing(Criterion):
+    """Makes one candidate all but certain once its cap was met at the prior."""
+
+    name, statement, n_targets, calls = "writing", "name the candidate", 1, 0
+
+    def __init__(self, space):
+        self.space = space
+
+    def gains(self, target):
+        self.calls += 1
+        if self.calls == 3:
+            self.space.weights[:] = np.where(np.arange(self.space.n_candidates), 1e-3, 1)
+        yield np.eye(self.space.n_candidates)
+
+
+def test_nobody_who_is_given_a_space_can_write_into_it():
+    # Drawn by what was written, the secret was named by a blind guess, and the cap was kept.
+    ledger = MemoryLedger(1.0)
+    with pytest.raises(ValueError, match="read-only"):
+        capped(Writing, 0.3, ledger=ledger)
+    assert ledger.spent == 0
+    for space in (SPACE, CandidateSpace.of(range(4))):
+        assert not space.weights.flags.writeable
+    assert not SPACE.packed.flags.writeable
