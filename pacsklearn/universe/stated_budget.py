@@ -12,6 +12,7 @@ from pacsklearn.kernel.bounds.posterior_success import (
     posterior_success,
 )
 from pacsklearn.kernel.budget.budget import Budget
+from pacsklearn.kernel.budget.cap import Cap
 from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.secret.space import Space
 
@@ -30,7 +31,7 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
     Raises
     ------
     BudgetError
-        When it is neither, or its number is out of range.
+        When it is neither, its number is out of range, or it makes its criterion by itself.
 
     Warns
     -----
@@ -47,6 +48,11 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
             "budget must be a positive number of nats, or a budget such as Nats(1/4) or "
             f"Membership(0.60), got {value!r} of type {type(value).__name__}; give for instance "
             "budget=1/16."
+        )
+    if isinstance(budget, Cap) and type(budget).criterion is not Cap.criterion:
+        raise BudgetError(
+            f"{type(budget).__name__} overrides criterion, which looks at the tables of what is "
+            "capped; say in against() what an adversary has to achieve."
         )
     amount = budget.amount
     check_flag(name="allow_exact", value=budget.allow_exact)

@@ -218,3 +218,16 @@ def test_nobody_who_is_given_a_space_can_write_into_it():
     for space in (SPACE, CandidateSpace.of(range(4))):
         assert not space.weights.flags.writeable
     assert not SPACE.packed.flags.writeable
+
+
+class Unchecked(KeepingCap):
+    name = "unchecked"
+
+    def criterion(self, space):
+        return Unworried(space)
+
+
+def test_a_cap_says_what_is_capped_and_makes_no_criterion_by_itself():
+    X = np.arange(40.0).reshape(20, 2)
+    with pytest.raises(BudgetError, match="Unchecked overrides criterion"):
+        PACPrivate(Ridge(), budget=Unchecked(0.5)).fit(X, X[:, 0])
