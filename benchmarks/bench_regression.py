@@ -47,13 +47,13 @@ def of_parameters(repeats: int) -> None:
         for model in (LinearRegression(), Ridge(1.0), StepwiseRegressor(2), StepwiseRegressor(4)):
             for budget in BUDGETS:
                 told = []
-                for prior in (None, mean):
+                for prior in (None, Expected(mean)):
                     scores = []
                     for seed in range(repeats):
                         private = PACPrivate(
                             clone(model),
                             budget=budget,
-                            release=Parameters(certify=False, prior=Expected(prior)),
+                            release=Parameters(certify=False, prior=prior),
                             random_state=seed,
                         )
                         scores.append(score(y, private.fit(X, y).predict(X), mean))
