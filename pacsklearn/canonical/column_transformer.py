@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer, make_column_selector
 
 from pacsklearn._sklearn_compat import (
     output_config,
@@ -18,7 +19,7 @@ from pacsklearn._sklearn_compat import (
 )
 from pacsklearn.canonical.features import feature_facts
 from pacsklearn.canonical.parts import Part, PartsCanonicalizer, decode_parts, encode_parts
-from pacsklearn.canonical.stateless import zero_rows
+from pacsklearn.canonical.stateless import PublicCategoriesCanonicalizer, zero_rows
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 
@@ -97,13 +98,18 @@ class ColumnTransformerCanonicalizer(SideBySide):
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
-        return cls(
-            tuple(
-                (name, resolve(part))
-                for name, part in _blanks(estimator).items()
-                if not isinstance(part, str)
-            )
+        blanks = _blanks(estimator).items()
+        made = cls(tuple((name, resolve(part)) for name, part in blanks if type(part) is not str))
+        # Encoders that may stand before all rows at once, on columns that no rows choose.
+        encoders = all(type(part) is PublicCategoriesCanonicalizer for _, part in made.parts)
+        chosen = [at for *_, at in estimator.transformers if callable(at)]
+        made.is_public = (
+            type(estimator) is ColumnTransformer
+            and encoders
+            and all(part.is_public for _, part in made.parts)
+            and all(type(at) is make_column_selector for at in chosen)
         )
+        return made
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         chosen = tuple((name, _named(columns)) for name, _, columns in estimator.transformers_)

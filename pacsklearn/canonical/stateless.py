@@ -7,7 +7,7 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 
 from pacsklearn.canonical.features import encoding_of, feature_facts
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -94,6 +94,7 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
     )
     methods = ("transform", "inverse_transform")
     noised = ()
+    reads_rows = False
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
@@ -112,7 +113,12 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
                     f"{name}({parameter}=...) learns from the rows which categories are rare, "
                     f"which cannot be noised; leave {parameter} out, or give fewer categories."
                 )
-        return cls()
+        canonicalizer = cls()
+        # Of itself alone, and by lists, which can be compared.
+        given, kinds = estimator.categories, (list, tuple)
+        listed = isinstance(given, kinds) and all(isinstance(values, kinds) for values in given)
+        canonicalizer.is_public = listed and type(estimator) in (OneHotEncoder, OrdinalEncoder)
+        return canonicalizer
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         types = tuple(values.dtype.str for values in estimator.categories_)

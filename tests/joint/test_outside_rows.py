@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_approximation import RBFSampler
@@ -28,7 +29,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn.joint import gaussian_mixture, joint_minimiser, kmeans
@@ -56,6 +57,10 @@ ROW = int(np.setdiff1d(np.arange(N), SPACE.rows(0))[0])
 OTHERS = [i for i in range(M) if ROW not in SPACE.rows(i)]
 RANGE = {"feature_range": (-20.0, 40.0)}
 
+TABLED = make_column_transformer(
+    (OneHotEncoder(categories=[[0.0]], handle_unknown="ignore"), [0]), remainder="passthrough"
+)
+
 CONVEX = [
     (LogisticRegression(), TWO),
     (LogisticRegression(C=100.0, class_weight="balanced"), TWO),
@@ -72,6 +77,7 @@ CONVEX = [
     (make_pipeline(StandardScaler(), LinearSVC()), TWO),
     (make_pipeline(StandardScaler(), PoissonRegressor()), AMOUNTS),
     (make_pipeline(PolynomialFeatures(2), StandardScaler(), LogisticRegression()), TWO),
+    (make_pipeline(TABLED, LogisticRegression()), TWO),
 ]
 MODELS = [
     *CONVEX,
@@ -105,7 +111,15 @@ MODELS = [
 # No Hessian of these models has a smaller condition: features' squares are 1 to 2,500.
 KAPPA = 100.0
 # Not numbers of a release: how the fit went, and one number a row.
-PASSED_OVER = ("n_iter_", "labels_", "outliers_", "dual_gap_", "lower_bounds_", "train_score_")
+PASSED_OVER = (
+    "n_iter_",
+    "labels_",
+    "outliers_",
+    "dual_gap_",
+    "lower_bounds_",
+    "train_score_",
+    "transformers_",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline, make_union
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 
 from pacsklearn import Nats, PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import PrivacyLeakWarning
@@ -115,6 +122,70 @@ def test_pipelines_behind_two_encoders(table: Any) -> None:
         SchemaEncoder(schema), make_pipeline(SchemaEncoder(schema), StandardScaler())
     )
     assert registry().subset_fitter_for(make_pipeline(learns, StepwiseClassifier())) is None
+
+
+SIZES = [["small", "large"]]
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        make_column_transformer(
+            (OneHotEncoder(categories=SIZES), ["size"]), remainder="passthrough"
+        ),
+        make_column_transformer(
+            (OneHotEncoder(categories=[[*"abcdefgh", "small", "large"]]), ["size"]),
+            ("passthrough", make_column_selector("mean radius")),
+        ),
+        make_column_transformer(
+            (OneHotEncoder(categories=SIZES, sparse_output=False), ["size"]),
+            ("passthrough", slice(0, 2)),
+        ),
+        make_column_transformer((OrdinalEncoder(categories=SIZES), ["size"])),
+        OneHotEncoder(categories=SIZES),
+    ],
+    ids=["dense", "sparse", "sparse_output", "ordinal", "alone"],
+)
+def test_pipelines_behind_listed_categories(table: Any, encoder: Any) -> None:
+    X, _, y = table
+    X = X.assign(**{name: X[name] / X[name].max() for name in X.columns[:4]})
+    if not hasattr(encoder, "transformers"):
+        X = X[["size"]]
+    last = LogisticRegression(C=0.1, tol=1e-10, max_iter=5000)
+    estimator = make_pipeline(encoder, last)
+    assert isinstance(registry().subset_fitter_for(estimator), EncodedFitter)
+    assert_same(estimator, X, y, tolerance=1e-4)
+
+
+def test_column_transformers_that_candidates_may_lay_out_otherwise(table: Any) -> None:
+    X, _, y = table
+    space = balanced_space(len(y), n_subsets=M)
+    unsure = make_column_transformer(
+        (OneHotEncoder(categories=[[*"abcd", "small"]], handle_unknown="ignore"), slice(4, 5)),
+        ("passthrough", ["mean radius"]),
+        sparse_threshold=0.2,
+    )
+    estimator = make_pipeline(unsure, LogisticRegression())
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    assert fitter.fit_all(estimator, X, y, space) == [None] * M
+    some = make_pipeline(make_column_transformer(("passthrough", [0, 1])), LogisticRegression())
+    fitter = registry().subset_fitter_for(some)
+    assert fitter is not None
+    cells = sparse.csr_array(X.iloc[:, :4].to_numpy())
+    assert fitter.fit_all(some, cells, y, space) == [None] * M
+
+    def by_the_rows(rows: Any) -> list[str]:
+        return [name for name in rows.columns[:4] if rows[name].mean() > 20]
+
+    for learns in (
+        make_column_transformer(
+            (OneHotEncoder(categories=SIZES), ["size"]), (StandardScaler(), [0])
+        ),
+        make_column_transformer(("passthrough", by_the_rows)),
+        make_column_transformer((OneHotEncoder(), ["size"])),
+    ):
+        assert registry().subset_fitter_for(make_pipeline(learns, LogisticRegression())) is None
 
 
 def test_numbers_behind_products() -> None:
