@@ -12,7 +12,6 @@ from pacsklearn.kernel.bounds.posterior_success import (
     posterior_success,
 )
 from pacsklearn.kernel.budget.budget import Budget
-from pacsklearn.kernel.budget.cap import Cap
 from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.secret.space import Space
 
@@ -49,7 +48,7 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
             f"Membership(0.60), got {value!r} of type {type(value).__name__}; give for instance "
             "budget=1/16."
         )
-    if isinstance(budget, Cap) and type(budget).criterion is not Cap.criterion:
+    if hasattr(budget, "against") and not hasattr(type(budget).criterion, "__final__"):
         raise BudgetError(
             f"{type(budget).__name__} overrides criterion, which looks at the tables of what is "
             "capped; say in against() what an adversary has to achieve."

@@ -82,6 +82,7 @@ class Cap(Budget):
             )
         return float(cap)
 
+    @final
     def criterion(self, space: Space) -> Criterion:
         # By a copy: it may keep the space, and is a parameter of what is published.
         made, cap = copy(self)._over(space), self.amount

@@ -295,8 +295,7 @@ class Account:
         self._in_flight = None
 
     def _is_charged(self, event: Event) -> bool:
-        ledger = self.own if self.shared is None else self.shared
-        return ledger.find(event.key) is not None
+        return (self.own if self.shared is None else self.shared).find(event.key) is not None
 
     def _charged(self, event: Event, *, own: bool = True) -> None:
         if own:
