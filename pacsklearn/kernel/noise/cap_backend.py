@@ -97,16 +97,15 @@ class CapBackend(CertifiedBackend):
         coordinates = np.where(possible[:, None], span.coordinates, 0.0)
         # Of the integers that would leave: a rounding may tell apart what doubles do not.
         law = exact_law(support, coordinates, axes, self.name)
-        groups = np.bincount(distinct_outputs(law.centres), support.weights)
         # Nothing that leaves may need no noise: the cap holds for who sees the integers themselves.
-        exact = self._exact_success(law.centres, support.weights, criterion)
+        share, posterior = self._seen_exactly(law.centres, support.weights)
+        exact = criterion.expected(share, posterior)
         if exact <= target.budget:
-            likely = groups[groups > 0]
             return replace(
                 law,
                 bound=exact,
                 # What is a function of the secret tells its own entropy.
-                information=min(belief_entropy(np.log(likely)) * OUTWARD, law.bound),
+                information=min(belief_entropy(np.log(share)) * OUTWARD, law.bound),
                 proof="success of the optimal adversary who sees the exact output",
             )
         shape = propose(support, span._replace(coordinates=coordinates), criterion, target.budget)
@@ -161,12 +160,11 @@ class CapBackend(CertifiedBackend):
         return bound + lattice_slack(mixture.signals.shape[1], 1.0)
 
     @staticmethod
-    def _exact_success(centres: Integers, weights: Floats, criterion: Criterion) -> float:
-        """Return the success at the worst target when the release is the integers themselves."""
+    def _seen_exactly(centres: Integers, weights: Floats) -> tuple[Floats, Floats]:
+        """Return how likely each release of the integers themselves is, and the belief after it."""
         seen = distinct_outputs(centres)
         # Candidates with the same integers are one event to whoever sees them.
         groups = np.eye(seen.max() + 1)[seen] * weights[:, None]
         likely = groups.sum(axis=0) > 0
         share = groups.sum(axis=0)[likely]
-        posterior = (groups[:, likely] / share).T
-        return criterion.expected(share, posterior)
+        return share, (groups[:, likely] / share).T

@@ -146,6 +146,16 @@ class TestCriterion:
         noisy = CRITERION.calibrate(Support(outputs), Target(0.05, halves), IdentityMetric())
         assert not noisy.is_noiseless
 
+    def test_no_noise_beside_a_candidate_that_nobody_believes_in(self) -> None:
+        """Its own output is no event: of two releases one half each, both tell ln 2."""
+        outputs = np.array([-1.0, -1.0, 1.0, 1.0, 7.0])[:, None]
+        support = Support(outputs, np.array([0.25, 0.25, 0.25, 0.25, 0.0]))
+        names = GuessCriterion(np.eye(5), "name", "name it")
+        law = CRITERION.calibrate(support, Target(0.6, names), IdentityMetric())
+        assert law.is_noiseless
+        assert law.bound == pytest.approx(0.5)
+        assert law.information == pytest.approx(np.log(2))
+
     def test_targets_are_looked_at_in_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Success without noise at the worst target, wherever among the parts it is."""
         outputs = np.repeat(np.arange(4.0), 8)[:, None]
