@@ -59,10 +59,10 @@ def main() -> None:
         with urllib.request.urlopen(request) as response:
             return json.load(response)
 
-    deadline = time.monotonic() + 60
-    while True:  # until the service that was just begun is there
+    deadline = time.monotonic() + 300
+    while True:  # until the service that was just begun is there, and can answer
         try:
-            call("GET", "/datasets")
+            call("GET", "/models")
             break
         except (FileNotFoundError, urllib.error.URLError) as error:
             if getattr(error, "code", 503) != 503 or time.monotonic() > deadline:

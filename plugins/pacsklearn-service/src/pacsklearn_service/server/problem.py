@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from typing import Any, Final, final
 
 from pacsklearn.exceptions import (
@@ -38,6 +39,7 @@ KINDS: Final = {
 """Name of a problem, its status and its title."""
 _AGAIN: Final = {"in-progress": 1, "elsewhere": 1, "timeout": 1, "unavailable": 2}
 """Seconds after which what is refused so may succeed."""
+_RAISE: Final = dis.opmap["RAISE_VARARGS"]
 
 NOT_READ: Final = (
     "The model cannot answer these rows; nothing was charged. Their values must be finite, and "
@@ -86,9 +88,16 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
 def words_of(error: BaseException) -> str:
     """Return what an error of ours says, and of others the kind alone: their words may quote rows.
 
-    Nothing of what ours say is secret.
+    Nothing of what ours say is secret. Ours are also those that code of ours has raised itself: of
+    what a library in C raises the last frame is ours too.
     """
-    return str(error) if isinstance(error, Problem | PacsklearnError) else type(error).__name__
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    is_ours = isinstance(error, Problem | PacsklearnError)
+    if at is not None and at.tb_frame.f_globals.get("__name__", "").startswith("pacsklearn."):
+        is_ours |= at.tb_frame.f_code.co_code[at.tb_lasti] == _RAISE
+    return str(error) if is_ours else type(error).__name__
 
 
 def problem_of(error: BaseException) -> Problem:

@@ -150,7 +150,8 @@ async def invocations(request: Request, model: str | None = None) -> Response:
     if model is None:
         names = await ask(request, "models")
         if len(names) != 1:
-            raise Problem("invalid", "Say which model: /invocations?model=...")
+            listed = ", ".join(names) or "none, without a quota from the curator"
+            raise Problem("invalid", f"Say which model: /invocations?model=... ({listed}).")
         model = names[0]
     facts = await ask(request, "admit", model=model)
     kind = content_kind(request) or JSON

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -29,6 +30,9 @@ DTYPES: Final = {
 
 
 Value = bool | int | float | str
+_VALUES: Final = ("bool", "int", "float", "str")
+_WHETHER: Final = ("missing", "extra_forbidden")
+"""Errors of a field that is there or not, which may be called as a type of values is."""
 Table = Annotated[list[list[Value]], Field(min_length=1)]
 Records = Annotated[list[dict[str, Value]], Field(min_length=1)]
 
@@ -139,16 +143,22 @@ def query(facts: Mapping[str, str]) -> Parameters:
 
 
 def invalid(errors: Any) -> Problem:
-    """Return the refusal that names fields only: pydantic's own messages quote what was sent."""
+    """Return the refusal that names fields, and what each must be; it quotes nothing of values."""
     if any(each["type"] == "json_invalid" for each in errors):
-        return Problem("bad-request", "The body must be JSON in UTF-8.")
-    # Without the names of the types that a value could have had.
-    parts = [[str(part) for part in each["loc"] if "[" not in str(part)] for each in errors]
-    fields = sorted({".".join(each) or "the body" for each in parts})
-    known = [each for each in fields if len(each) < 100 and each.isascii()][:5]
-    return Problem(
-        "invalid", f"These fields are missing, unknown or not valid: {', '.join(known)}."
-    )
+        return Problem("bad-request", "The body must be JSON in UTF-8, without a Content-Encoding.")
+    fields: dict[str, str] = {}
+    for each in errors:
+        parts, words = [str(part) for part in each["loc"]], f" ({each['msg']})"
+        # Where a value may have one of several forms, without what each of them lacks.
+        whole = list(takewhile(lambda part: "[" not in part, parts))
+        if whole == parts and parts[-1:] and parts[-1] in _VALUES and each["type"] not in _WHETHER:
+            whole = parts[:-1]
+        # A validator's own words may quote the value.
+        is_plain = whole == parts and "error" not in each.get("ctx", {})
+        fields.setdefault(".".join(whole) or "the body", words if is_plain else "")
+    known = [n + words for n, words in sorted(fields.items()) if len(n) < 100 and n.isascii()]
+    named = ", ".join(known[:5]) or "one whose name is long, or not ASCII"
+    return Problem("invalid", f"These fields are missing, unknown or not valid: {named}.")
 
 
 def _described(kind: type[BaseModel]) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
         table.validate(full=True)
         return _columns(table, most, most_bytes)
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error):
-        raise Problem("bad-request", f"The body must be a table of the type {kind}.") from None
+        wrong = f"The body must be a table of the type {kind}, without a Content-Encoding."
+        raise Problem("bad-request", wrong) from None
 
 
 def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
@@ -200,13 +201,15 @@ def _check_columns(schema: Any) -> None:
         inner = kind.value_type if types.is_dictionary(kind) else kind
         readers = ("integer", "floating", "string", "large_string", "boolean")
         if not any(getattr(types, f"is_{each}")(inner) for each in readers):
-            raise Problem("invalid", "Columns must hold numbers, truth values or texts.")
+            wrong = "Columns must hold numbers, truth values or texts in UTF-8, and a row at least."
+            raise Problem("invalid", wrong)
 
 
 def _columns(table: Any, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
     _check_columns(table.schema)
     _check_size(table.num_rows, table.nbytes, most, most_bytes)
-    if any(column.null_count for column in table.columns):
-        raise Problem("invalid", "No value may be missing.")
+    for name in table.column_names:
+        if table[name].null_count:
+            raise Problem("invalid", f"Column {name!r} must hold a value in every row.")
     # Texts that came by index stay one object each, however many rows they stand in.
     return {name: table[name].to_numpy() for name in table.column_names}

@@ -1,0 +1,89 @@
+"""What a refusal names, so that who reads it knows what to change; it quotes nothing of rows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from pacsklearn_service.server.problem import words_of
+from service_house.house import House, contested_rows, v2
+
+from pacsklearn.cli.options import number
+
+SECRET = 77777.125
+JSON = {"content-type": "application/json"}
+
+
+def refused(house: House, method: str, path: str, user: str = "ann", **options: Any) -> str:
+    response = house.call(method, path, user=user, **options)
+    assert 400 <= response.status_code < 500, response.text
+    detail: str = response.json()["detail"]
+    assert str(SECRET) not in response.text
+    return detail
+
+
+def infer(house: House, body: dict[str, Any]) -> str:
+    content = json.dumps(body).encode()
+    return refused(house, "POST", "/v2/models/risk/infer", content=content, headers=JSON)
+
+
+def test_a_field_is_named_with_what_it_must_be(house: House) -> None:
+    body = v2(contested_rows(2))
+    (tensor,) = body["inputs"]
+    gap = infer(house, {"inputs": [tensor | {"data": [[SECRET] * 4, [0.0, None, 0.0, 0.0]]}]})
+    assert gap.endswith("not valid: inputs.0.data.")
+    assert "'FP64'" in infer(house, {"inputs": [tensor | {"datatype": SECRET}]})
+    assert "parameters.max_charge (" in infer(house, body | {"parameters": {"max_charge": -1}})
+    extra = infer(house, body | {"int": 1})
+    assert "int (Extra" in extra
+    assert "not ASCII" in infer(house, body | {"é": SECRET})
+    split = {"dataframe_split": {"data": [[SECRET, None]]}}
+    told = refused(house, "POST", "/invocations?model=risk", json=split)
+    assert told.endswith("dataframe_split.data.0.1.")
+    quota = {"kind": "usr", "name": "ann", "ceiling": 0.5}
+    told = refused(house, "PUT", "/v1/datasets/clinic/quotas", "curator", json=quota)
+    assert "body.kind" in told
+    assert "'project'" in told
+
+
+def test_a_body_that_cannot_be_read_is_told_why(house: House) -> None:
+    path, content = "/v2/models/risk/infer", gzip.compress(json.dumps(v2([[1.0] * 4])).encode())
+    zipped = {"content": content, "headers": JSON | {"content-encoding": "gzip"}}
+    assert "Content-Encoding" in refused(house, "POST", path, **zipped)
+    path, csv = "/invocations?model=risk", {"content-type": "text/csv"}
+    gap = f"x0,x1,x2,x3\n1,{SECRET},3,4\n1,2,,4".encode()
+    assert "'x2'" in refused(house, "POST", path, content=gap, headers=csv)
+    for content in (b"x0,x1,x2,x3\n", "x0,x1,x2,x3\n1,2,3,é".encode("latin-1")):
+        told = refused(house, "POST", path, content=content, headers=csv)
+        assert "UTF-8, and a row" in told
+    house.key("bare", quota=0.5)
+    house.call("DELETE", "/v1/datasets/clinic/quotas/user/bare", user="curator")
+    told = refused(house, "POST", "/invocations", "bare", json={"instances": [[1, 2, 3, 4]]})
+    assert "quota" in told
+
+
+def test_a_fit_that_fails_says_what_the_recipe_lacks(house: House) -> None:
+    recipe = {"name": "values", "dataset": "clinic", "estimator": "Ridge", "budget": "1/16",
+              "secret": {"n": 8}, "release": {"query_budget": "2^-12"}}  # fmt: skip
+    job = house.call("POST", "/v1/models", user="curator", json=recipe).json()["id"]
+    deadline = time.monotonic() + 60
+    state: dict[str, Any] = {"status": "queued"}
+    while state["status"] not in ("done", "failed"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        state = house.call("GET", f"/v1/jobs/{job}", user="curator").json()
+    assert "range" in state["detail"]
+
+
+def test_words_of_libraries_are_not_told() -> None:
+    with pytest.raises(ValueError, match="secret") as caught:
+        np.asarray(["secret"], dtype=float)
+    assert words_of(caught.value) == "ValueError"
+    with pytest.raises(ValueError, match="1/4") as caught:
+        number("much", "budget")
+    assert "1/4" in words_of(caught.value)
+    assert words_of(ValueError("secret")) == "ValueError"
