@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
-from sklearn.compose import ColumnTransformer
-from sklearn.kernel_approximation import RBFSampler
-from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
+from sklearn.pipeline import Pipeline
 
 from pacsklearn._sklearn_compat import features_of, output_config
-from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
+from pacsklearn.joint.encoded import EncodedFitter
 from pacsklearn.joint.member_sums import Memberships, double_rows
 from pacsklearn.joint.moment_fitter import MomentFitter, unfitted_copy
 from pacsklearn.joint.moments import Moments, MomentSums
 from pacsklearn.joint.pca import PCAFitter
-from pacsklearn.joint.shared_work import made_once
 from pacsklearn.joint.standard_scaler import StandardScalerFitter
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
-from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-
-# Cells of sparse rows that are written out.
-_MOST_CELLS = 2**25
-# Steps that learn nothing, and refuse rows with gaps.
-_PICKY = (PolynomialFeatures, RBFSampler)
 
 
 @final
@@ -258,133 +244,3 @@ class PipelineFitter(MomentFitter):
         if not np.allclose(mine, X, rtol=1e-8, atol=1e-8 * np.max(np.abs(X))):
             return False
         return last.agrees(joint.steps[-1][1], ordinary.steps[-1][1], X, y)
-
-
-@final
-class EncodedFitter(SubsetFitter):
-    """What follows the encoders is fitted together, on rows that were encoded once.
-
-    Parameters
-    ----------
-    n_encoders : int
-        First steps that learn nothing.
-    rest : SubsetFitter
-        Of the step, or the pipeline of steps, behind them.
-    """
-
-    def __init__(self, n_encoders: int, rest: SubsetFitter) -> None:
-        self.n_encoders, self.rest = n_encoders, rest
-        self.wants_classes = rest.wants_classes
-
-    @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> Self | None:
-        steps = [step for _, step in estimator.steps]
-        count = 0
-        while _learns_nothing(steps[count]) and not output_config(steps[count]):
-            count += 1
-            if count == len(steps):
-                return None
-        rest = resolve(_behind(estimator, count)) if count else None
-        return None if rest is None else cls(count, rest)
-
-    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
-        steps = [step for _, step in estimator.steps[: self.n_encoders]]
-
-        def encoded() -> tuple[list[Any], Any]:
-            fitted, rows = [clone(step) for step in steps], X
-            for encoder in fitted:
-                rows = _encoded(encoder, rows)
-            return fitted, rows
-
-        facts = [(type(step), step.get_params()) for step in steps]
-        encoders, rows = made_once("encoding", (X,), facts, encoded)
-        if not all(_is_laid_out(encoder, X) for encoder in encoders):
-            return [None] * space.n_subsets
-        rows = self._written_out(rows)
-        fitted = self.rest.fit_all(_behind(estimator, self.n_encoders), rows, y, space)
-        return [None if one is None else self._joined(estimator, encoders, one) for one in fitted]
-
-    def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
-        for _, encoder in joint.steps[: self.n_encoders]:
-            X = encoder.transform(X)
-        one, other = (_behind(each, self.n_encoders) for each in (joint, ordinary))
-        return self.rest.agrees(one, other, self._written_out(X), y)
-
-    def _written_out(self, rows: Any) -> Any:
-        """Return sparse rows as an array where that makes it no other problem, nor a large one."""
-        is_convex = isinstance(self.rest, ConvexFitter)  # others may be solved in another way
-        small = sparse.issparse(rows) and math.prod(rows.shape) <= _MOST_CELLS
-        return rows.toarray() if is_convex and small else rows
-
-    def _joined(self, estimator: Any, encoders: list[Any], fitted: Any) -> Any:
-        names = [name for name, _ in estimator.steps]
-        last = names[self.n_encoders :]
-        steps = fitted.steps if len(last) > 1 else [(last[0], fitted)]
-        whole = copy(estimator)
-        own = [copy(encoder) for encoder in encoders]
-        whole.steps = [*zip(names[: self.n_encoders], own, strict=True), *steps]
-        return whole
-
-
-def _learns_nothing(step: Any) -> bool:
-    """Return whether a row's output depends on that row, parameters and names alone."""
-    if type(step) is FeatureUnion:
-        # Encoders that take any row: who refuses one would refuse it for all candidates.
-        parts = [part for _, part in step.transformer_list]
-        return all(_takes_any_row(part) and not output_config(part) for part in parts)
-    # Of itself alone: a subclass may learn.
-    if type(step) in (ColumnTransformer, OneHotEncoder, OrdinalEncoder):
-        # As its canonicalizer says, which releases it so: what has none may learn.
-        with suppress(NoCanonicalizerError):
-            return registry().canonicalizer("auto", step).is_public
-        return False
-    if type(step) is RBFSampler:
-        return step.gamma != "scale" and isinstance(step.random_state, Integral)
-    return type(step) is PolynomialFeatures or _takes_any_row(step)
-
-
-def _takes_any_row(step: Any) -> bool:
-    """Return whether a step is an encoder by public facts alone."""
-    return "learns_nothing" in vars(type(step))
-
-
-def _is_laid_out(encoder: Any, X: Any) -> bool:
-    """Return whether facts alone decide if a column transformer's output of ``X`` is sparse.
-
-    scikit-learn looks at the share of its cells that are no zeros, and every candidate has its own:
-    an encoder fills at most one cell a column, and none for a category that it does not know.
-    """
-    if type(encoder) is not ColumnTransformer:
-        return True
-    if sparse.issparse(X):
-        return False
-    dense, filled, width = 0, 0, 0
-    for name, part, _ in encoder.transformers_:
-        size = encoder.output_indices_[name].stop - encoder.output_indices_[name].start
-        is_sparse = getattr(part, "sparse_output", False)
-        width, dense = width + size, dense + (0 if is_sparse else size)
-        filled += part.n_features_in_ if is_sparse else 0
-    least, most = dense / max(width, 1), (dense + filled) / max(width, 1)
-    return bool(filled == 0 or most < encoder.sparse_threshold or least >= encoder.sparse_threshold)
-
-
-def _encoded(encoder: Any, rows: Any) -> Any:
-    """Return output of an encoder for all rows; nothing but gaps for one that it would refuse."""
-    table = double_rows(rows) if isinstance(encoder, _PICKY) else None
-    refused = np.arange(0) if table is None else np.flatnonzero(~np.isfinite(table).all(axis=1))
-    if refused.size:
-        rows = rows.copy()
-        (rows.iloc if hasattr(rows, "iloc") else rows)[refused] = 0.0
-    with np.errstate(over="ignore"):
-        encoded = encoder.fit(rows).transform(rows)
-    if refused.size:
-        encoded[refused] = np.nan
-    return encoded
-
-
-def _behind(estimator: Any, count: int) -> Any:
-    """Return the step behind the first ones, or a pipeline of them."""
-    steps = estimator.steps[count:]
-    return steps[0][1] if len(steps) == 1 else Pipeline(steps)

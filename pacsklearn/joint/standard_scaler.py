@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.joint.moment_fitter import MomentFitter
 from pacsklearn.joint.moments import Moments, is_doubtful
+from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 
 
 @final
+class ColumnScaler(StandardScaler):
+    """Standardise some columns, each set as its own scaler does, and leave the others as they are.
+
+    Parameters
+    ----------
+    parts : dict of str to (StandardScaler, slice)
+        Scalers, and the columns that each sees.
+    """
+
+    def __init__(self, parts: Mapping[str, tuple[Any, slice]] = MappingProxyType({})) -> None:
+        super().__init__()
+        self.parts = parts
+
+
 class StandardScalerFitter(MomentFitter):
     """Mean and variance of each feature."""
 
     name = "standard_scaler"
     description = "means and variances of all subsets by one matrix product"
     estimators = ("sklearn.preprocessing.StandardScaler",)
+
+    @classmethod
+    def for_estimator(cls, estimator: Any, resolve: Any) -> SubsetFitter | None:
+        if type(estimator) is ColumnScaler:
+            return ColumnScalerFitter()
+        return super().for_estimator(estimator, resolve)
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
         p = moments.n_features
@@ -56,3 +81,21 @@ class StandardScalerFitter(MomentFitter):
             units = np.outer(scale[:p], scale[:p])
             moved = replace(moved, class_scatter=moments.class_scatter / units)
         return moved
+
+
+@final
+class ColumnScalerFitter(StandardScalerFitter):
+    """Mean and variance of the features that are scaled; 0 and 1 in place of the others'."""
+
+    def fit_moments(self, model: Any, moments: Moments) -> bool:
+        model.mean_, model.scale_ = np.zeros(moments.n_features), np.ones(moments.n_features)
+        model.fitted_ = {}
+        for name, (part, at) in model.parts.items():
+            own = model.fitted_[name] = copy(part)
+            mean, variance = moments.mean[at], moments.variance[at]
+            seen = replace(moments, n_features=mean.size, mean=mean, variance=variance)
+            if not super().fit_moments(own, seen):
+                return False
+            model.mean_[at] = own.mean_ if own.with_mean else 0.0
+            model.scale_[at] = 1.0 if own.scale_ is None else own.scale_
+        return True

@@ -60,6 +60,9 @@ RANGE = {"feature_range": (-20.0, 40.0)}
 TABLED = make_column_transformer(
     (OneHotEncoder(categories=[[0.0]], handle_unknown="ignore"), [0]), remainder="passthrough"
 )
+SCALED = make_column_transformer(
+    (OneHotEncoder(categories=[[0.0]], handle_unknown="ignore"), [0]), remainder=StandardScaler()
+)
 
 CONVEX = [
     (LogisticRegression(), TWO),
@@ -78,6 +81,7 @@ CONVEX = [
     (make_pipeline(StandardScaler(), PoissonRegressor()), AMOUNTS),
     (make_pipeline(PolynomialFeatures(2), StandardScaler(), LogisticRegression()), TWO),
     (make_pipeline(TABLED, LogisticRegression()), TWO),
+    (make_pipeline(SCALED, LogisticRegression()), TWO),
 ]
 MODELS = [
     *CONVEX,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
     OneHotEncoder,
@@ -22,7 +25,7 @@ from sklearn.preprocessing import (
 
 from pacsklearn import Nats, PACPrivate, Subsets, config_context
 from pacsklearn.exceptions import PrivacyLeakWarning
-from pacsklearn.joint.pipeline import EncodedFitter
+from pacsklearn.joint.encoded import EncodedFitter
 from pacsklearn.plugins import registry
 from pacsklearn.secrets import balanced_space
 from pacsklearn.tabular import Column, Schema, SchemaEncoder, StepwiseClassifier, StepwiseRegressor
@@ -125,6 +128,10 @@ def test_pipelines_behind_two_encoders(table: Any) -> None:
 
 
 SIZES = [["small", "large"]]
+SCALED = make_column_transformer(
+    (StandardScaler(), make_column_selector(dtype_include="number")),
+    (OneHotEncoder(categories=SIZES), ["size"]),
+)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +150,15 @@ SIZES = [["small", "large"]]
         ),
         make_column_transformer((OrdinalEncoder(categories=SIZES), ["size"])),
         OneHotEncoder(categories=SIZES),
+        SCALED,
+        make_column_transformer(
+            (OneHotEncoder(categories=SIZES), ["size"]),
+            (StandardScaler(with_mean=False), [0]),
+            remainder=StandardScaler(with_std=False),
+            sparse_threshold=1.0,
+        ),
     ],
-    ids=["dense", "sparse", "sparse_output", "ordinal", "alone"],
+    ids=["dense", "sparse", "sparse_output", "ordinal", "alone", "scaled", "scaled, sparse"],
 )
 def test_pipelines_behind_listed_categories(table: Any, encoder: Any) -> None:
     X, _, y = table
@@ -179,13 +193,54 @@ def test_column_transformers_that_candidates_may_lay_out_otherwise(table: Any) -
         return [name for name in rows.columns[:4] if rows[name].mean() > 20]
 
     for learns in (
-        make_column_transformer(
-            (OneHotEncoder(categories=SIZES), ["size"]), (StandardScaler(), [0])
-        ),
+        make_column_transformer((StandardScaler(), by_the_rows)),
+        clone(SCALED).set_params(transformer_weights={"standardscaler": 2.0}),
         make_column_transformer(("passthrough", by_the_rows)),
         make_column_transformer((OneHotEncoder(), ["size"])),
     ):
         assert registry().subset_fitter_for(make_pipeline(learns, LogisticRegression())) is None
+
+
+@pytest.mark.parametrize(
+    "last",
+    [Ridge(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5), GaussianNB()],
+    ids=repr,
+)
+def test_scalers_beside_encoders_are_each_candidates_own(table: Any, last: Any) -> None:
+    X, _, y = table
+    space = balanced_space(len(y), n_subsets=M)
+    estimator = make_pipeline(SCALED, last)
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    for index, model in enumerate(fitter.fit_all(estimator, X, y, space)):
+        rows = space.rows(index)
+        ordinary = clone(estimator).fit(X.iloc[rows], y[rows])
+        assert fitter.agrees(model, ordinary, X.iloc[rows], y[rows]) in (True, None)
+        np.testing.assert_allclose(model[:-1].transform(X), ordinary[:-1].transform(X), rtol=1e-9)
+        np.testing.assert_allclose(model.predict(X), ordinary.predict(X), rtol=1e-6)
+        one, other = (each[0].transformers_[0][1] for each in (model, ordinary))
+        assert vars(one).keys() == vars(other).keys()
+        np.testing.assert_array_equal(one.get_feature_names_out(), other.get_feature_names_out())
+    moved = deepcopy(ordinary)
+    moved[0].transformers_[0][1].mean_ += 1.0
+    assert fitter.agrees(model, moved, X.iloc[rows], y[rows]) is False
+
+
+def test_scalers_of_single_precision_or_of_gaps_are_fitted_alone(table: Any) -> None:
+    X, _, y = table
+    space = balanced_space(len(y), n_subsets=M)
+    last = LogisticRegression()
+    estimator = make_pipeline(SCALED, last)
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    single = X.astype(dict.fromkeys(X.columns[:4], np.float32))
+    for rows in (single, X.assign(**{"mean radius": np.nan})):
+        assert fitter.fit_all(estimator, rows, y, space) == [None] * M
+    # scikit-learn refuses to centre sparse rows.
+    centred = make_pipeline(clone(SCALED).set_params(sparse_threshold=1.0), StandardScaler(), last)
+    fitter = registry().subset_fitter_for(centred)
+    assert fitter is not None
+    assert fitter.fit_all(centred, X, y, space) == [None] * M
 
 
 def test_numbers_behind_products() -> None:
