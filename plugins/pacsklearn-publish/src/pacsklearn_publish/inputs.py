@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -41,6 +41,18 @@ def model_schema(model: Any) -> Schema | None:
     return None
 
 
+def _texts(part: Any, names: Sequence[Any]) -> Iterator[Any]:
+    """Yield the columns whose categories are listed, and are texts."""
+    table = np.asarray(names, dtype=object)
+    for _, step, columns in getattr(part, "transformers_", [("", part, slice(None))]):
+        is_named = not isinstance(columns, slice) and all(isinstance(c, str) for c in columns)
+        own = columns if is_named else table[columns]
+        for inner in [step, *(each for _, each in getattr(step, "steps", ()))]:
+            for name, listed in zip(own, getattr(inner, "categories_", ()), strict=False):
+                if any(isinstance(each, str) for each in listed):
+                    yield name
+
+
 def model_inputs(model: Any) -> dict[str, Any]:
     """Return the columns that the model reads, and what can be asked of it.
 
@@ -60,7 +72,9 @@ def model_inputs(model: Any) -> dict[str, Any]:
     if names is None:
         names = [f"x{place}" for place in range(getattr(first, "n_features_in_", 0))]
     schema = model_schema(model)
-    columns = {"fields": [{"name": str(name), "type": "number"} for name in names]}
+    texts = {name for part in model_parts(model) for name in _texts(part, names)}
+    fields = [{"name": str(n), "type": "string" if n in texts else "number"} for n in names]
+    columns: dict[str, Any] = {"fields": fields}
     if schema is not None:
         columns = schema.to_table_schema()
     document: dict[str, Any] = {

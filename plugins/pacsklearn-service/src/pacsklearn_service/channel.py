@@ -61,10 +61,11 @@ class ApiKey:
         """Return the key as given, or that of the environment."""
         if isinstance(key, ApiKey):
             return key
-        text = os.environ.get(VARIABLE) if key is None else key
-        if not text:
+        text: object = os.environ.get(VARIABLE) if key is None else key
+        if not isinstance(text, str) or not text:
+            given = type(text).__name__ if text else "none"
             raise ValueError(
-                f"key must be an API key or a token; got none. Give one, or set {VARIABLE}."
+                f"key must be an API key or a token; got {given}. Give one, or set {VARIABLE}."
             )
         return cls(text)
 

@@ -86,6 +86,7 @@ class PrivateModel(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [str, None],
         "max_charge": [Interval(Real, 0, None, closed="left"), None],
         "timeout": [Interval(Real, 0, None, closed="neither")],
         "retries": [Interval(Integral, 0, None, closed="left")],
@@ -150,9 +151,10 @@ class PrivateModel(BaseEstimator):
             with understood():
                 names = [str(each) for each in listed["models"]]
             if len(names) != 1:
-                raise ValueError(
-                    f"model must name one of the models of the service: {', '.join(names) or '-'}"
+                own = (
+                    ", ".join(names) or "none that this key has a quota for; the curator gives one"
                 )
+                raise ValueError(f"model must name one of the models of the service: {own}")
             name = names[0]
         facts = channel.get("v2", "models", name)
         with understood():

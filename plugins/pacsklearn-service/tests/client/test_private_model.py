@@ -222,8 +222,10 @@ def certificate(to: Path, key_to: Path) -> None:
         ({"timeout": 0.0}, "timeout"),
         ({"timeout": float("nan")}, "timeout"),
         ({"retries": -1}, "retries"),
+        ({"model": 5}, "model"),
+        ({"key": 5}, "key must be an API key"),
     ],
 )
 def test_parameters_out_of_range_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
-        PrivateModel("http://127.0.0.1:9", "pac_a_b", **parameters).fit()
+        PrivateModel("http://127.0.0.1:9", **{"key": "pac_a_b"} | parameters).fit()

@@ -11,12 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from typer.testing import CliRunner
 
 from pacsklearn import PACPrivate, PrivacySession, Subsets
 from pacsklearn.cli.app import app
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.tabular import Column, Schema, SchemaEncoder
 from pacsklearn.testing.fresh_process import close_ledgers
 
 
@@ -155,4 +159,38 @@ def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:
     assert page.status_code == 405
     preview = own.call("POST", "/v1/models/risk/preview", user="ann", json=v2(rows)).json()
     assert preview["worst_case"] == 0.0
+    close_ledgers()
+
+
+@pytest.mark.parametrize("kind", ["categories", "numbers", "schema"])
+def test_a_bundle_of_a_table_reads_what_its_model_reads(
+    own: House, tmp_path: Path, kind: str
+) -> None:
+    publishing = pytest.importorskip("pacsklearn_publish")
+    n = len(own.y)
+    table = pd.DataFrame({"age": np.arange(float(n)), "rank": np.arange(n) % 3 + 0.5})
+    table["ward"] = np.where(own.X[:, 3] > 0, "north", "south")
+    table["smoker"] = np.where(own.X[:, 2] > 0, "yes", "no")
+    names = ["age", "rank"] if kind == "numbers" else ["age", "ward", "smoker"]
+    words = OneHotEncoder(categories=[["north", "south"]])
+    parts = {
+        "categories": [("a", StandardScaler(), ["age"]), ("w", words, ["ward"])],
+        "numbers": [("a", StandardScaler(), ["age"]), ("r", "passthrough", ["rank"])],
+    }
+    codebook = Schema([
+        Column("age", low=0, high=200), Column("ward", "category", categories=("north", "south")),
+        Column("smoker", "boolean", categories=("no", "yes")),
+    ])  # fmt: skip
+    first = SchemaEncoder(codebook) if kind == "schema" else ColumnTransformer(parts[kind])
+    names = ["age", "ward"] if kind == "categories" else names
+    model = PACPrivate(make_pipeline(first, LogisticRegression()), budget=0.25, secret=Subsets(8))
+    model.fit(table[names], own.y)
+    private, public = publishing.make_key(tmp_path / "curator.key")
+    about = {"title": kind}
+    path = publishing.publish(model, tmp_path / "m.pac", key=private, about=about, onnx="none")
+    add(tmp_path, own, path, public)
+    assert own.call("POST", "/v1/models/risk@2/publish", user="curator").status_code == 200
+    asked = {"instances": table[names].head(30).to_dict("records")}
+    told = own.call("POST", "/invocations?model=risk", user="ann", json=asked)
+    assert told.json().get("predictions") == model.predict(table[names].head(30)).tolist()
     close_ledgers()

@@ -169,7 +169,7 @@ class Catalog:
             Key of the model.
         """
         self.check_new(stated)
-        inputs, plain = bundle.inputs, ("number", "integer", "boolean")
+        inputs = bundle.inputs
         fields, classes = inputs["columns"]["fields"], inputs.get("classes")
         answers = "values" if classes is None else "labels"
         if "predict_proba" in inputs["methods"]:
@@ -178,10 +178,7 @@ class Catalog:
         facts = {
             "recipe": stated.model_dump(),
             "released": True,
-            "signature": [
-                {"name": each["name"], "kind": each["type"] if each["type"] in plain else "text"}
-                for each in fields
-            ],
+            "signature": [{"name": each["name"], "kind": _kind(each)} for each in fields],
             "answers": answers,
             "classes": classes,
             "width": 1 if classes is None else len(classes),
@@ -305,6 +302,14 @@ class Catalog:
         which = "WHERE name = ? " * len(only)
         with self._database.reading() as connection:
             return connection.ask(f"SELECT {columns} {which}ORDER BY name", *only)
+
+
+def _kind(field: dict[str, Any]) -> str:
+    """Return the kind of a bundle's column; of a boolean it is that of what stands for yes."""
+    if field["type"] == "boolean":
+        said = type(field.get("trueValues", [True])[0])
+        return {bool: "boolean", int: "integer", float: "number"}.get(said, "text")
+    return field["type"] if field["type"] in ("number", "integer") else "text"
 
 
 def _one(found: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, final
 
 import numpy as np
+import pandas as pd
 
 from pacsklearn.estimators.model_file import from_file
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -77,7 +78,9 @@ class ReleasedModel:
         try:
             with self._database.reading() as connection:
                 left = Quotas(connection, self.dataset).standing(ask.caller.user).remaining
-            rows = self.signature.rows(ask.columns)
+            # Of a matrix a model that was fitted to a table cannot select its columns by name.
+            is_named = hasattr(self._model, "feature_names_in_")
+            rows = pd.DataFrame(ask.columns) if is_named else self.signature.rows(ask.columns)
             outputs = {"predict": np.asarray(self._model.predict(rows)).tolist()}
             if self.facts["answers"] == "probabilities":
                 outputs["predict_proba"] = np.asarray(self._model.predict_proba(rows)).tolist()
