@@ -27,7 +27,7 @@ from pacsklearn.tabular.schema.tables import (
 )
 from pacsklearn.tabular.schema.values import as_words, column_values
 from pacsklearn.universe.codebook_reader import CodebookReader
-from pacsklearn.universe.frame import as_pandas, column_names
+from pacsklearn.universe.frame import as_pandas, column_names, is_missing
 
 
 @dataclass(eq=False, repr=False)
@@ -125,12 +125,16 @@ def _filled(column: Column, values: Any) -> Any:
     if column.kind == "text":
         return np.array([text or "" for text in as_words(values, column.missing)], dtype=object)
     codes = column.codes(values)
-    # Beside words an empty one: encoders of categories take no two types in a column.
-    gap = "" if all(isinstance(value, str) for value in column.categories) else np.nan
-    listed = np.array(
-        [*column.categories, column.other if column.other is not None else gap], object
-    )
+    listed = np.array([*column.categories, _gap(column)], object)
     return listed[np.where(codes < 0, len(column.categories), codes)]
+
+
+def _gap(column: Column) -> Any:
+    """Return what stands for a gap among categories, or for one that is not listed."""
+    if column.other is not None:
+        return column.other
+    # Beside words an empty one: encoders of categories take no two types in a column.
+    return "" if all(isinstance(value, str) for value in column.categories) else np.nan
 
 
 # One feature out for each feature in, with the values it had.
@@ -176,7 +180,8 @@ def read_by(estimator: Any, schema: Schema, names: Sequence[str] | None = None) 
 
     One that reads a codebook itself gets this one where it has none. One that selects columns or
     encodes categories gets the schema's facts as by :func:`apply_schema`, and the table without
-    gaps (:class:`SchemaColumns`). Any other gets the table encoded (:class:`SchemaEncoder`).
+    gaps (:class:`SchemaColumns`); imputers of columns that have none are left out. Any other gets
+    the table encoded (:class:`SchemaEncoder`).
 
     Parameters
     ----------
@@ -187,7 +192,8 @@ def read_by(estimator: Any, schema: Schema, names: Sequence[str] | None = None) 
     """
     made = clone(estimator)
     if type(_first(made)) in _READ_COLUMNS:
-        made = _fill(made, schema, schema.names if names is None else names)
+        columns = schema.names if names is None else names
+        made = _without_imputers(_fill(made, schema, columns), schema, columns)
         reader: Any = SchemaColumns(schema)
     else:
         reader = SchemaEncoder(schema)
@@ -265,6 +271,34 @@ def _fill_steps(pipeline: Pipeline, schema: Schema, columns: Sequence[str] | Non
             columns = None
     pipeline.steps = steps
     return pipeline
+
+
+def _without_imputers(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
+    """Leave out imputers of columns that the schema leaves no gap in: noise would be spent on them.
+
+    Those that see the table first, alone or in column transformers.
+    """
+    if type(estimator) is ColumnTransformer:
+        estimator.transformers = [
+            (name, _without_imputers(part, schema, _chosen(where, columns) or columns), where)
+            for name, part, where in estimator.transformers
+        ]
+    elif type(estimator) is SimpleImputer:
+        is_idle = is_missing(estimator.missing_values) and not estimator.add_indicator
+        if is_idle and all(_is_filled(schema, name) for name in columns):
+            return "passthrough"
+    elif type(estimator) is Pipeline:
+        (name, first), *others = estimator.steps
+        first = _without_imputers(first, schema, columns)
+        if first == "passthrough" and len(others) < 2:
+            return others[0][1] if others else first
+        estimator.steps = [(name, first), *others]
+    return estimator
+
+
+def _is_filled(schema: Schema, name: str) -> bool:
+    """Return whether :class:`SchemaColumns` leaves no gap in a column."""
+    return name in schema and schema[name].kind != "ignored" and not is_missing(_gap(schema[name]))
 
 
 def _chosen(where: Any, columns: Sequence[str] | None) -> Sequence[str] | None:

@@ -227,7 +227,7 @@ def _category(
     pairs = np.unique(np.stack([codes, units], axis=1), axis=0)
     counts = np.bincount(pairs[pairs[:, 0] >= 0, 0], minlength=len(listed))
     kept = [value for value, count in zip(listed, counts, strict=True) if count >= LEAST_UNITS]
-    others = [value for value in kept if key_of(value) == OTHER] or [OTHER]
+    others = [value for value in kept if key_of(value).casefold() == OTHER] or [OTHER]
     # First: what is ordered has it below the least of the others.
     kept = [*others, *(value for value in kept if value not in others)]
     return Column(name, "category", categories=tuple(kept), other=others[0], **facts)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
@@ -28,6 +29,7 @@ from pacsklearn.exceptions import AnswersWarning, UtilityWarning
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.srpp import SRPPPrivate
 from pacsklearn.tabular import Column, Schema, SchemaColumns, SchemaEncoder
+from pacsklearn.tabular.schema.apply_schema import read_by
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -62,6 +64,51 @@ def patients() -> tuple[Any, Any]:
 def by_columns() -> Any:
     parts = [("number", StandardScaler(), ["age"]), ("category", OneHotEncoder(), ["ward"])]
     return make_pipeline(ColumnTransformer(parts), LogisticRegression(C=0.1))
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+def test_imputers_without_a_gap_to_fill_are_left_out(patients: Any) -> None:
+    X, y = patients
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    idle = ColumnTransformer([("number", numbers, ["age"]), ("category", words, ["ward"])])
+    imputed = make_pipeline(idle, LogisticRegression(C=0.1))
+    both = [
+        PACPrivate(one, Membership(0.6), secret=SECRET, schema="from table", random_state=0)
+        for one in (imputed, by_columns())
+    ]
+    one, other = (model.fit(X, y).released_estimator_ for model in both)
+    assert "Imputer" not in repr(one)
+    np.testing.assert_array_equal(one[-1].coef_, other[-1].coef_)
+    np.testing.assert_array_equal(both[0].predict(X), both[1].predict(X))
+
+
+@pytest.mark.filterwarnings("error::pacsklearn.exceptions.UtilityWarning")
+def test_others_of_the_table_are_the_others(patients: Any) -> None:
+    X, y = patients
+    X = X[["age"]].assign(ward=np.where(y == 1, "Other", "north"))
+    X.loc[:2, "ward"] = "tent"
+    schema = Schema.from_table(X)
+    assert schema["ward"].categories == ("Other", "north")
+    assert schema["ward"].other == "Other"
+
+
+def test_imputers_with_work_stay(patients: Any) -> None:
+    X, y = patients
+    ill = Column("ill", "category", categories=(1, 2))  # a gap among these stays one
+    schema = Schema([Column("age", low=0.0, high=100.0), Column("note", "ignored"), ill])
+    X = X[["age", "note"]].assign(ill=np.where(y == 1, 1.0, np.nan))
+    for columns, imputer in (
+        (["age"], SimpleImputer(add_indicator=True)),
+        (["age"], SimpleImputer(missing_values=0.0)),
+        (["ill"], SimpleImputer()),
+        (["note"], SimpleImputer(strategy="most_frequent")),
+        (make_column_selector("age|note"), SimpleImputer(strategy="most_frequent")),
+    ):
+        read = read_by(ColumnTransformer([("part", imputer, columns)]), schema, list(X.columns))
+        assert read[-1].transformers[0][1] is not imputer
+        assert "SimpleImputer" in repr(read[-1].transformers[0][1])
+        assert read.fit(X).transform(X).shape[0] == len(X)
 
 
 def test_facts_by_hand(patients: Any) -> None:
