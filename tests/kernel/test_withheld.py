@@ -192,15 +192,25 @@ def test_an_error_ends_a_block(shown: list[str]) -> None:
     assert shown == ["mine"]
 
 
+def print_in_c(text: str) -> None:
+    """Print as compiled code does: kept back by the C library until somebody flushes.
+
+    By a stream of its own: where Python is told to keep nothing back (PYTHONUNBUFFERED), the
+    library's first one keeps nothing either.
+    """
+    library = ctypes.CDLL(None)
+    library.fdopen.restype = ctypes.c_void_p
+    library.fputs(text.encode(), ctypes.c_void_p(library.fdopen(1, b"w")))
+
+
 def chatter() -> None:
     print(ROW)  # noqa: T201
     print(ROW, file=sys.stderr)  # noqa: T201
     os.write(1, ROW.encode())
     os.write(2, ROW.encode())
     if os.name == "posix":
-        libc = ctypes.CDLL(None)
-        libc.printf(ROW.encode())  # kept back by the C library until somebody flushes
-        libc.puts(ROW.encode())
+        print_in_c(ROW)
+        ctypes.CDLL(None).puts(ROW.encode())
 
 
 @pytest.mark.parametrize("where", [lambda work: work(), in_a_thread])
@@ -317,7 +327,7 @@ def test_threads_of_others_go_on(capfd: pytest.CaptureFixture[str]) -> None:
 def test_what_was_printed_before_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
     sys.stdout.write("before, unfinished")
     if os.name == "posix":
-        ctypes.CDLL(None).printf(b" C before")
+        print_in_c(" C before")
     with silence():
         chatter()
     out = capfd.readouterr().out
@@ -407,7 +417,12 @@ def said() -> tuple[str, str, str]:
         [sys.executable, "-c", PROCESSES + PRINTING],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        # Unbuffered, the C library would keep nothing back, which is what is tried.
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+            "PYTHONUNBUFFERED": "",
+        },
         timeout=240,
         check=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,42 @@ def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: A
         np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))
         shares = models.values(X, "predict_proba", 3, np.arange(3))[:, i]
         np.testing.assert_allclose(shares, np.insert(fitted.predict_proba(X), 0, 0, axis=1))
+
+
+def test_many_rows_are_asked_a_part_at_a_time(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All candidates' answers to a part are held at once; in which one a row is shows nowhere."""
+    X, y = rows
+    asked: list[int] = []
+
+    class Counting(GaussianNB):
+        def predict_proba(self, X: Any) -> Any:
+            asked.append(len(X))
+            return super().predict_proba(X)
+
+    space = balanced_space(80, n_subsets=M, strata=y[:80])
+    models = candidate_models(candidates_over(Counting(), X[:80], y[:80], space))
+    at_once = models.values(X, "predict_proba", 3, np.arange(3))
+    asked.clear()
+    monkeypatch.setattr("pacsklearn.kernel.outputs.models._MOST_CELLS", 7 * M * 3 + 5)
+    np.testing.assert_array_equal(models.values(X, "predict_proba", 3, np.arange(3)), at_once)
+    assert asked == [7] * (160 // 7 * M) + [160 % 7] * M
+
+
+@pytest.mark.parametrize(("n_columns", "is_limited"), [(1200, True), (4, False)])
+def test_one_row_of_many_columns_is_kept_to_one_thread(
+    n_columns: int, is_limited: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenBLAS takes several for a matrix of 9216 numbers and a vector; of a few it takes one."""
+    X, y = make_regression(60, n_columns, random_state=0)
+    models = candidate_models(candidates_over(Ridge(), X, y, balanced_space(60, n_subsets=M)))
+    assert models.stacked is not None
+    limits: list[int] = []
+    monkeypatch.setattr(
+        "pacsklearn.kernel.outputs.models.one_blas_thread",
+        lambda: limits.append(1) or nullcontext(),
+    )
+    models.values(X[:1], "predict", 1)
+    assert bool(limits) is is_limited
 
 
 class Watching(KNeighborsClassifier):

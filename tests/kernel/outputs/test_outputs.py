@@ -106,6 +106,14 @@ class QuotingParameters(LinearRegression):
         return KMeans(n_clusters=float(X[0, 0])).fit(X)
 
 
+class QuotingItself(Ridge):
+    """Sets a parameter of its own from its rows, which is refused."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self.max_iter = 50 + abs(float(X[0, 0]))
+        return super().fit(X, y)
+
+
 class Forgetful(LinearRegression):
     """Depends on numpy's global generator."""
 
@@ -297,6 +305,16 @@ def test_a_wrong_parameter_taken_from_the_rows_is_not_quoted() -> None:
     with pytest.raises(SubsetFitError) as caught:
         run(QuotingParameters())
     assert repr(float(X[SPACE.rows(0)[0], 0])) not in str(caught.value)
+
+
+@pytest.mark.parametrize("stated", [1, 9])
+def test_a_parameter_of_the_callers_that_a_fit_replaces_is_not_quoted(stated: int) -> None:
+    """By any order of numbers, or of what they are written as."""
+    with pytest.raises(SubsetFitError) as caught:
+        run(QuotingItself(max_iter=stated))
+    told = everything_told(caught.value)
+    assert "InvalidParameterError" in told
+    assert repr(50 + abs(float(X[SPACE.rows(0)[0], 0]))) not in told
 
 
 @pytest.mark.parametrize("backend", ["sequential", "loky"])
