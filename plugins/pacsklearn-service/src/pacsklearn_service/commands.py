@@ -113,6 +113,9 @@ def add(
                 )
             from pacsklearn_publish.bundle import load_bundle
 
+            with model.open("rb") as file:
+                if file.read(18) == b"pacsklearn session":
+                    raise ValueError(f"{model} is a session, so --recipe must name its recipe")
             bundle = load_bundle(model, key=key)
             kind = {"estimator": str(bundle.manifest["model"]["class"])}
             made = catalog.add_bundle(bundle, Recipe(**stated | kind))

@@ -45,10 +45,13 @@ def columns_of(X: Any, kinds: dict[str, str]) -> dict[str, NDArray[Any]]:
         columns = {name: np.asarray(X[X.columns[positions[name]]]) for name in kinds}
     else:
         table = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        if table.dtype.kind in "US":  # numbers beside texts stay what they are
+            table = np.asarray(X, dtype=object)
         if table.ndim != 2 or table.shape[1] != len(kinds):
+            hint = "" if table.ndim == 2 else "; of one row give [row], of records a data frame"
             raise ValueError(
                 f"X must have shape (n, {len(kinds)}), as the model on the service; "
-                f"got {tuple(table.shape)}"
+                f"got {tuple(table.shape)}{hint}"
             )
         columns = {name: table[:, i] for i, name in enumerate(kinds)}
     return {name: typed(columns[name], name, kind) for name, kind in kinds.items()}

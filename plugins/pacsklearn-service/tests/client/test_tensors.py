@@ -43,3 +43,12 @@ def test_other_kinds_are_refused_without_their_values(
         columns_of(FRAME.assign(**{column: pd.Series(values, dtype=object)}), KINDS)
     assert words in str(caught.value)
     assert "private-word" not in str(caught.value)
+
+
+def test_rows_without_names_keep_their_kinds() -> None:
+    rows = FRAME[[*KINDS]].to_numpy(object).tolist()
+    told = columns_of(rows, KINDS)
+    assert {name: told[name].tolist() for name in KINDS} == FRAME[[*KINDS]].to_dict("list")
+    for one in (rows[0], FRAME.to_dict("records")):
+        with pytest.raises(ValueError, match="of records a data frame"):
+            columns_of(one, KINDS)

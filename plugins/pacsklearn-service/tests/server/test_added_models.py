@@ -126,6 +126,17 @@ def test_a_session_of_a_mixed_table_keeps_the_kinds_of_its_columns(own: House) -
     assert kinds == dict.fromkeys("abcd", "number") | {"town": "text"}
 
 
+def test_a_session_without_a_recipe_is_told_from_a_bundle(own: House, tmp_path: Path) -> None:
+    ledger = SharedLedger(own.address, dataset="clinic")
+    session = PrivacySession(own.X, own.y, budget=0.5, secret=Subsets(8), ledger=ledger)
+    (key := tmp_path / "session.key").touch(mode=0o600)
+    key.write_bytes(bytes(32))
+    session.save(tmp_path / "risk.session", key=key)
+    session.close()
+    assert "--recipe must" in add(tmp_path, own, tmp_path / "risk.session", key, code=2)
+    close_ledgers()
+
+
 def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:
     publishing = pytest.importorskip("pacsklearn_publish")
     signature = pytest.importorskip("pacsklearn_publish.signature")
