@@ -56,6 +56,7 @@ def test_a_release_without_noise_is_one_of_all_only_if_it_depends_on_the_secret(
     exact = law_of(1, 5.0)  # more than the entropy of five candidates
     assert exact.is_noiseless
     assert JointLaw((noisy, exact)).is_noiseless
+    assert JointLaw((noisy, exact)).n_noisy == noisy.dimension
 
 
 def test_doubts_add_up_and_information_is_that_of_one_law_alone() -> None:

@@ -13,6 +13,7 @@ from pacsklearn_papers import residual
 from pacsklearn_papers.information_estimate import certified_information, mixture_information
 from pacsklearn_papers.residual import ResidualBackend
 
+from pacsklearn._fit_report import recorded
 from pacsklearn.capping import criterion
 from pacsklearn.capping.criterion import CriterionBackend, estimated_success
 from pacsklearn.kernel.bounds.criterion_success import (
@@ -28,6 +29,7 @@ from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identificat
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise import cap_backend, certified, lattice
 from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.secrets import balanced_space
@@ -198,6 +200,19 @@ class TestCriterion:
             CRITERION.calibrate(means, Target(0.5, membership), IdentityMetric())
         with pytest.raises(ValueError, match="lies"):
             Target(1.5, membership)
+
+
+@pytest.mark.parametrize(
+    ("backend", "target"),
+    [(LogdetBackend(), Target(0.05)), (CRITERION, Target(0.6, MembershipCriterion(SPACE)))],
+    ids=["proved", "simulated"],
+)
+def test_reports_tell_the_time_of_the_certificate(
+    backend: NoiseBackend, target: Target, means: Support
+) -> None:
+    with recorded() as report:
+        backend.calibrate(means, target, IdentityMetric())
+    assert report.wall.keys() == {"certificate", "other"}
 
 
 def test_a_certificate_that_never_meets_the_cap_is_an_error(means: Support) -> None:
