@@ -74,6 +74,7 @@ def test_models_and_data_sets_go_in_order_and_their_ledger_stays(new_house: Any)
         content="x,y\n1,0\n2,1\n", headers={"content-type": "text/csv"},
     )  # fmt: skip
     assert refused.status_code == 409
+    assert refused.json()["detail"].endswith("stays; give another name.")
     lines = house.call("GET", "/v1/audit?limit=1000", user="curator").json()["lines"]
     assert {"delete model", "delete data set"} <= {line["action"] for line in lines}
 

@@ -90,13 +90,14 @@ class Catalog:
         try:
             SharedLedger.found(self._database.address, ceiling, dataset=name, high_water=str(mark))
         except PacsklearnError as error:
+            why = f"The ledger of a data set {name!r} that was deleted stays; give another name."
             try:
                 ledger = self.ledger(name)
                 is_same = ledger.ceiling == ceiling and not ledger.events
             except PacsklearnError:  # the file of a database that was lost, say
-                is_same = False
+                is_same, why = False, str(error)
             if not is_same:
-                raise Problem("conflict", str(error)) from None
+                raise Problem("conflict", why) from None
 
     def datasets(self, name: str | None = None) -> list[dict[str, Any]]:
         """Return the facts and the state of the ledger of one data set, or of all."""
