@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import time
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pacsklearn_service.server.problem import words_of
+from pacsklearn_service.server.web.worker import caller_app
 from service_house.house import House, contested_rows, v2
 
 from pacsklearn.cli.options import number
@@ -64,6 +66,28 @@ def test_a_body_that_cannot_be_read_is_told_why(house: House) -> None:
     house.call("DELETE", "/v1/datasets/clinic/quotas/user/bare", user="curator")
     told = refused(house, "POST", "/invocations", "bare", json={"instances": [[1, 2, 3, 4]]})
     assert "quota" in told
+
+
+def test_who_goes_away_is_no_defect_of_the_service(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    key = f"Bearer {house.key('ann')}".encode()
+    headers = [(b"authorization", key), (b"content-type", b"application/json")]
+    path = "/v2/models/risk/infer"
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(),
+             "query_string": b"", "headers": headers, "http_version": "1.1",
+             "scheme": "http", "server": ("test", 80), "client": ("test", 1)}  # fmt: skip
+    asyncio.run(house.app(caller_app, anew=True)(scope, receive, send))
+    assert sent[0]["status"] == 400
+    assert "a request failed" not in caplog.text
 
 
 def test_a_fit_that_fails_says_what_the_recipe_lacks(house: House) -> None:

@@ -20,6 +20,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pacsklearn_service.channel import connection_to, exchanged
@@ -237,6 +238,8 @@ class Limits:
                 await self._app(scope, exchange.receive, exchange.send)
         except TimeoutError:
             problem = Problem("timeout", "Try again with the same Idempotency-Key.")
+        except ClientDisconnect:  # no defect of ours
+            problem = Problem("bad-request", "The body broke off before its end.")
         except Exception as error:  # noqa: BLE001 - whatever it is, the client reads no traceback
             problem = problem_of(error)
             if problem.kind == "defect":
