@@ -78,8 +78,8 @@ def fold_steps(steps: Sequence[tuple[str, Any]], plan: FoldPlan) -> FoldedSteps:
     for name, step in steps:
         if is_nothing(step):
             continue
-        first = step if first is None else first
         if name in plan.folded:
+            first = first if maps else step
             maps.append(affine_map(step))
         elif name in plan.headed:
             head, tail = _split(step)

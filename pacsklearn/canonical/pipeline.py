@@ -247,7 +247,8 @@ class PipelineCanonicalizer(Canonicalizer):
         kept, tail = fold_steps(inner, self.plan)
         model = dict(_flat(estimator))[last]
         if tail is not None and isinstance(part, FoldingCanonicalizer):
-            model = _on_input(part.fold(model, tail), tail, _names_before(model, kept, inner))
+            names = _names_before(model, kept, inner, self.plan.headed)
+            model = _on_input(part.fold(model, tail), tail, names)
         return [*kept, (last, model)]
 
 
@@ -304,10 +305,15 @@ def _on_input(model: Any, tail: AffineMap, names: Any) -> Any:
     return model
 
 
-def _names_before(model: Any, kept: Sequence[Any], inner: Sequence[Any]) -> Any:
-    """Return the names of the features that a folded model sees, if they have any."""
-    if kept:
-        # A step that is left hands names on where it did before.
-        return kept[-1][1].get_feature_names_out() if hasattr(model, "feature_names_in_") else None
-    first = next(step for _, step in inner if not is_nothing(step))
-    return getattr(first, "feature_names_in_", None)
+def _names_before(model: Any, kept: Sequence[Any], inner: Sequence[Any], headed: Any) -> Any:
+    """Return the names of the features that a folded model sees, if they have any.
+
+    Those that the next step saw after the last that is left; or what this one hands on now, if only
+    its head is left, or if it stood last and was moved forward.
+    """
+    names = [name for name, step in inner if not is_nothing(step)]
+    last = kept[-1][0] if kept else None
+    after = names[names.index(last) + 1 :] if kept else names
+    seen = getattr(dict(inner)[after[0]] if after else model, "feature_names_in_", None)
+    is_other = seen is not None and (last in headed or not after)
+    return kept[-1][1].get_feature_names_out() if is_other else seen

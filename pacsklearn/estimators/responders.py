@@ -15,10 +15,12 @@ from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
+from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _MOST_ANSWERS = 2**62
 
@@ -56,16 +58,8 @@ class Responders:
         ------
         BudgetError, BudgetExhaustedError, ValueError
         """
-        criterion = self._procedure.terms.criterion
-        if criterion is not None:
-            cap = self._account.own.ceiling
-            blind = float(criterion.prior(candidates.space.weights).max())
-            nats = mutual_information_for_success(cap, blind)
-            raise BudgetError(
-                f"A cap of {cap:.6g} on {criterion.name} allows one release, and every private "
-                f"answer is one: successes do not add up. Nats({nats:.3g}) imply the same one "
-                "over all answers together; or ask for all labels at once: respond_together."
-            )
+        cap = self._account.own.ceiling
+        check_adds(self._procedure.terms.criterion, cap, candidates.space)
         self._procedure.check_answers()
         self._account.home.check()
         with self._procedure.lock:
@@ -134,6 +128,23 @@ def answer_table(procedure: ReleaseProcedure, key: bytes) -> AnswerTable:
     """
     account = procedure.account
     return AnswerTable(account.shared, account.session, key)
+
+
+def check_adds(criterion: Criterion | None, cap: float, space: SecretSpace) -> None:
+    """Refuse to answer under a cap on a criterion.
+
+    Raises
+    ------
+    BudgetError
+    """
+    if criterion is not None:
+        blind = float(criterion.prior(space.weights).max())
+        nats = mutual_information_for_success(cap, blind)
+        raise BudgetError(
+            f"A cap of {cap:.6g} on {criterion.name} allows one release, and every private "
+            f"answer is one: successes do not add up. Nats({nats:.3g}) imply the same one "
+            "over all answers together; or ask for all labels at once: respond_together."
+        )
 
 
 def _name_of(estimator: Any, fit_params: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import VotingClassifier
@@ -22,6 +23,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     MinMaxScaler,
     Normalizer,
     QuantileTransformer,
@@ -129,6 +131,32 @@ def test_the_parts_are_named_by_step() -> None:
         "pca: mean_",
         "kmeans: cluster_centers_",
     )
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (FunctionTransformer(np.log1p), StandardScaler()),
+        (StandardScaler(), SimpleImputer().set_output(transform="pandas")),
+        (PCA(2), StandardScaler(), SimpleImputer()),
+        (
+            make_column_transformer((MinMaxScaler(), [0]), remainder="passthrough").set_output(
+                transform="pandas"
+            ),
+            MinMaxScaler(),
+            SimpleImputer(),
+        ),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("error")
+def test_names_of_features_are_those_that_the_step_before_hands_on(steps: Any) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    blank = make_pipeline(*steps, LogisticRegression(max_iter=1000))
+    estimator = clone(blank).fit(X, y)
+    canonicalizer = canonicalizer_of(blank)
+    released = canonicalizer.decode(*canonicalizer.encode(estimator, X), clone(blank))
+    np.testing.assert_allclose(released.predict_proba(X), estimator.predict_proba(X), rtol=1e-6)
 
 
 def test_names_of_features_are_those_of_the_input() -> None:

@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from pacsklearn import (
     Answers,
+    Membership,
     PACPrivate,
     Parameters,
     PrivacySession,
@@ -20,7 +21,7 @@ from pacsklearn import (
     Student,
     Subsets,
 )
-from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, ScenarioError
+from pacsklearn.exceptions import AnswersWarning, BudgetError, NoCanonicalizerError, ScenarioError
 from pacsklearn.priors import Expected, Range
 from pacsklearn.srpp import PrevalenceScenario, SliceProfile, Slices
 
@@ -116,3 +117,12 @@ def test_a_released_model_says_that_there_are_no_answers() -> None:
             getattr(model, name)
     assert not hasattr(model, "answers_given_")
     assert np.isfinite(model.predict_proba(IRIS[0])).all()
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.AnswersWarning")
+@pytest.mark.parametrize("release", ["auto", Answers(5)], ids=repr)
+def test_under_a_cap_neither_fit_nor_plan_answers(release: Any) -> None:
+    model = PACPrivate(BLACK_BOX, Membership(0.6), release=release, secret=Subsets(8))
+    for ask in (model.fit, model.plan):
+        with pytest.raises(BudgetError, match=r"Nats\(0.02"):
+            ask(*IRIS)

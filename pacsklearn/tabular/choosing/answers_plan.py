@@ -12,6 +12,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
 from pacsklearn.estimators.released_answers import Answers
+from pacsklearn.estimators.responders import check_adds
 from pacsklearn.estimators.response_model import answers_score
 from pacsklearn.exceptions import SubsetFitError, UtilityWarning
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
@@ -84,6 +85,7 @@ class AnswersAdvice(Advice):
                 f"scored by accuracy or R^2, got {request.scoring!r}."
             )
         budget = request.target.budget
+        check_adds(request.target.criterion, budget, request.candidates.space)
         step_budget = kind.step_budget(budget)
         answering = kind.answering(estimator)
         candidates = replace(request.candidates, estimator=answering)

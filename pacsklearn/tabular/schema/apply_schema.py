@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
@@ -175,7 +175,7 @@ def apply_schema(estimator: Any, schema: Schema) -> Any:
     return _fill(clone(estimator), schema, schema.names)
 
 
-def read_by(estimator: Any, schema: Schema, names: Sequence[str] | None = None) -> Any:
+def read_by(estimator: Any, schema: Schema, X: Any = None) -> Any:
     """Clone ``estimator`` so that it reads tables by a schema.
 
     One that reads a codebook itself gets this one where it has none. One that selects columns or
@@ -187,12 +187,14 @@ def read_by(estimator: Any, schema: Schema, names: Sequence[str] | None = None) 
     ----------
     estimator : estimator
     schema : Schema
-    names : sequence of str, optional
-        Columns of the table; the schema's when not given.
+    X : table, optional
+        Whose columns it will read: their names, and which have a type that is selected. Those of
+        the schema when not given.
     """
     made = clone(estimator)
     if type(_first(made)) in _READ_COLUMNS:
-        columns = schema.names if names is None else names
+        columns = (None if X is None else column_names(X)) or schema.names
+        _list_columns(_first(made), schema, X)
         made = _without_imputers(_fill(made, schema, columns), schema, columns)
         reader: Any = SchemaColumns(schema)
     else:
@@ -271,6 +273,17 @@ def _fill_steps(pipeline: Pipeline, schema: Schema, columns: Sequence[str] | Non
             columns = None
     pipeline.steps = steps
     return pipeline
+
+
+def _list_columns(estimator: Any, schema: Schema, X: Any) -> None:
+    """Put names in place of a column transformer's selectors, by types as the schema reads them."""
+    listed = estimator.transformers if isinstance(estimator, ColumnTransformer) else ()
+    if any(type(where) is make_column_selector for *_, where in listed) and X is not None:
+        one = SchemaColumns(schema).fit_transform(as_pandas(X)[:1])
+        estimator.transformers = [
+            (name, part, where(one) if type(where) is make_column_selector else where)
+            for name, part, where in listed
+        ]
 
 
 def _without_imputers(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:

@@ -172,7 +172,8 @@ class SchemaEncoder(TransformerMixin, TableReader):
             if self._has_indicator(column):
                 blocks.append((encoded.missing & ~encoded.outside).astype(np.float64)[:, None])
         if self.sparse_output:
-            return sparse.hstack(blocks, format="csr")
+            # As sparse ones: SciPy takes arrays of equal shape for one of three axes.
+            return sparse.hstack([sparse.csr_matrix(block) for block in blocks], format="csr")
         dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
         return np.concatenate(dense, axis=1)
 

@@ -26,8 +26,8 @@ class SchemaArgument(Codebook):
     name = "schema"
 
     def read(self, given: Any, estimator: Any, X: Any, groups: Any) -> Any:
-        schema, names = stated_schema(given, X, groups), column_names(X)
-        return options_of(estimator).through(lambda one: read_by(one, schema, names))
+        schema = stated_schema(given, X, groups)
+        return options_of(estimator).through(lambda one: read_by(one, schema, X))
 
 
 def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:

@@ -76,6 +76,15 @@ def test_words_are_hashed_or_looked_up_in_a_public_vocabulary():
     np.testing.assert_array_equal(one.toarray(), found)
 
 
+@pytest.mark.parametrize("numbers", ["bins", "thermometer", "scaled"])
+def test_sparse_numbers(numbers):
+    schema = Schema([Column("a", low=0.0, high=4.0), Column("b", low=0.0, high=4.0)])
+    rows = np.array([[1.0, 3.0], [2.0, 0.0]])
+    encoder = SchemaEncoder(schema, numbers=numbers, missing="ignore")
+    one = clone(encoder).set_params(sparse_output=True).fit_transform(rows)
+    np.testing.assert_array_equal(one.toarray(), encoder.fit_transform(rows))
+
+
 def test_every_container_gives_the_same_numbers(codebook, frame):
     pl = pytest.importorskip("polars", reason="polars is not installed")
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -83,6 +83,23 @@ def test_imputers_without_a_gap_to_fill_are_left_out(patients: Any) -> None:
     np.testing.assert_array_equal(both[0].predict(X), both[1].predict(X))
 
 
+def test_selected_columns_are_those_of_the_types_that_the_schema_reads(patients: Any) -> None:
+    X, y = patients
+    parts = make_column_transformer(
+        (StandardScaler(), make_column_selector(dtype_include="number")),
+        (OneHotEncoder(), make_column_selector("ward", dtype_exclude="number")),
+    )
+    model = make_pipeline(parts, LogisticRegression(C=0.1))
+    model = PACPrivate(model, Membership(0.6), secret=SECRET, schema="from table").fit(X, y)
+    chosen = {name: list(at) for name, _, at in model.released_estimator_[-2].transformers_}
+    # A date is a number of days; codes of patients and notes are neither.
+    assert chosen == {
+        "standardscaler": ["age", "seen"],
+        "onehotencoder": ["ward"],
+        "remainder": ["patient", "note", "empty"],
+    }
+
+
 @pytest.mark.filterwarnings("error::pacsklearn.exceptions.UtilityWarning")
 def test_others_of_the_table_are_the_others(patients: Any) -> None:
     X, y = patients
@@ -105,7 +122,7 @@ def test_imputers_with_work_stay(patients: Any) -> None:
         (["note"], SimpleImputer(strategy="most_frequent")),
         (make_column_selector("age|note"), SimpleImputer(strategy="most_frequent")),
     ):
-        read = read_by(ColumnTransformer([("part", imputer, columns)]), schema, list(X.columns))
+        read = read_by(ColumnTransformer([("part", imputer, columns)]), schema, X)
         assert read[-1].transformers[0][1] is not imputer
         assert "SimpleImputer" in repr(read[-1].transformers[0][1])
         assert read.fit(X).transform(X).shape[0] == len(X)
