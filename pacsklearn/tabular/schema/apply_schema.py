@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -192,31 +192,50 @@ def read_by(estimator: Any, schema: Schema, X: Any = None) -> Any:
         the schema when not given.
     """
     made = clone(estimator)
-    if type(_first(made)) in _READ_COLUMNS:
+    if any(type(first) in _READ_COLUMNS for first in _firsts(made)):
         columns = (None if X is None else column_names(X)) or schema.names
-        _list_columns(_first(made), schema, X)
+        for first in _firsts(made):
+            _list_columns(first, schema, X)
         made = _without_imputers(_fill(made, schema, columns), schema, columns)
         reader: Any = SchemaColumns(schema)
     else:
         reader = SchemaEncoder(schema)
-    first = _first(made)
+    first = made
+    while hasattr(first, "steps"):
+        first = first.steps[0][1]
     if isinstance(first, CodebookReader):
         if first.schema is None:
             first.schema = schema
         return made
-    if getattr(first, "feature_range", ()) is None:
-        first.set_params(feature_range=(0.0, 1.0))  # what the encoder scales to
+    for first in _firsts(made):
+        if getattr(first, "feature_range", ()) is None:
+            first.set_params(feature_range=(0.0, 1.0))  # what the encoder scales to
     if not hasattr(made, "steps"):
         return make_pipeline(reader, made)
     made.steps = [(type(reader).__name__.lower(), reader), *made.steps]
     return made
 
 
-def _first(estimator: Any) -> Any:
-    """Return what sees the table first."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[0][1]
-    return estimator
+def _firsts(estimator: Any) -> Iterator[Any]:
+    """Yield what sees the table first: inside pipelines, unions, searches, votes and the like."""
+    if hasattr(estimator, "steps"):
+        yield from _firsts(estimator.steps[0][1])
+        return
+    inner = list(_inner(estimator))
+    if not inner or type(estimator) is FeatureUnion:
+        yield estimator
+    for _, one in inner:
+        yield from _firsts(one)
+
+
+def _inner(estimator: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the estimators that another one fits to the table that it is given itself, by name."""
+    for name in ("estimator", "regressor"):
+        one = getattr(estimator, name, None)
+        if hasattr(one, "get_params") and not isinstance(one, type):
+            yield name, one
+    listed = getattr(estimator, "estimators", getattr(estimator, "transformer_list", ()))
+    yield from ((name, one) for name, one in listed or () if not isinstance(one, str))
 
 
 def _fill(estimator: Any, schema: Schema, columns: Sequence[str] | None) -> Any:
@@ -259,9 +278,8 @@ def _fill_model(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
             ends = np.array([schema[name].bounds for name in columns])
             estimator.feature_range = (ends[:, 0], ends[:, 1])
         return estimator
-    inner = getattr(estimator, "estimator", None)
-    if hasattr(inner, "get_params") and not isinstance(inner, type):
-        estimator.estimator = _fill(inner, schema, columns)
+    for name, inner in _inner(estimator):
+        estimator.set_params(**{name: _fill(inner, schema, columns)})
     return estimator
 
 
@@ -306,6 +324,9 @@ def _without_imputers(estimator: Any, schema: Schema, columns: Sequence[str]) ->
         if first == "passthrough" and len(others) < 2:
             return others[0][1] if others else first
         estimator.steps = [(name, first), *others]
+    else:
+        for name, inner in _inner(estimator):
+            estimator.set_params(**{name: _without_imputers(inner, schema, columns)})
     return estimator
 
 

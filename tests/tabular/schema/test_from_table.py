@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.ensemble import VotingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 
@@ -98,6 +101,28 @@ def test_selected_columns_are_those_of_the_types_that_the_schema_reads(patients:
         "onehotencoder": ["ward"],
         "remainder": ["patient", "note", "empty"],
     }
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda pipe: GridSearchCV(pipe, {"logisticregression__C": [0.1]}, cv=2),
+        lambda pipe: VotingClassifier([("one", pipe), ("none", "drop")]),
+        OneVsRestClassifier,
+        lambda pipe: make_pipeline(make_union(pipe[0]), pipe[1]),
+    ],
+    ids=["search", "vote", "classes", "union"],
+)
+def test_column_transformers_inside_others_are_found(patients: Any, around: Any) -> None:
+    X, y = patients
+    words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    parts = make_column_transformer(
+        (StandardScaler(), make_column_selector("age")), (words, ["ward"])
+    )
+    model = around(make_pipeline(parts, LogisticRegression(C=0.1)))
+    model = PACPrivate(model, Membership(0.6), secret=FEW, schema="from table").fit(X, y)
+    assert model.release_.name == "parameters"
+    assert model.predict(X).shape == y.shape
 
 
 @pytest.mark.filterwarnings("error::pacsklearn.exceptions.UtilityWarning")
