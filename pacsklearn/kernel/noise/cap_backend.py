@@ -37,6 +37,8 @@ class CapBackend(CertifiedBackend):
     exact posterior and a union bound over the targets.
     """
 
+    caps = True
+
     @abstractmethod
     def shape(
         self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
@@ -93,8 +95,7 @@ class CapBackend(CertifiedBackend):
         span = support.span(metric)
         axes = span.mixing @ support.deviations
         # Nobody believes in candidates of no weight, and their coordinates may overflow.
-        possible = support.weights > 0
-        coordinates = np.where(possible[:, None], span.coordinates, 0.0)
+        coordinates = np.where(support.weights[:, None] > 0, span.coordinates, 0.0)
         # Of the integers that would leave: a rounding may tell apart what doubles do not.
         law = exact_law(support, coordinates, axes, self.name)
         # Nothing that leaves may need no noise: the cap holds for who sees the integers themselves.
@@ -165,6 +166,6 @@ class CapBackend(CertifiedBackend):
         seen = distinct_outputs(centres)
         # Candidates with the same integers are one event to whoever sees them.
         groups = np.eye(seen.max() + 1)[seen] * weights[:, None]
-        likely = groups.sum(axis=0) > 0
-        share = groups.sum(axis=0)[likely]
-        return share, (groups[:, likely] / share).T
+        share = groups.sum(axis=0)
+        groups, share = groups[:, share > 0], share[share > 0]
+        return share, (groups / share).T

@@ -134,11 +134,7 @@ def certified_law(
                 noise_power=power,
                 released_power=power,
                 confidence=1 - gamma,
-                information=(
-                    None
-                    if information is None
-                    else information(centres, support.weights, LATTICE_SCALE)
-                ),
+                information=information and information(centres, support.weights, LATTICE_SCALE),
             )
         # What is above the floor falls with a power of the noise, which is made good at once.
         floor = certificate.floor

@@ -26,10 +26,13 @@ class NoiseBackend(ABC):
         Unique among the noise backends; accepted by ``PACPrivate(noise=name)``.
     description : str
         One line for listings.
+    caps : bool, default=False
+        Whether it bounds the success that a criterion caps, as every :class:`CapBackend` does.
     """
 
     name: ClassVar[str] = ""
     description: ClassVar[str] = ""
+    caps: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -67,6 +70,11 @@ def _of_any_size(calibrate: Calibrate) -> Calibrate:
 
     @wraps(calibrate)
     def scaled(self: Any, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        if target.criterion is not None and not self.caps:
+            raise ValueError(
+                f"noise={self.name!r} bounds mutual information and was given a cap on an "
+                "adversary's success; give noise='auto', or a budget in nats."
+            )
         # From all candidates alike, never from the secret's own output.
         exponent = support.exponent(metric)
         # An exact power of two: information does not depend on the unit, nor does any integer.
