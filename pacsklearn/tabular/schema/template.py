@@ -17,9 +17,16 @@ from scipy.sparse import issparse
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.tabular.schema.column import Column
-from pacsklearn.tabular.schema.values import as_codes, as_days, as_numbers, column_values, key_of
+from pacsklearn.tabular.schema.values import (
+    as_codes,
+    as_days,
+    as_keys,
+    as_numbers,
+    column_values,
+    key_of,
+)
 from pacsklearn.universe.balanced_space import units_of
-from pacsklearn.universe.frame import categories_of_type, column_names, is_missing
+from pacsklearn.universe.frame import categories_of_type, column_names
 
 _WORDS = {
     "text": ("interval", "time32", "time64"),  # not what their first letters say
@@ -178,9 +185,8 @@ def _of_texts(name: str, values: Any, units: Any) -> Column:
             facts = _number(name, numbers, units)
             looked_up = tuple(dict.fromkeys(("kind", *facts.looked_up)))
             return replace(facts, missing=gaps, looked_up=looked_up)
-    there = [value for value in np.asarray(values, dtype=object) if not is_missing(value)]
-    texts = [text for text in map(key_of, there) if text]
-    if texts and all(map(_ISO_DATE.match, texts)):
+    texts = [text for text in as_keys(values) if text]
+    if texts and all(map(_ISO_DATE.match, set(texts))):
         days, strange = as_days(values, ())
         if not strange.any():
             drafted = _date(name, days, units)
@@ -240,7 +246,7 @@ def _is_repeated(facts: Column, values: Any) -> bool:
         there = numbers[~np.isnan(numbers)]
         is_named = _is_name_of_identifier(facts.name) and bool((there == np.round(there)).all())
     elif facts.kind == "category":
-        there = np.array([key_of(value) for value in values if not is_missing(value)])
+        there = np.array(as_keys(values))
         # Many words of which none is shared name somebody, whatever the column is called.
         is_many = np.unique(there).size > _MOST_CATEGORIES and facts.categories == (OTHER,)
         is_named = is_many or _is_name_of_identifier(facts.name)

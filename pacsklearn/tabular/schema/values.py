@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -135,6 +137,21 @@ def as_words(values: Any, missing: Sequence[Any]) -> list[str | None]:
     return [None if known[type(value), value] == MISSING else str(value) for value in plain]
 
 
+def as_keys(values: Any) -> list[str]:
+    """Return what each value that is there is compared by."""
+    known = _Keys()
+    keys = (known[type(value), value] for value in np.asarray(values, dtype=object).tolist())
+    return [key for key in keys if key is not None]
+
+
+class _Keys(dict[Any, Any]):
+    """Keys of the values seen so far, each with its type; None of a gap."""
+
+    def __missing__(self, typed: tuple[type, Any]) -> str | None:
+        self[typed] = None if is_missing(typed[1]) else key_of(typed[1])
+        return self[typed]
+
+
 class _Codes(dict[Any, int]):
     """Codes of the values seen so far, each with its type; each distinct one is looked at once.
 
@@ -156,18 +173,20 @@ class _Codes(dict[Any, int]):
 def _each(
     array: NDArray[Any], missing: Sequence[Any], read: Any
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    known = _Codes((), missing)
-    numbers, strange = np.full(array.shape, np.nan), np.zeros(array.shape, dtype=bool)
+    known, seen = _Codes((), missing), dict[Any, float]()
+    numbers = np.full(array.shape, np.nan)
     for i, value in enumerate(array.tolist()):
-        if known[type(value), value] == MISSING:
+        typed = type(value), value
+        if known[typed] == MISSING:
             continue
-        try:
-            number = read(value)
-        except (TypeError, ValueError, OverflowError):
-            number = np.inf
-        strange[i] = not np.isfinite(number)
-        numbers[i] = np.nan if strange[i] else number
-    return numbers, strange
+        if typed not in seen:  # each distinct one is read once
+            with suppress(TypeError, ValueError, OverflowError):
+                seen[typed] = read(value)
+            if not math.isfinite(seen.get(typed, math.inf)):
+                seen[typed] = math.inf
+        numbers[i] = seen[typed]
+    strange = np.isinf(numbers)
+    return np.where(strange, np.nan, numbers), strange
 
 
 def _number(value: Any) -> float:
