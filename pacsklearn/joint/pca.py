@@ -14,6 +14,7 @@ from pacsklearn.joint.moments import Moments, is_doubtful
 
 _MOST_FEATURES = 1000
 _TALL = 10
+_TIE = 1e-8
 
 
 @final
@@ -48,6 +49,11 @@ class PCAFitter(MomentFitter):
         apart = float(np.min(values[:-1] - values[1:], initial=np.inf))
         nearest = min(apart, float(values[count - 1]))
         if nearest <= 0 or is_doubtful(moments.loss, float(values[0]) / nearest):
+            return False
+        # An axis is signed by its largest number: rounding would choose between two such, as those
+        # of the two categories of a column are.
+        highest, lowest = axes[:, :count].max(axis=0), axes[:, :count].min(axis=0)
+        if np.any(np.abs(highest + lowest) <= _TIE * highest):
             return False
         components = svd_flip(None, axes.T.copy(), u_based_decision=False)[1]
         model._fit_svd_solver = "covariance_eigh"

@@ -422,3 +422,13 @@ def test_small_products_take_one_blas_thread(work: str, monkeypatch: pytest.Monk
         model.fit(X, y).predict(X[:2])
         assert threads() == {2}
     assert set.union(*seen) == {1}
+
+
+def test_axes_whose_sign_rounding_would_choose_are_left_to_the_ordinary_fit() -> None:
+    generator = np.random.default_rng(0)
+    one = generator.integers(0, 2, 160).astype(float)
+    X = np.column_stack([60 + 1000 * generator.normal(size=160), one, 1 - one])
+    space = balanced_space(len(X), n_subsets=8)
+    assert together(make_pipeline(StandardScaler(), PCA(2)), X, None, space) == [None] * 8
+    model = PACPrivate(make_pipeline(StandardScaler(), PCA(2)), 1 / 2, secret=Subsets(8)).fit(X)
+    assert model.transform(X).shape == (160, 2)
