@@ -128,7 +128,9 @@ class ColumnTransformerCanonicalizer(SideBySide):
         """Learn where the parts' outputs go from rows of zeros, then put in the parts."""
         blanks, widths = _blanks(template), dict(layout.fact("widths"))
         decoded = decode_parts(vector, layout, dict(self.parts), blanks)
-        listed, remainder = template.transformers, template.remainder
+        # Lists for arrays and indexes of pandas, which no two parameters are compared by.
+        listed = [(name, part, _listed(_named(at))) for name, part, at in template.transformers]
+        remainder = template.remainder
         chosen, container = dict(layout.fact("columns")), output_config(template).get("transform")
 
         def stand_in(name: str, part: Any) -> Any:

@@ -175,7 +175,8 @@ def _split_columns(columns: Any) -> tuple[Any, AffineMap | None]:
     for name, part, chosen in columns.transformers_:
         width = columns.output_indices_[name]
         width = width.stop - width.start
-        own, tail = (part, None) if isinstance(part, str) else _split(part)
+        # What sees no column is not fitted.
+        own, tail = (part, None) if isinstance(part, str) or not width else _split(part)
         tail = identity_map(width) if tail is None else tail
         if width:
             maps.append(_weighted(tail, weights.get(name, 1.0)))

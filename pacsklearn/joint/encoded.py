@@ -186,7 +186,7 @@ def _is_laid_out(encoder: Any, X: Any) -> bool:
         size = encoder.output_indices_[name].stop - encoder.output_indices_[name].start
         is_sparse = getattr(part, "sparse_output", False)
         width, dense = width + size, dense + (0 if is_sparse else size)
-        filled += part.n_features_in_ if is_sparse else 0
+        filled += getattr(part, "n_features_in_", 0) if is_sparse else 0  # one without a column
     least, most = dense / max(width, 1), (dense + filled) / max(width, 1)
     return bool(filled == 0 or most < encoder.sparse_threshold or least >= encoder.sparse_threshold)
 

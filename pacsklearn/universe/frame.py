@@ -73,7 +73,10 @@ def as_pandas(X: Any) -> Any:
         enum = categories_of_type(column)
         if enum is not None:
             columns[name] = pd.Categorical(column.to_list(), categories=list(enum[0]))
-        elif column.dtype.is_numeric() or column.dtype.is_temporal():
+        elif column.dtype.is_numeric() or (
+            # NumPy would read a time in a zone by another clock.
+            column.dtype.is_temporal() and getattr(column.dtype, "time_zone", None) is None
+        ):
             columns[name] = column.to_numpy()
         else:
             columns[name] = pd.Series(column.to_list(), dtype=None if column.len() else object)

@@ -28,3 +28,10 @@ def test_arrow_and_everything_else():
     assert list(as_pandas(pa.table({"a": [1], "b": ["x"]})).columns) == ["a", "b"]
     for other in (np.zeros((2, 2)), [[1]], pd.DataFrame({"a": [1]})):
         assert as_pandas(other) is other
+
+
+def test_polars_keeps_the_clock_of_a_zone():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    seen = pl.Series([pd.Timestamp("2024-02-29T23"), None]).dt.replace_time_zone("Asia/Tokyo")
+    found = as_pandas(pl.DataFrame({"seen": seen}))["seen"]
+    assert found.dt.tz_localize(None).tolist() == [pd.Timestamp("2024-02-29T23"), pd.NaT]

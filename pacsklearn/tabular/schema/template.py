@@ -26,7 +26,7 @@ from pacsklearn.tabular.schema.values import (
     key_of,
 )
 from pacsklearn.universe.balanced_space import units_of
-from pacsklearn.universe.frame import categories_of_type, column_names
+from pacsklearn.universe.frame import categories_of_type, column_names, is_missing
 
 _WORDS = {
     "text": ("interval", "time32", "time64"),  # not what their first letters say
@@ -179,6 +179,9 @@ def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
 
 
 def _of_texts(name: str, values: Any, units: Any) -> Column:
+    kinds = {type(value) for value in values if not is_missing(value)}
+    if kinds and kinds <= {bool, np.bool_}:  # truths among gaps
+        return Column(name, "boolean", looked_up=("kind",))
     for gaps in ((), _GAPS):  # numbers in a column of texts
         numbers, strange = as_numbers(values, gaps)
         if not strange.any() and not np.isnan(numbers).all():

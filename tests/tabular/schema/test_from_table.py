@@ -488,3 +488,63 @@ def test_dates_that_are_not_read_are_no_words_and_name_nobody(written: str) -> N
     for draft in (Schema.template, lambda table: private.fit(table, np.arange(200) % 2)):
         with pytest.raises(ValueError, match="'admitted' of X holds dates as texts"):
             draft(rows)
+
+
+def test_tables_of_all_libraries_have_the_same_facts(patients: Any) -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    X, y = patients
+    smokes = [None if place % 9 == 0 else bool(ill) for place, ill in enumerate(y)]
+    seen = X["seen"].dt.tz_localize("Asia/Tokyo")
+    X = pd.DataFrame({"smokes": pd.Series(smokes, dtype=object), "seen": seen})
+    theirs = pl.DataFrame(
+        {"smokes": smokes, "seen": pl.Series(seen.tolist()).cast(pl.Datetime("us", "Asia/Tokyo"))}
+    )
+    typed = X.assign(smokes=X["smokes"].astype("boolean"))
+    assert Schema.from_table(X)["smokes"].kind == "boolean"
+    assert Schema.template(X).open_columns == ("smokes", "seen")
+    models = [
+        PACPrivate(LogisticRegression(), 1.0, secret=FEW, schema="from table", random_state=0)
+        for _ in range(3)
+    ]
+    with pytest.warns(match="random_state"):
+        one, *others = [
+            model.fit(t, y) for model, t in zip(models, (X, typed, theirs), strict=True)
+        ]
+    for other in others:
+        assert other.guarantee_.public == one.guarantee_.public
+        np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("schema", [None, "from table"])
+def test_columns_are_chosen_by_indexes_of_pandas_and_arrays(patients: Any, schema: Any) -> None:
+    X, y = patients
+    X = X[["age", "ward"]].dropna().assign(height=1.0 + y[X[["age", "ward"]].notna().all(axis=1)])
+    y = (X["height"] > 1).to_numpy()
+    chosen = X.select_dtypes("number").columns
+    for columns in (chosen, np.array(list(chosen)), np.array([True, False, True])):
+        wards = OneHotEncoder(categories=[["north", "south"]], handle_unknown="ignore")
+        parts = [("n", StandardScaler(), columns), ("c", wards, X.columns[[1]])]
+        model = make_pipeline(ColumnTransformer(parts), LogisticRegression(C=0.1))
+        model = PACPrivate(model, 1.0, secret=FEW, schema=schema).fit(X, y)
+        assert model.predict(X).shape == y.shape
+        assert [at for *_, at in model.released_estimator_[-2].transformers][1] == ["ward"]
+
+
+@pytest.mark.parametrize("names", [["age", "year"], ["ward"]])
+def test_selectors_may_find_no_column(patients: Any, names: list[str]) -> None:
+    X, y = patients
+    X = X.assign(year=X["seen"].dt.year)[names]
+    parts = [
+        ("n", StandardScaler(), make_column_selector(dtype_include="number")),
+        ("c", OneHotEncoder(), make_column_selector(dtype_exclude="number")),
+    ]
+    model = make_pipeline(ColumnTransformer(parts), LogisticRegression(C=0.1))
+    model = PACPrivate(model, 1.0, secret=FEW, schema="from table").fit(X, y)
+    assert model.released_estimator_.predict(X).shape == y.shape
+
+
+def test_categories_of_two_columns_are_no_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(0, 2, 80), "b": rng.integers(0, 2, 80)})
+    model = make_pipeline(OneHotEncoder(categories=[[0, 1], [0, 1]]), LogisticRegression())
+    PACPrivate(model, 1.0, secret=FEW).fit(X, X["a"]).released_estimator_.predict(X)
