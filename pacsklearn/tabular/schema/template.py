@@ -66,6 +66,7 @@ def kind_of_type(column: Any) -> str:
     return "text"
 
 
+_TRUTHS = {bool, np.bool_}
 # More distinct texts than this are words, or names of rows.
 _MOST_CATEGORIES = 50
 # Share of distinct texts from which a column looks like an identifier.
@@ -179,8 +180,9 @@ def _drafted(name: str, column: Any, values: Any, units: Any) -> Column:
 
 
 def _of_texts(name: str, values: Any, units: Any) -> Column:
-    kinds = {type(value) for value in values if not is_missing(value)}
-    if kinds and kinds <= {bool, np.bool_}:  # truths among gaps
+    if not _TRUTHS.isdisjoint(map(type, values)) and all(
+        type(value) in _TRUTHS or is_missing(value) for value in values
+    ):  # truths among gaps
         return Column(name, "boolean", looked_up=("kind",))
     for gaps in ((), _GAPS):  # numbers in a column of texts
         numbers, strange = as_numbers(values, gaps)

@@ -179,12 +179,14 @@ def _each(
         typed = type(value), value
         if known[typed] == MISSING:
             continue
-        if typed not in seen:  # each distinct one is read once
+        # By zone too: one moment is equal in all of them, and is read by the row's own clock.
+        one = *typed, getattr(value, "tzinfo", None)
+        if one not in seen:  # each distinct one is read once
             with suppress(TypeError, ValueError, OverflowError):
-                seen[typed] = read(value)
-            if not math.isfinite(seen.get(typed, math.inf)):
-                seen[typed] = math.inf
-        numbers[i] = seen[typed]
+                seen[one] = read(value)
+            if not math.isfinite(seen.get(one, math.inf)):
+                seen[one] = math.inf
+        numbers[i] = seen[one]
     strange = np.isinf(numbers)
     return np.where(strange, np.nan, numbers), strange
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import numpy as np
@@ -108,3 +108,11 @@ def test_cells_that_hold_several_values_name_their_column(library, cell):
     column = pl.Series([cell, cell], dtype=pl.Object) if library is pl.DataFrame else [cell, cell]
     with pytest.raises(TypeError, match="Column parts holds"):
         column_values(library({"age": [1, 2], "parts": column}), "parts", 1)
+
+
+def test_a_moment_is_read_by_its_own_clock_whatever_the_other_rows_say():
+    moment = datetime(2020, 1, 1, 23, tzinfo=UTC)
+    both = np.array([moment, moment.astimezone(timezone(timedelta(hours=9)))], dtype=object)
+    days = as_days(both, ())[0]
+    assert days[0] != days[1]
+    np.testing.assert_array_equal(as_days(both[::-1], ())[0], days[::-1])
