@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils import Tags
@@ -31,6 +31,7 @@ from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
+from pacsklearn.universe.codebook_reader import published_facts
 from pacsklearn.universe.design import StatedDesign
 from pacsklearn.universe.row_rules import check_is_estimator, check_readable
 from pacsklearn.universe.stated_budget import as_budget
@@ -285,8 +286,8 @@ SubsetFitError, NonDeterministicError
         check_integer(name="n_releases", value=n_releases, minimum=2)
         check_flag(name="alternatives", value=alternatives)
         with recorded() as report, one_blas_thread():
-            budget = as_budget(self.budget)
             kind, why, rows = self._prepared(X, y, groups, fit_params)
+            budget = as_budget(self.budget)
             request = PlanRequest(
                 rows.candidates,
                 rows.target(budget),
@@ -298,7 +299,9 @@ SubsetFitError, NonDeterministicError
                 why="" if why is None else why.why,
                 lists=rows.in_blocks(budget),
             )
-            return advice_on(kind).plan(kind, rows.stated, request)
+            plan = advice_on(kind).plan(kind, rows.stated, request)
+        looked_up = published_facts(rows.candidates.estimator)
+        return replace(plan, public=(*plan.public, *looked_up))
 
     @property
     def guarantee_(self) -> PACGuarantee:

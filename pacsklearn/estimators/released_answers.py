@@ -122,13 +122,6 @@ class Answers(AnsweringKind):
         unstated = self.n is None and self.query_budget is None
         return MOST_ANSWERS if unstated else self.n
 
-    def step_budget(self, budget: float) -> float:
-        """Return the nats that a contested answer may reveal."""
-        if self.query_budget is not None:
-            return float(self.query_budget)
-        assert self.count is not None
-        return budget / self.count
-
     def prepare(self, fit: OpenFit) -> Responder:
         """Prepare what will answer, before it is asked."""
         return self.responder(fit, self.query_budget, self.count)

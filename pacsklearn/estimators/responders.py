@@ -19,6 +19,7 @@ from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.noise.sampler import NoisePool
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
+from pacsklearn.kernel.release.account import Account
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
@@ -70,7 +71,11 @@ class Responders:
             name = joblib.hash((fitted, query_budget, max_answers, *settings))
             if name not in self._responders:
                 saved = self._saved.get(name)
-                step = saved.step_budget if saved else self._step_budget(query_budget, max_answers)
+                step = (
+                    saved.step_budget
+                    if saved
+                    else step_of(self._account, query_budget, max_answers)
+                )
                 if fitted not in self._models:
                     self._models[fitted] = candidate_models(candidates)
                 responder = self._made(name, fitted, kind, step)
@@ -103,19 +108,24 @@ class Responders:
         models = self._models[fitted]
         return Responder(models, self._procedure, self._pool, kind, store, step_budget=step)
 
-    def _step_budget(self, query_budget: float | None, max_answers: int | None) -> float:
-        if (query_budget is None) == (max_answers is None):
-            raise ValueError(
-                "give either query_budget= (nats a contested answer may reveal) or max_answers= "
-                "(n= of Answers: how many answers the rest of the budget must last for)."
-            )
-        if query_budget is not None:
-            return self._account.check(check_budget(budget=query_budget, name="query_budget"))
-        count = check_integer(
-            name="max_answers", value=max_answers, minimum=1, maximum=_MOST_ANSWERS
+
+def step_of(account: Account, query_budget: float | None, max_answers: int | None) -> float:
+    """Return the nats that a contested answer may reveal.
+
+    Raises
+    ------
+    BudgetError, BudgetExhaustedError, ValueError
+    """
+    if (query_budget is None) == (max_answers is None):
+        raise ValueError(
+            "give either query_budget= (nats a contested answer may reveal) or max_answers= "
+            "(n= of Answers: how many answers the rest of the budget must last for)."
         )
-        # A hair less, so that rounding cannot refuse the last answer.
-        return self._account.check(None) / count * (1 - 1e-12)
+    if query_budget is not None:
+        return account.check(check_budget(budget=query_budget, name="query_budget"))
+    count = check_integer(name="max_answers", value=max_answers, minimum=1, maximum=_MOST_ANSWERS)
+    # A hair less, so that rounding cannot refuse the last answer.
+    return account.check(None) / count * (1 - 1e-12)
 
 
 def answer_table(procedure: ReleaseProcedure, key: bytes) -> AnswerTable:

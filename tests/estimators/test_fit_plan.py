@@ -5,23 +5,36 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import Nats, PACPrivate, PrivacySession, Subsets
-from pacsklearn.exceptions import FewCandidatesWarning, UtilityWarning
+from pacsklearn import (
+    Answers,
+    Membership,
+    Nats,
+    PACPrivate,
+    PrivacySession,
+    Student,
+    Subsets,
+    Tuned,
+)
+from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning, UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.tabular import StepwiseClassifier
 from pacsklearn.tabular.choosing.verdict import Utility
@@ -215,3 +228,59 @@ def test_means_and_spreads_by_hand() -> None:
     assert score.mean == pytest.approx(0.7)
     assert score.spread == pytest.approx(0.2)
     assert score.standard_error == pytest.approx(0.2 / 3**0.5)
+
+
+@pytest.mark.parametrize("answers", [Answers(query_budget=5.0), Answers(query_budget=-1.0)])
+def test_a_plan_refuses_the_query_budgets_that_fit_refuses(answers: Answers, table: Any) -> None:
+    model = PACPrivate(KNeighborsClassifier(), 1 / 4, release=answers, secret=Subsets(16, seed=0))
+    assert words_of(model.plan, *table) == words_of(model.fit, *table)
+
+
+@pytest.mark.parametrize("budget", [1 / 4, Membership(0.6)])
+def test_a_plan_of_a_student_of_one_class_says_what_fit_says(budget: Any, table: Any) -> None:
+    """It said that a message was withheld because it may quote rows."""
+    student = Student(queries=table[0][:50])
+    model = PACPrivate(DummyClassifier(), budget, release=student, secret=Subsets(16, seed=0))
+    said = words_of(model.plan, *table)
+    assert "answers of two classes or more" in said
+    assert words_of(model.fit, *table) == f"{said} What the answers cost is charged."
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), KNeighborsClassifier()])
+def test_a_plan_lists_what_was_looked_up(estimator: Any, table: Any) -> None:
+    frame = pd.DataFrame(table[0], columns=["a", "b"])
+    options = {"schema": "from table", "secret": Subsets(16, seed=0)}
+    model = PACPrivate(estimator, 1 / 4, release="auto", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plan = model.plan(frame, table[1], n_releases=2, alternatives=False)
+        public = model.fit(frame, table[1]).guarantee_.public
+    assert {each for each in public if "looked up" in each} <= set(plan.public)
+    assert any("looked up: a" in each for each in plan.public)
+    assert "classes_" in plan.public
+
+
+def test_a_plan_without_noise_says_so(table: Any) -> None:
+    budget, secret = Nats(9, allow_exact=True), Subsets(16, seed=0)
+    plan = PACPrivate(LogisticRegression(), budget, secret=secret).plan(*table, alternatives=False)
+    assert "coef_, without noise" in plan.public
+    assert plan.n_noised == 0
+
+
+def test_a_plan_of_a_choice_names_it_under_any_scoring(table: Any) -> None:
+    model = PACPrivate(Tuned(Ridge(), {"alpha": [1.0, 1e3]}), secret=Subsets(16, seed=0))
+    plan = model.plan(table[0], table[0][:, 0], scoring="r2", n_releases=2, alternatives=False)
+    assert plan.expected.name.startswith("alpha=")
+    assert plan.expected.name in str(plan)
+
+
+def words_of(call: Any, *rows: Any) -> str:
+    with pytest.raises((ValueError, BudgetExhaustedError)) as refused:
+        call(*rows)
+    return f"{type(refused.value).__name__}: {refused.value}"
+
+
+@pytest.fixture(scope="module")
+def table() -> Any:
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    return X, (X[:, 0] > 0).astype(int)

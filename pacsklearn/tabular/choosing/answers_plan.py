@@ -12,15 +12,17 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
 from pacsklearn.estimators.released_answers import Answers
-from pacsklearn.estimators.responders import check_adds
+from pacsklearn.estimators.responders import check_adds, step_of
 from pacsklearn.estimators.response_model import answers_score
 from pacsklearn.exceptions import SubsetFitError, UtilityWarning
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers as AnsweredRows
 from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.kernel.release.account import Account
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.tabular.choosing.fit_plan import FitPlan
 from pacsklearn.tabular.choosing.planning import NULL_BUDGET, promise_of_nats
@@ -85,11 +87,12 @@ class AnswersAdvice(Advice):
                 f"scored by accuracy or R^2, got {request.scoring!r}."
             )
         budget = request.target.budget
-        check_adds(request.target.criterion, budget, request.candidates.space)
-        step_budget = kind.step_budget(budget)
         answering = kind.answering(estimator)
         candidates = replace(request.candidates, estimator=answering)
         labels = kind.kind_of(answering, candidates.y)
+        check_adds(request.target.criterion, budget, candidates.space)
+        account = Account(MemoryLedger(budget), None)
+        step_budget = step_of(account, kind.query_budget, kind.count)
         models = candidate_models(candidates)
         title = title_of(estimator)
         simulated, verdict = _judged(
@@ -112,7 +115,12 @@ class AnswersAdvice(Advice):
                 else "release=Answers() was asked for"
             ),
             promise=promise_of_nats(budget, candidates.space),
-            public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+            public=(
+                "hyper-parameters",
+                "public seeds",
+                *(["classes_"] if labels.classes is not None else []),
+                "answers on which all candidates agree",
+            ),
             n_numbers=simulated.n_queries,
             n_noised=simulated.n_contested,
             verdict=verdict,

@@ -149,7 +149,7 @@ class FitPlan:
                     ),
                 )
             )
-        if len(self.verdict.options) > 1:
+        if len(self.verdict.options) > 1 or self.expected.name != self.estimator:
             best, *others = map(_option, self.verdict.options)
             rows += [("best option", best), *(("option", each) for each in others)]
         if self.alternative is not None:

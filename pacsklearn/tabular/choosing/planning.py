@@ -75,7 +75,8 @@ class ParametersAdvice(Advice):
         judge = Judge(candidates, stated)
         verdict, is_chosen = chosen.verdict, chosen.verdict is not None
         if verdict is None or request.scoring is not None:
-            verdict = judge.verdict(title, plan, n_releases)
+            name = verdict.expected.name if verdict else title
+            verdict = judge.verdict(name, plan, n_releases)
         predicts = is_classifier(chosen.estimator) or is_regressor(chosen.estimator)
         others = {}
         with_others = request.alternatives and not is_chosen
@@ -116,6 +117,7 @@ class ParametersAdvice(Advice):
             promise=promise_of(law, space, request.target),
             public=(
                 *public_facts(outputs.layout),
+                *(f"{name}, without noise" for name in plan.released if plan.is_noiseless(law)),
                 *(
                     [f"{fixed} direction{'s' * (fixed != 1)} on which all candidates agree"]
                     if fixed
@@ -123,7 +125,7 @@ class ParametersAdvice(Advice):
                 ),
             ),
             n_numbers=outputs.layout.size,
-            n_noised=law.dimension,
+            n_noised=law.n_noisy,
             signal=float(np.linalg.norm(plan.cost.root(outputs.vectors.mean(axis=0)[None, :]))),
             noise=math.sqrt(law.released_power),
             verdict=verdict,

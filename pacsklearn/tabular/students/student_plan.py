@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,7 +14,8 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
 from pacsklearn.estimators.advice import Advice, PlanRequest
 from pacsklearn.estimators.joint_labels import JointLabels
-from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.exceptions import SubsetFitError, UtilityWarning
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
@@ -42,7 +43,7 @@ from pacsklearn.tabular.choosing.verdict import Utility, Verdict, public_constan
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.tabular.students.student_queries import StudentQueries
-from pacsklearn.tabular.students.teaching import learned
+from pacsklearn.tabular.students.teaching import learned, sure_of
 from pacsklearn.universe.row_rules import title_of
 
 _MOST_STUDENTS, _SCORED_ROWS = 8, 500
@@ -81,6 +82,35 @@ def _score_of(scoring: Any, student: Any) -> Callable[[Any, Any, Any], float]:
         return lambda model, X, y: float(log_scores(model, X, y, temperatures_of(model)).max())
     scorer = check_scoring(student, scoring=scoring)
     return lambda model, X, y: as_number(scorer(model, X, y))
+
+
+@final
+class _Graded:
+    """Scores of simulated students, and why there is none: in words that quote no row."""
+
+    def __init__(
+        self, score: Callable[[Answers, int], float], kind: AnswerKind, alpha: float | None
+    ) -> None:
+        self._score, self._kind, self._alpha = score, kind, alpha
+        self.refused: list[ValueError] = []
+
+    def __call__(self, answers: Answers, index: int) -> float:
+        try:
+            sure_of(answers, self._kind, self._alpha, paid="")
+        except ValueError as error:
+            self.refused.append(error)
+            raise
+        return self._score(answers, index)
+
+    def under(self, simulated: Simulation, law: Any) -> tuple[float, ...]:
+        """Return the scores under a law; none where too few answers are sure to be learned."""
+        before = len(self.refused)
+        try:
+            return tuple(simulated.at(law).tolist())
+        except SubsetFitError:
+            if len(self.refused) == before:
+                raise
+            return ()
 
 
 class StudentAdvice(Advice):
@@ -128,6 +158,7 @@ class StudentAdvice(Advice):
             fitted, _ = learned(choose, rows, answers, labels, kind.alpha)
             return scored(fitted, *held_out.rows_of(index))
 
+        graded = _Graded(score, labels, kind.alpha)
         answers = attempt(lambda: labels.predictions(models, models.checked(rows)), "predict")
         predictions = SubsetRun(candidates.estimator).value(answers)
         how: dict[str, Any] = {
@@ -137,7 +168,7 @@ class StudentAdvice(Advice):
         simulated: Simulation
         if target.criterion is None:
             answering = SimulatedAnswers(
-                candidates.estimator, space, predictions, labels, score, **how
+                candidates.estimator, space, predictions, labels, graded, **how
             )
             simulated, n_contested = answering, answering.n_contested
             laws: list[Any] = [
@@ -146,18 +177,20 @@ class StudentAdvice(Advice):
             promise = promise_of_nats(budget, space)
         else:
             joint = JointLabels.of(labels, predictions)
-            simulated = SimulatedJointLabels(teacher, space, joint, score, **how)
+            simulated = SimulatedJointLabels(teacher, space, joint, graded, **how)
             n_contested, belief = joint.n_contested, opening_belief(space.weights)
             laws = [joint.plan(each).calibrate(belief) for each in (target, Target(NULL_BUDGET))]
             promise = promise_of(laws[0], space, target)
-        scores, at_null = (simulated.at(law) for law in laws)
+        scores, at_null = (graded.under(simulated, law) for law in laws)
+        if not scores:
+            raise graded.refused[0]
         n_rows = int(rows.shape[0])
         constant = public_constant(teacher, candidates.y, labels.prior)
         title = f"student of {title_of(estimator)}"
         by_log = scoring is None and is_classifier(student)
         verdict = Verdict(
             LOG_SCORE if by_log else scoring_name(scoring, student),
-            (Utility(title, tuple(scores.tolist())),),
+            (Utility(title, scores),),
             reference_of(constant, scored, held_out.rows_of, simulated.candidates),
         )
         poor = f"It is not sure to beat the public constant. {_HELP}"
@@ -169,11 +202,16 @@ class StudentAdvice(Advice):
                 f"are {queries.words}"
             ),
             promise=promise,
-            public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+            public=(
+                "hyper-parameters",
+                "public seeds",
+                *(["classes_"] if labels.classes is not None else []),
+                "answers on which all candidates agree",
+            ),
             n_numbers=n_rows,
             n_noised=n_contested,
             verdict=verdict,
-            at_null_budget=Utility(title, tuple(at_null.tolist())),
+            at_null_budget=Utility(title, at_null) if at_null else None,
             seconds=sum(request.report.wall.values()),
             advice=(
                 *([] if verdict.beats_reference else [poor]),

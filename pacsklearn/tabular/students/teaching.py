@@ -69,22 +69,38 @@ def learned(
     ValueError
         When too few rows pass the test.
     """
-    kept = np.arange(rows.shape[0])
+    kept = sure_of(answers, kind, alpha)
+    rows, labels = safe_indexing(rows, kept), answers.values[kept]
+    return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)
+
+
+def sure_of(
+    answers: Answers,
+    kind: AnswerKind,
+    alpha: float | None,
+    paid: str = " What the answers cost is charged.",
+) -> NDArray[np.intp]:
+    """Return which answers are sure enough to be learned.
+
+    Raises
+    ------
+    ValueError
+        When they are too few, or of one class.
+    """
+    kept = np.arange(len(answers.values))
     if alpha is not None and kind.classes is not None:
         # The paper's test has size alpha for one label; any of the others may be the true one.
         others = max(kind.classes.size - 1, 1)
         kept = np.flatnonzero(answers.margins >= norm.isf(alpha / others))
-    labels = answers.values[kept]
+    labels, n = answers.values[kept], len(answers.values)
     if kept.size == 0 or (kind.answers == "labels" and np.unique(labels).size < 2):
         passed = f" that are sure at alpha={alpha}" * (alpha is not None)
         raise ValueError(
             f"A student needs answers of two classes or more, got {np.unique(labels).size} in the "
-            f"{kept.size} of {rows.shape[0]} answers{passed}; give more public rows, a larger "
-            f"{'alpha, a larger ' * bool(passed)}budget, or a teacher that says more classes. What "
-            "the answers cost is charged."
+            f"{kept.size} of {n} answers{passed}; give more public rows, a larger "
+            f"{'alpha, a larger ' * bool(passed)}budget, or a teacher that says more classes.{paid}"
         )
-    rows = safe_indexing(rows, kept)
-    return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)
+    return kept
 
 
 def with_columns(names: Sequence[str] | None, rows: Any) -> Any:
