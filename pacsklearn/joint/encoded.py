@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from copy import copy
+from copy import copy, deepcopy
 from numbers import Integral
 from typing import Any, Self, final
 
@@ -117,7 +117,7 @@ class EncodedFitter(SubsetFitter):
         return [None if one is None else self._joined(estimator, encoders, one) for one in fitted]
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
-        mine = X
+        mine = deepcopy(X)  # a step may work in place
         for at in range(self.n_encoders):
             mine, X = joint.steps[at][1].transform(mine), ordinary.steps[at][1].transform(X)
         mine, X = self._written_out(mine), self._written_out(X)

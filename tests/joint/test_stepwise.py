@@ -272,3 +272,16 @@ def test_a_release_checks_the_joint_fit(table: Any) -> None:
     with config_context(fast_fit=False), pytest.warns(PrivacyLeakWarning):
         other = single.fit(X, y)
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
+
+
+def test_scalers_beside_encoders_may_work_in_place(table: Any) -> None:
+    X, _, y = table
+    rows = np.column_stack([X["size"] == "large", X.iloc[:, :2]]).astype(float)
+    parts = make_column_transformer(
+        (OneHotEncoder(categories=[[0.0, 1.0]], sparse_output=False), slice(0, 1)),
+        (StandardScaler(copy=False), slice(1, 3)),
+    )
+    model = make_pipeline(parts, LogisticRegression(C=0.1))
+    before = rows.copy()
+    PACPrivate(model, 1 / 2, secret=Subsets(M)).fit(rows, y)
+    np.testing.assert_array_equal(rows, before)
