@@ -26,8 +26,9 @@ class NoiseBackend(ABC):
         Unique among the noise backends; accepted by ``PACPrivate(noise=name)``.
     description : str
         One line for listings.
-    caps : bool, default=False
-        Whether it bounds the success that a criterion caps, as every :class:`CapBackend` does.
+    caps : bool
+        Whether it bounds the success that a criterion caps, as every :class:`CapBackend` does;
+        False unless a class says so.
     """
 
     name: ClassVar[str] = ""
