@@ -45,9 +45,13 @@ def database_address(uri: str) -> str:
     return log_class(uri).own_address(uri)
 
 
+# Up to the last @, which users and passwords may hold too; or an option, or a word of the driver.
+HIDDEN = (
+    r"(?is)(^(?:[\w+]+://|(?!.*://)(?:[\w+]+:)?)[^:/?]*:)((?:(?!pass(?:word|wd|file)\s*=).)*)(?=@)"
+    r"|(pass(?:word|wd|file)\s*=\s*)('[^']*'|(?:[^&\s]|&(?!\w+=))+)"
+)
+
+
 def without_password(address: str) -> str:
     """Return the address of a database as it may be printed."""
-    # Up to the last @ before the path: a password may hold one, or a colon.
-    hidden = re.sub(r"(://[^:/@?]*):[^/?]*@", r"\1:***@", address)
-    hidden = re.sub(r"(://[^:/@?]*):.*@(?=[^@]*$)", r"\1:***@", hidden)
-    return re.sub(r"([?&]\w*(?:password|passfile)=)[^&]*", r"\1***", hidden, flags=re.IGNORECASE)
+    return re.sub(HIDDEN, r"\1\3***", address)

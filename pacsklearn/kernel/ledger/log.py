@@ -343,8 +343,7 @@ class Log(ABC):
         # By parts: no transaction stays open, and no other waits, while a long log is read.
         while True:
             rows = self.ask(question, dataset, after)
-            for row in rows:
-                yield Row(*row)
+            yield from (Row(*row) for row in rows)
             if len(rows) < _AT_ONCE:
                 return
             after = rows[-1][1]
@@ -355,8 +354,7 @@ class Log(ABC):
         with self._errors():
             # Nothing is asked when this ends early: that may be in the middle of another question,
             # where garbage is collected.
-            for row in self._connected().execute(question, (dataset,)):
-                yield Row(*row)
+            yield from (Row(*row) for row in self._connected().execute(question, (dataset,)))
 
 
 def waits(seconds: float | None = None) -> Iterator[None]:

@@ -771,6 +771,13 @@ class TestCallers:
             "postgresql://o:se-cret@nowhere.invalid:port/x",
             "postgresql://o:se-cret@%zz/x",
             "mysql://o:se@cr-se-cret@host/x",
+            "postgresql://o@server:se-cret@nowhere.invalid/x",  # as some clouds name users
+            "postgresql://nowhere.invalid:1/x?user=o&password=se@cr-se-cret",
+            "postgresql://nowhere.invalid/x?passwd=se-cret",
+            "postgresql:o:se-cret@host/x",
+            "o:se-cret@host/x",
+            "host=nowhere.invalid user=o password=se-cret dbname=x",
+            "host=nowhere.invalid password = 'my se-cret' user=o",
         ],
     )
     def test_no_password_is_printed(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
