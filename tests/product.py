@@ -18,8 +18,7 @@ def leave_the_rest_for_soak(items: Sequence[pytest.Item]) -> None:
     ``@pytest.mark.product`` keeps as many cases as it takes for each value of each parameter to
     occur; with ``by=facets`` for each of the facets of a case, which that function gives for its
     parameters. Of these ``only=n`` keeps at most n, evenly chosen: what they show is one claim,
-    about many. ``make soak`` runs the rest, with ``SOAK=sample`` a second such sample of it, after
-    what ``only`` left of the first.
+    about many. ``make soak`` runs the rest, with ``SOAK=sample`` what ``only`` left of the sample.
     """
     products = defaultdict(list)
     for item in items:
@@ -33,10 +32,8 @@ def leave_the_rest_for_soak(items: Sequence[pytest.Item]) -> None:
         sample = [item for item in cases if item in chosen]
         only = cases[0].get_closest_marker("product").kwargs.get("only", len(sample))
         kept = set(sample[:: -(-len(sample) // only)])
-        others = [item for item in cases if item not in chosen]
-        if os.environ.get("PACSKLEARN_SOAK") == "sample":
-            others = spread({item: of[item] for item in others})
-        for item in [*sample, *others]:
+        soaked = sample if os.environ.get("PACSKLEARN_SOAK") == "sample" else cases
+        for item in soaked:
             if item not in kept:
                 item.add_marker(pytest.mark.soak)
 
