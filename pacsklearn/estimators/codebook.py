@@ -53,10 +53,13 @@ def through_codebook(model: PACPrivate, X: Any, groups: Any) -> PACPrivate:
             "estimator with SchemaEncoder(schema)."
         )
     check_consent(model.schema, model.secret)
+    codebook = registry().make("codebook", "schema")
     reading = copy.copy(model)
-    reading.estimator = (
-        registry().make("codebook", "schema").read(model.schema, model.estimator, X, groups)
-    )
+    reading.estimator = codebook.read(model.schema, model.estimator, X, groups)
+    release: Any = copy.copy(model.release)
+    if getattr(release, "student", None) is not None:
+        release.student = codebook.read(model.schema, release.student, X, groups)
+        reading.release = release
     return reading
 
 

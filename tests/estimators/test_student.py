@@ -240,3 +240,26 @@ def test_a_teacher_of_one_class_is_named_as_such(halves: Any) -> None:
     message = r"two classes or more, got 1 in the 2000 of 2000 answers; .* larger budget, or"
     with pytest.raises(ValueError, match=message):
         PACPrivate(teacher, release=Student(queries=halves[2]), secret=Subsets(8)).fit(*halves[:2])
+
+
+def test_a_student_reads_the_table_by_the_same_codebook() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"ward": rng.choice(["north", "south"], 90), "age": rng.normal(size=90)})
+    y = (X["ward"] == "north").astype(int)
+    schema = Schema(
+        [
+            Column("ward", "category", categories=("north", "south")),
+            Column("age", low=-4, high=4),
+        ]
+    )
+    how: Any = {"budget": Nats(1), "secret": Subsets(8)}
+    release = Student(LogisticRegression(), X[:30])
+    model = PACPrivate(LogisticRegression(), release=release, schema=schema, **how).fit(X, y)
+    assert model.score(X, y) == 1
+    assert type(release.student) is LogisticRegression
+    # Without, plan and fit say alike what the student cannot read.
+    teacher = make_pipeline(SchemaEncoder(schema), LogisticRegression())
+    alone = PACPrivate(teacher, release=release, **how)
+    for ask in (alone.plan, alone.fit):
+        with pytest.raises(ValueError, match="student cannot learn from the queries"):
+            ask(X, y)

@@ -156,8 +156,9 @@ class Student(AnsweringKind):
     Parameters
     ----------
     student : estimator, optional
-        What learns the answers. None chooses a linear model, a smooth one, trees with small leaves
-        or a clone of the teacher: what agrees best with released answers it has not seen.
+        What learns the answers; ``schema`` of the model has it read rows as its teacher does. None
+        chooses a linear model, a smooth one, trees with small leaves or a clone of the teacher:
+        what agrees best with released answers it has not seen.
     queries : rows, Schema, SchemaQueries or callable
         What the teacher is asked: public rows, and where those are fewer than 2,000 others crossed
         from pairs of them (``lambda generator: rows`` asks no others); a public :class:`Schema`,

@@ -43,7 +43,7 @@ from pacsklearn.tabular.choosing.verdict import Utility, Verdict, public_constan
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student import Student
 from pacsklearn.tabular.students.student_queries import StudentQueries
-from pacsklearn.tabular.students.teaching import learned, sure_of
+from pacsklearn.tabular.students.teaching import learned, rehearse, sure_of
 from pacsklearn.universe.row_rules import title_of
 
 _MOST_STUDENTS, _SCORED_ROWS = 8, 500
@@ -143,9 +143,10 @@ class StudentAdvice(Advice):
 
         models = candidate_models(candidates)
         rows = queries.rows(candidates.X, marginals)
+        if chosen is not None:
+            rehearse(lambda *_: chosen, rows, labels)
 
-        held_out = outside_rows(candidates, SEED)
-        scored = _score_of(scoring, student)
+        held_out, scored = outside_rows(candidates, SEED), _score_of(scoring, student)
 
         def choose(rows: Any, answers: Any) -> Any:
             # Once: it is nearly always the same, and takes longer than all the rest.
@@ -184,9 +185,8 @@ class StudentAdvice(Advice):
         scores, at_null = (graded.under(simulated, law) for law in laws)
         if not scores:
             raise graded.refused[0]
-        n_rows = int(rows.shape[0])
+        n_rows, title = int(rows.shape[0]), f"student of {title_of(estimator)}"
         constant = public_constant(teacher, candidates.y, labels.prior)
-        title = f"student of {title_of(estimator)}"
         by_log = scoring is None and is_classifier(student)
         verdict = Verdict(
             LOG_SCORE if by_log else scoring_name(scoring, student),

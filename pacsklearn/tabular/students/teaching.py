@@ -37,6 +37,11 @@ def rehearse(choose: Choose, rows: Any, kind: AnswerKind) -> None:
     """Choose and fit by made-up answers to some of the rows, before a budget buys true ones.
 
     Its error, whatever it is, quotes nothing: rows and answers are public.
+
+    Raises
+    ------
+    ValueError
+        When a student cannot learn from the rows.
     """
     few = safe_indexing(rows, np.arange(min(rows.shape[0], _REHEARSED)))
     n = few.shape[0]
@@ -45,7 +50,15 @@ def rehearse(choose: Choose, rows: Any, kind: AnswerKind) -> None:
     if kind.classes is not None and kind.answers == "labels":
         answers = np.resize(kind.classes, n)
     with withheld():  # warnings about made-up answers are of no use
-        clone(choose(few, answers)).fit(few, answers).predict(few)
+        student = choose(few, answers)
+        try:
+            clone(student).fit(few, answers).predict(few)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"student cannot learn from the queries as they are: {type(student).__name__} said "
+                f"{str(error).strip()!r}. Words, dates and gaps are read where it begins with "
+                "SchemaEncoder(schema), or by schema= of PACPrivate."
+            ) from None
 
 
 def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:
