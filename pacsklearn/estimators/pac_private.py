@@ -26,6 +26,7 @@ from pacsklearn.estimators.private_estimator import (
 )
 from pacsklearn.estimators.release_kind import ReleaseKind, stated_release
 from pacsklearn.estimators.released_answers import automatic_release, warn_of_answers
+from pacsklearn.estimators.responders import check_adds
 from pacsklearn.estimators.subsets import stated_secret
 from pacsklearn.exceptions import NoCanonicalizerError, SubsetFitError
 from pacsklearn.kernel.answers.responder import Responder
@@ -366,7 +367,11 @@ SubsetFitError, NonDeterministicError
         reading = self if self.schema is None else through_codebook(self, X, groups)
         kind, why = reading._kind()
         kind.check(reading)
-        return kind, why, PreparedRows.of(reading, kind, X, y, groups, fit_params)
+        rows = PreparedRows.of(reading, kind, X, y, groups, fit_params)
+        if why is not None:
+            budget, space = as_budget(self.budget, warn=False), rows.candidates.space
+            check_adds(budget.criterion(space), budget.amount, space, why=why)
+        return kind, why, rows
 
     def _check_parameters(self) -> None:
         check_is_estimator(self.estimator)

@@ -140,8 +140,10 @@ def answer_table(procedure: ReleaseProcedure, key: bytes) -> AnswerTable:
     return AnswerTable(account.shared, account.session, key)
 
 
-def check_adds(criterion: Criterion | None, cap: float, space: SecretSpace) -> None:
-    """Refuse to answer under a cap on a criterion.
+def check_adds(
+    criterion: Criterion | None, cap: float, space: SecretSpace, *, why: Exception | None = None
+) -> None:
+    """Refuse to answer under a cap on a criterion; ``why`` answers, where nobody asked for them.
 
     Raises
     ------
@@ -154,6 +156,7 @@ def check_adds(criterion: Criterion | None, cap: float, space: SecretSpace) -> N
             f"A cap of {cap:.6g} on {criterion.name} allows one release, and every private "
             f"answer is one: successes do not add up. Nats({nats:.3g}) imply the same one "
             "over all answers together; or ask for all labels at once: respond_together."
+            + (f" release='auto' has no model to release: {why}" if why else "")
         )
 
 

@@ -53,8 +53,8 @@ class PaddedPlan(Plan):
             )
         if target.criterion is not None:
             raise ValueError(
-                f"noise={ONE_SIDED!r} bounds mutual information; leave criterion out, or use "
-                "noise='criterion'."
+                f"noise={ONE_SIDED!r} bounds mutual information: state the budget in nats, as "
+                "Nats(1 / 16), or use noise='criterion'."
             )
         backend = OneSidedBackend()
         used = (replace(unregistered_provenance(backend), name=ONE_SIDED),)

@@ -39,7 +39,7 @@ def categories_of_type(column: Any) -> tuple[tuple[Any, ...], bool] | None:
         return tuple(first), bool(column.type.ordered)
     categories = getattr(getattr(column, "dtype", None), "categories", None)  # polars' Enum
     if categories is not None and not callable(categories) and hasattr(categories, "to_list"):
-        return tuple(categories.to_list()), False
+        return tuple(categories.to_list()), True  # as polars compares and exports them
     return None
 
 

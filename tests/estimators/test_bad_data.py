@@ -20,6 +20,7 @@ from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
     LassoCV,
+    LinearRegression,
     LogisticRegression,
     MultiTaskLasso,
     PoissonRegressor,
@@ -558,3 +559,15 @@ def test_rows_with_several_labels() -> None:
         labels,
         secret=Subsets(8, stratify=True),
     )
+
+
+@pytest.mark.parametrize(("weight", "words"), [(0.0, "non-zero"), (-1.0, "Negative values")])
+def test_weights_that_no_fit_takes_are_told(weight: float, words: str) -> None:
+    weights = np.full(len(Y), weight)
+    refused(SubsetFitError, [words, "weight"], LinearRegression(), X, Y, sample_weight=weights)
+
+
+def test_a_model_of_dense_rows_behind_a_sparse_encoder_is_told() -> None:
+    encoder = OneHotEncoder(categories=[[False, True]] * X.shape[1])
+    model = make_pipeline(encoder, GaussianNB())
+    refused(SubsetFitError, ["Sparse data was passed"], model, np.median(X) < X, Y)

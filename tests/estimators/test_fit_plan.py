@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
@@ -19,7 +20,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -29,6 +30,7 @@ from pacsklearn import (
     Membership,
     Nats,
     PACPrivate,
+    Parameters,
     PrivacySession,
     Student,
     Subsets,
@@ -36,6 +38,7 @@ from pacsklearn import (
 )
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning, UtilityWarning
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.priors import Range
 from pacsklearn.tabular import StepwiseClassifier
 from pacsklearn.tabular.choosing.verdict import Utility
 
@@ -284,3 +287,43 @@ def words_of(call: Any, *rows: Any) -> str:
 def table() -> Any:
     X = np.random.default_rng(0).normal(size=(200, 2))
     return X, (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("names", ["alone", "steps"])
+def test_a_plan_takes_the_weights_that_fit_takes(names: str, table: Any) -> None:
+    steps = Pipeline([("scale", StandardScaler()), ("last", LogisticRegression())])
+    estimator, prefix = (LogisticRegression(), "") if names == "alone" else (steps, "last__")
+    model = PACPrivate(estimator, Nats(1 / 4), secret=Subsets(16, seed=0))
+    plain = model.plan(*table, n_releases=2)
+    weighted = {f"{prefix}sample_weight": np.ones(len(table[1]))}
+    plan = model.plan(*table, n_releases=2, **weighted)
+    assert plan.expected.mean == pytest.approx(plain.expected.mean, abs=1e-3)
+    assert (plan.alternative is None) == (plain.alternative is None)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "scoring", "word"),
+    [
+        (Ridge(), "roc_auc", "predict_proba"),
+        (Ridge(), "accuracy", "continuous"),
+        (LogisticRegression(), "f1", "pos_label"),
+    ],
+)
+def test_a_scoring_that_does_not_suit_is_named(
+    estimator: Any, scoring: str, word: str, table: Any
+) -> None:
+    X, y = table
+    y = X[:, 0] if isinstance(estimator, Ridge) else np.array(["no", "yes"])[y]
+    student = Student(clone(estimator), X[:50], prior=Range(0, 1) if y.dtype == float else None)
+    for release in (Parameters(), student):
+        model = PACPrivate(estimator, Nats(1 / 4), release=release, secret=Subsets(16, seed=0))
+        said = words_of(lambda *data, m=model: m.plan(*data, scoring=scoring), X, y)
+        assert f"scoring={scoring!r}" in said
+        assert word in said
+
+
+def test_a_cap_says_why_there_would_be_answers(table: Any) -> None:
+    """The reason was in a warning alone."""
+    model = PACPrivate(KNeighborsClassifier(), Membership(0.6), secret=Subsets(16, seed=0))
+    assert "its model holds rows" in words_of(model.fit, *table)
+    assert words_of(model.plan, *table) == words_of(model.fit, *table)

@@ -33,14 +33,14 @@ _TELLS_NO_VALUE = re.compile(
     r"X has \d+ features, but \w+ is expecting \d+ features as input\.?"
     r"|y should be a 1d array, got an array of shape \(\d+, \d+\) instead\."
     r"|y must have at least two dimensions for multi-output regression but has only one\."
-    r"|Negative values in data passed to (X in )?\w+( \(input X\)| initialization)?\."
+    r"|Negative values in data passed to (X in )?[`\w]+( \(input X\)| initialization)?\."
     r"|Some value\(s\) of y are out of the valid range of the loss '\w+'\."
     r"|loss='poisson' requires non-negative y and sum\(y\) > 0\."
-    r"|The Box-Cox transformation can only be applied to strictly positive data"
-    r"|Input X must be non-negative\.|For \w+-task outputs, use \w+|n_components=\d+ must be "
-    r"between \d and min\(n_samples, n_features\)=\d+ with svd_solver='\w+'"
-    r"|a class has fewer rows than features; use reg_param or fewer features"
-    r"|a row has a category beyond min_categories; give a larger one"
+    r"|The Box-Cox transformation can only be applied to strictly positive data|Sample weights "
+    r"must contain at least one non-zero number\.|Input X must be non-negative\.|For \w+-task "
+    r"outputs, use \w+|n_components=\d+ must be between \d and min\(n_samples, n_features\)=\d+ "
+    r"with svd_solver='\w+'|a class has fewer rows than features; use reg_param or fewer features"
+    r"|a row has a category beyond min_categories; give a larger one|Sparse data was passed for X.*"
 )
 # What helps, by words of messages that may quote rows.
 _ADVICE = {

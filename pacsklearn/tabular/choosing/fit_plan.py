@@ -184,7 +184,8 @@ def steadier_models(estimator: Any) -> dict[str, Any]:
     Parameters
     ----------
     estimator : estimator
-        A pipeline keeps its other steps; anything else gets a scaler before the model.
+        A pipeline keeps its other steps, and all names; anything else gets a scaler before the
+        model.
     """
     if is_classifier(estimator):
         models = {
@@ -201,6 +202,5 @@ def steadier_models(estimator: Any) -> dict[str, Any]:
 
 def _behind(estimator: Any, model: Any) -> Any:
     if isinstance(estimator, Pipeline):
-        steps = [step for _, step in estimator.steps[:-1]]
-        return make_pipeline(*(clone(step) for step in steps), model)
+        return clone(estimator).set_params(**{estimator.steps[-1][0]: model})
     return make_pipeline(StandardScaler(), model)

@@ -62,7 +62,7 @@ class ParametersAdvice(Advice):
         candidates, n_releases = request.candidates, request.n_releases
         choices = kind.choices(request.noise)
 
-        def prepare(one: Any, choices: ReleaseChoices = choices) -> ParameterPlan:
+        def prepare(one: Any) -> ParameterPlan:
             return _planned(one, candidates, request.target, choices)
 
         options = options_of(estimator)
@@ -90,7 +90,8 @@ class ParametersAdvice(Advice):
             if is_sparse and not get_tags(other).input_tags.sparse:
                 continue
             try:
-                steadier = prepare(other, automatic)
+                weighted = _for_last_step(candidates, chosen.estimator, other)
+                steadier = _planned(other, weighted, request.target, automatic)
             except SubsetFitError:
                 continue  # it cannot read what the steps before it give, so it is no advice
             utilities.append(judge.utility(name, steadier, n_releases, temperatures_of(other)))
@@ -151,6 +152,16 @@ def _planned(
 ) -> ParameterPlan:
     fits = Fits(estimator, candidates.X, candidates.y, candidates.options)
     return ParameterPlan.of(estimator, lambda: candidates.space.outputs(fits), target, choices)
+
+
+def _for_last_step(candidates: Candidates, estimator: Any, other: Any) -> Candidates:
+    """Name the step that a model's own ``fit`` parameters are for, where others stand before it."""
+    given = candidates.options.fit_params
+    if hasattr(estimator, "steps") or not given:
+        return candidates
+    params = {f"{other.steps[-1][0]}__{name}": value for name, value in given.items()}
+    options = replace(candidates.options, fit_params=params)
+    return replace(candidates, estimator=other, options=options)
 
 
 def _advice_on_parameters(

@@ -12,8 +12,8 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.dummy import DummyRegressor
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from pacsklearn._sklearn_compat import safe_indexing
@@ -32,6 +32,7 @@ from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.kernel.outputs.withheld import withheld
 from pacsklearn.kernel.release.parameters import AS_RELEASED, Reading
 from pacsklearn.kernel.secret.space import RowSpace
 
@@ -287,7 +288,34 @@ def released_scorer(
             "scoring must be None, the name of one scorer or a callable(model, X_test, y_test), "
             f"got {scoring!r}."
         )
+    return scorer_for(scoring, estimator, y)
+
+
+def scorer_for(scoring: Any, estimator: Any, y: Any) -> Callable[[Any, Any, Any], float]:
+    """Return scikit-learn's scorer, after a rehearsal on made-up answers, which quotes no row.
+
+    Raises
+    ------
+    ValueError
+        When it scores no such answers.
+    """
     scorer = check_scoring(estimator, scoring=scoring)
+    predicts = is_classifier(estimator) or is_regressor(estimator)
+    if predicts and isinstance(scoring, str) and np.ndim(y) == 1:
+        numbers = is_regressor(estimator)
+        dummy: Any = DummyRegressor() if numbers else DummyClassifier(strategy="stratified")
+        made = np.linspace(1.0, 2.0, 8) if numbers else np.repeat(np.unique(y), 4)
+        rows = np.zeros((made.size, 1))
+        try:
+            with withheld():
+                scorer(dummy.fit(rows, made), rows, made)
+        except (AttributeError, TypeError, ValueError) as error:
+            name = type(estimator).__name__
+            why = str(error).replace(type(dummy).__name__, name).partition("\n")[0].rstrip(".")
+            raise ValueError(
+                f"scoring={scoring!r} does not suit {name} with such a y: {why}. Give another "
+                "name, or scoring=callable(model, X_test, y_test)."
+            ) from None
     return lambda model, X, y: as_number(scorer(model, X, y))
 
 

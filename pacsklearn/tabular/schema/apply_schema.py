@@ -315,11 +315,13 @@ def _without_imputers(estimator: Any, schema: Schema, columns: Sequence[str]) ->
             for name, part, where in estimator.transformers
         ]
     elif type(estimator) is SimpleImputer:
-        is_idle = is_missing(estimator.missing_values) and not estimator.add_indicator
-        if is_idle and all(_is_filled(schema, name) for name in columns):
+        if _fills_gaps_alone(estimator) and all(_is_filled(schema, name) for name in columns):
             return "passthrough"
     elif type(estimator) is Pipeline:
         (name, first), *others = estimator.steps
+        listed = all(name in schema and schema[name].categories for name in columns)
+        if _fills_gaps_alone(first) and first.strategy == "most_frequent":
+            first = "passthrough" if listed and others and _takes_gaps(others[0][1]) else first
         first = _without_imputers(first, schema, columns)
         if first == "passthrough" and len(others) < 2:
             return others[0][1] if others else first
@@ -328,6 +330,22 @@ def _without_imputers(estimator: Any, schema: Schema, columns: Sequence[str]) ->
         for name, inner in _inner(estimator):
             estimator.set_params(**{name: _without_imputers(inner, schema, columns)})
     return estimator
+
+
+def _fills_gaps_alone(step: Any) -> bool:
+    return (
+        type(step) is SimpleImputer and is_missing(step.missing_values) and not step.add_indicator
+    )
+
+
+def _takes_gaps(step: Any) -> bool:
+    """Return whether a gap is none of the categories of an encoder, which lists no other one."""
+    return (
+        type(step) in _UNKNOWN
+        and not isinstance(step.categories, str)
+        and step.handle_unknown != "error"
+        and not any(is_missing(value) for listed in step.categories for value in listed)
+    )
 
 
 def _is_filled(schema: Schema, name: str) -> bool:

@@ -8,7 +8,6 @@ from typing import Any, final
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import warn_user
@@ -34,8 +33,8 @@ from pacsklearn.tabular.choosing.simulated_releases import (
     SimulatedAnswers,
     SimulatedJointLabels,
     Simulation,
-    as_number,
     outside_rows,
+    scorer_for,
     scoring_name,
     some_of,
 )
@@ -65,7 +64,7 @@ def warn_of_poor_student(student: Any, candidates: Candidates) -> None:
     constant = public_constant(student, candidates.y)
     if constant is None:
         return
-    score = _score_of(None, student)
+    score = _score_of(None, student, y)
     # A student that these rows cannot be asked of was paid for all the same.
     scores = attempt(lambda: (score(student, X, y), score(constant, X, y)), "predict", fits=True)
     if scores.value is not None and scores.value[0] <= scores.value[1]:
@@ -76,12 +75,11 @@ def warn_of_poor_student(student: Any, candidates: Candidates) -> None:
         )
 
 
-def _score_of(scoring: Any, student: Any) -> Callable[[Any, Any, Any], float]:
+def _score_of(scoring: Any, student: Any, y: Any) -> Callable[[Any, Any, Any], float]:
     """Return score of students: the log-probability of the true classes, or what was asked for."""
     if scoring is None and is_classifier(student):
         return lambda model, X, y: float(log_scores(model, X, y, temperatures_of(model)).max())
-    scorer = check_scoring(student, scoring=scoring)
-    return lambda model, X, y: as_number(scorer(model, X, y))
+    return scorer_for(scoring, student, y)
 
 
 @final
@@ -146,7 +144,7 @@ class StudentAdvice(Advice):
         if chosen is not None:
             rehearse(lambda *_: chosen, rows, labels)
 
-        held_out, scored = outside_rows(candidates, SEED), _score_of(scoring, student)
+        held_out, scored = outside_rows(candidates, SEED), _score_of(scoring, student, candidates.y)
 
         def choose(rows: Any, answers: Any) -> Any:
             # Once: it is nearly always the same, and takes longer than all the rest.

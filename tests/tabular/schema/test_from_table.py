@@ -135,6 +135,22 @@ def test_others_of_the_table_are_the_others(patients: Any) -> None:
     assert schema["ward"].other == "Other"
 
 
+def test_gaps_among_numbered_categories_need_no_imputer(patients: Any) -> None:
+    X, y = patients
+    rng = np.random.default_rng(0)
+    X = X[["age"]].assign(smoker=pd.Series(rng.random(len(X)) < y).astype("boolean"))
+    X.loc[::9, "smoker"] = pd.NA
+    ages = Column("age", low=0, high=100)
+    schema = Schema([ages, Column("smoker", "boolean", categories=(False, True))])
+    filled = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    parts = ColumnTransformer([("age", StandardScaler(), ["age"]), ("yes", filled, ["smoker"])])
+    model = make_pipeline(parts, LogisticRegression(C=0.1))
+    model = PACPrivate(model, Membership(0.6), secret=FEW, schema=schema).fit(X, y)
+    assert model.release_.name == "parameters"
+    other = ColumnTransformer([("part", SimpleImputer(strategy="constant"), ["smoker"])])
+    assert "SimpleImputer" in repr(read_by(make_pipeline(other, OneHotEncoder()), schema, X))
+
+
 def test_imputers_with_work_stay(patients: Any) -> None:
     X, y = patients
     ill = Column("ill", "category", categories=(1, 2))  # a gap among these stays one

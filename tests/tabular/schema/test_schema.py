@@ -179,6 +179,7 @@ def test_types_of_polars_and_arrow():
         c=pl.Series(["b"], dtype=pl.Enum("ab"))
     )
     assert Schema.from_dtypes(table)["c"].categories == ("a", "b")
+    assert Schema.from_dtypes(table) == Schema.from_dtypes(table.to_pandas())  # an order is kept
     arrow = pa.Table.from_pandas(pd.DataFrame({"c": pd.Categorical(["b"], categories=["a", "b"])}))
     assert Schema.from_dtypes(arrow)["c"].categories == ("a", "b")
 
