@@ -31,7 +31,7 @@ from pacsklearn import Answers, Nats, PACPrivate, PrivateGridSearchCV, Subsets
 from pacsklearn.estimators import ledger_answers
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
-from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.kernel.outputs.models import candidate_models
 from pacsklearn.priors import Range
@@ -75,6 +75,22 @@ def test_answers_are_counted_and_charged(fitted: PACPrivate, rows: Any) -> None:
     assert not hasattr(fitted, "predict_proba")
     with pytest.raises(BudgetExhaustedError, match="ceiling"):
         answering(budget=0.01, release=Answers(3)).fit(X[:100], y[:100]).predict(X)
+
+
+def test_an_answer_does_not_go_through_all_before_it(
+    fitted: PACPrivate, rows: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, _ = rows
+    fitted.predict(X[100:110])
+    spent, listed = fitted.remaining_budget_, []
+    listing = Ledger.events
+    monkeypatch.setattr(
+        Ledger, "events", property(lambda own: listed.append(1) or listing.fget(own))
+    )
+    for row in X[110:]:
+        fitted.predict([row])
+    assert fitted.remaining_budget_ < spent
+    assert not listed
 
 
 def test_answers_in_the_ledgers_database(

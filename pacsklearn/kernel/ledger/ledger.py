@@ -312,6 +312,11 @@ class MemoryLedger(Ledger):
     ) -> None:
         super().__init__(MemoryBook(LedgerTerms.checked(ceiling, unit, per_user, per_project)))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was charged so far: at once, where ``events`` lists all there is."""
+        return self._store.read(lambda book: not book._by_key)
+
 
 class MemoryBook(Book, Store):
     """Book of one process, which is its own store; a pickle leaves it behind."""

@@ -229,7 +229,7 @@ class ReleaseProcedure(Procedure):
         """Fix what the optimal adversary achieves under the law of a first release, or nothing."""
         # What is released first alone is fixed before the session begins, and so is its figure:
         # later laws depend on what came out, and would tell it.
-        criterion, is_first = self.terms.criterion, not self.account.own.events
+        criterion, is_first = self.terms.criterion, self.account.own.is_empty
         if is_first and belief is None:
             # What a refused step was certified for, which may have been smaller, is no figure now.
             self.certificate.fixed = None
@@ -252,12 +252,11 @@ class ReleaseProcedure(Procedure):
             return
         self.terms.warn_of_few(event)
         own, figure = self.account.own, self.certificate.fixed
-        is_first = not own.events
         stated = replace(
             self.guarantee(),
-            spent=event.charge if is_first else own.ceiling,
+            spent=event.charge if own.is_empty else own.ceiling,
             mutual_information=event.bound if self.terms.criterion else None,
-            certified_membership=figure.success if is_first and figure is not None else None,
+            certified_membership=figure.success if own.is_empty and figure is not None else None,
         )
         check_hidden(stated)
 
@@ -277,8 +276,7 @@ class ReleaseProcedure(Procedure):
         """Refuse a step after those on the account, where their bounds do not add up."""
         own, once = self.account.own, self.terms.space.once
         # Nats of steps add up (chain rule); successes do not, so a cap holds for one release alone.
-        is_free = not once and self.terms.criterion is None
-        if is_free or not own.events:  # in this order: a session of answers has very many events
+        if own.is_empty or (not once and self.terms.criterion is None):
             return
         if once:
             raise RuntimeError(once)
@@ -292,10 +290,8 @@ class ReleaseProcedure(Procedure):
         """
         # The information is at most the mean of the sum of charges over what may come out (Theorem
         # 3.3); the sum on the way that was taken may be below it.
-        events = self.account.own.events
-        if len(events) != 1 or any(event.is_adaptive for event in events):
-            return self.account.own.ceiling
-        return self.account.own.spent
+        own, events = self.account.own, self.account.own.events
+        return own.spent if len(events) == 1 and not events[0].is_adaptive else own.ceiling
 
     @property
     def n_releases(self) -> int:
