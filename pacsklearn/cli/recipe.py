@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from pacsklearn.priors import Expected
 from pacsklearn.srpp.srpp_private import SRPPPrivate
 from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
 from pacsklearn.tabular.schema.schema import Schema, read_document
+from pacsklearn.tabular.schema.template import is_name_of_identifier
 
 _ROLES = frozenset({"target", "groups", "id"})
 _RELEASES: Mapping[str, Any] = {"auto": "auto", "parameters": Parameters()}
@@ -160,28 +161,40 @@ def with_columns(recipe: dict[str, Any], X: Any) -> dict[str, Any]:
     if recipe.get("schema") is not None:
         return recipe
     columns = mixed_columns(X, named_estimator(recipe["estimator"]))
+    empty = [str(name) for name in X.columns if X[name].isna().all()]
+    if empty and columns is not None and columns["imputed"]:
+        raise ValueError(f"No row has a value of {', '.join(empty)}: --drop {','.join(empty)!r}.")
     return recipe if columns is None else {**recipe, "columns": columns}
 
 
-def words_of_columns(recipe: dict[str, Any], X: Any) -> str | None:
-    """Return what a person should know about the columns that were encoded; None where none was."""
+def words_of_columns(recipe: dict[str, Any], X: Any) -> Iterator[str]:
+    """Yield what a person should know about columns that no codebook describes."""
+    if recipe.get("schema") is not None:
+        return
     columns = recipe.get("columns")
-    if columns is None:
-        return None
-    parts = []
-    if columns["hashed"]:
-        parts.append(f"the words of {', '.join(columns['hashed'])} are hashed")
-    if columns["imputed"]:
-        parts.append("missing numbers become the column's mean")
-    names = [name for name in columns["hashed"] if X[name].astype(str).is_unique]
-    unlike = (
-        f" No two rows share a value of {', '.join(names)}: what names rows is left out by --id."
-    )
-    return (
-        f"There is no --schema: {' and '.join(parts)}, and numbers are scaled. A public codebook "
-        "costs less noise and usually gives a better model: pacsklearn schema drafts one."
-        f"{unlike * bool(names)}"
-    )
+    if columns is not None:
+        parts = []
+        if columns["hashed"]:
+            parts.append(f"the words of {', '.join(columns['hashed'])} are hashed")
+        if columns["imputed"]:
+            parts.append("missing numbers become the column's mean")
+        names = [name for name in columns["hashed"] if X[name].astype(str).is_unique]
+        unlike = (
+            f" No two rows share a value of {', '.join(names)}: what names rows is left out by "
+            "--id."
+        )
+        yield (
+            f"There is no --schema: {' and '.join(parts)}, and numbers are scaled. A public "
+            "codebook costs less noise and usually gives a better model: pacsklearn schema drafts "
+            f"one.{unlike * bool(names)}"
+        )
+    names = [str(name) for name in X.columns if is_name_of_identifier(str(name))]
+    if names:
+        yield (
+            f"By their names these look like identifiers, and are used as features: "
+            f"{', '.join(names)}. Give --groups where one names persons with several rows, who are "
+            "then protected together; --id where it names rows; else --drop."
+        )
 
 
 def schema_of(recipe: dict[str, Any]) -> Schema | None:

@@ -91,8 +91,8 @@ def release(
     else:
         recipe = recipes.with_columns(recipe, table.X)
         model = recipes.model_of(recipe, ledger=account)
-        if words := recipes.words_of_columns(recipe, table.X):
-            note(words)
+    for words in recipes.words_of_columns(recipe, table.X):
+        note(words)
     if sliced and account is not None:
         model.set_params(secret_name=f"{charge.dataset or 'default'}: {secret or read['target']}")
     with (

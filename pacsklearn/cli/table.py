@@ -99,7 +99,9 @@ def _meant(name: str, columns: Any) -> str:
         return ""
     alike = get_close_matches(name, known, n=3, cutoff=0.7)
     alike = alike or [column for column in known if column.lower() == name.lower()]
-    return f" Did you mean {' or '.join(alike)}?" if alike else ""
+    # A blank at an end is seen between quotes alone.
+    shown = [column if column == column.strip() else repr(column) for column in alike]
+    return f" Did you mean {' or '.join(shown)}?" if alike else ""
 
 
 def _is_cell(column: str) -> bool:
@@ -137,12 +139,24 @@ def _frame(path: Path) -> Any:
     except ImportError:
         raise ValueError("Parquet files need pyarrow: pip install pyarrow.") from None
     except Exception as error:  # noqa: BLE001 - whatever a parser says may quote cells
+        where = re.search(r"Expected \d+ fields in line \d+, saw \d+", str(error))
+        why = where[0] if where else "the message is withheld, since it may quote cells"
         raise ValueError(
-            f"{path.name} cannot be read as a table ({type(error).__name__}; the message is "
-            "withheld, since it may quote cells)."
+            f"{path.name} cannot be read as a table ({type(error).__name__}; {why})."
         ) from None
+    _check_cells(path, frame, names)
+    return frame
+
+
+def _check_cells(path: Path, frame: Any, names: list[str]) -> None:
+    """Refuse a table whose cells may stand below names that are not theirs."""
     if frame.empty:
         raise ValueError(f"{path.name} has no rows below the line that names the columns.")
+    if not isinstance(frame.index, pd.RangeIndex) and frame.iloc[:, -1].isna().all():
+        raise ValueError(
+            f"Each row of {path.name} has one cell more than the first line, an empty one at its "
+            "end; take the separators at the ends away, or put one at the end of the first line."
+        )
     # pandas gives the second one a name of its own.
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
@@ -151,7 +165,6 @@ def _frame(path: Path) -> Any:
             f"{path.name} has several columns of one name{which}, so nothing tells which is meant; "
             "the first line must name each column apart."
         )
-    return frame
 
 
 def _encoding(data: bytes) -> str:

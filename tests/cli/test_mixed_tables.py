@@ -107,3 +107,17 @@ def test_short_names_are_found_and_suggested():
         named_estimator("sklearn.svm.LinearSVM")
     with pytest.raises(ValueError, match="lists"):
         named_estimator("zzzzzzzz")
+
+
+def test_columns_called_as_persons_and_columns_without_a_value_are_named(call, folder, patients):
+    patients.assign(patient_id=np.arange(120) // 3).to_csv(folder / "p.csv", index=False)
+    how = ("--estimator", "LogisticRegression", "--subsets", 8, "--nats", 2, "--target", "ill")
+    few = (*how, "--drop", "useless,key", "--ledger", "none", "--output", "p.joblib")
+    said = call("release", "p.csv", *few, "--force").stderr
+    assert "used as features: patient_id" in said
+    assert (
+        "patient_id"
+        not in call("release", "p.csv", *few, "--force", "--groups", "patient_id").stderr
+    )
+    patients.assign(empty="").to_csv(folder / "p.csv", index=False)
+    assert "No row has a value of empty" in call("release", "p.csv", *few, code=2).stderr

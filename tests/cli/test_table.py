@@ -55,3 +55,24 @@ def test_names_of_rows_that_repeat_are_people(tmp_path):
     for role in ({"identifier": "z"}, {"drop": ["z"]}):
         with pytest.raises(ValueError, match="column"):
             read_table(tmp_path / "rows.csv", **role)
+
+
+def test_cells_below_names_that_are_not_theirs_are_refused(tmp_path):
+    """pandas took the first column for names of rows, and moved the others by one."""
+    path = tmp_path / "rows.csv"
+    path.write_text("kind,age,size\nx,30,1,\ny,40,2,\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="one cell more than the first line"):
+        read_table(path, "kind")
+    path.write_text(
+        "kind,age\na,x,30\nb,y,40\n", encoding="utf-8"
+    )  # names of rows, as R writes them
+    assert read_table(path, "kind").y.tolist() == ["x", "y"]
+    path.write_text("kind,age\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="no rows below"):
+        read_table(path, "kind")
+    path.write_text("age, kind\n30, x\n40, y, 1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="Expected 2 fields in line 3, saw 3"):
+        read_table(path, "kind")
+    path.write_text("age, kind\n30, x\n40, y\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="Did you mean ' kind'"):
+        read_table(path, "kind")

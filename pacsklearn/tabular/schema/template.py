@@ -27,6 +27,7 @@ from pacsklearn.tabular.schema.values import (
 )
 from pacsklearn.universe.balanced_space import units_of
 from pacsklearn.universe.frame import categories_of_type, column_names, is_missing
+from pacsklearn.universe.row_rules import check_names
 
 _WORDS = {
     "text": ("interval", "time32", "time64"),  # not what their first letters say
@@ -144,6 +145,7 @@ def repeated_identifiers(data: Any) -> list[str]:
 
 def _columns_of(data: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield name, typed column of a table with names, and values of each column."""
+    check_names(data)
     names = column_names(data)
     is_named = names is not None
     if names is None:
@@ -249,19 +251,20 @@ def _is_repeated(facts: Column, values: Any) -> bool:
     if facts.kind == "number":
         numbers = as_numbers(values, ())[0]
         there = numbers[~np.isnan(numbers)]
-        is_named = _is_name_of_identifier(facts.name) and bool((there == np.round(there)).all())
+        is_named = is_name_of_identifier(facts.name) and bool((there == np.round(there)).all())
     elif facts.kind == "category":
         there = np.array(as_keys(values))
         # Many words of which none is shared name somebody, whatever the column is called.
         is_many = np.unique(there).size > _MOST_CATEGORIES and facts.categories == (OTHER,)
-        is_named = is_many or _is_name_of_identifier(facts.name)
+        is_named = is_many or is_name_of_identifier(facts.name)
     else:
         return False
     counts = np.unique(there, return_counts=True)[1]
     return is_named and bool(counts.max() > 1 and np.median(counts) < LEAST_UNITS)
 
 
-def _is_name_of_identifier(name: str) -> bool:
+def is_name_of_identifier(name: str) -> bool:
+    """Return whether a column is called as those are that name rows, persons or units."""
     return bool(_OF_IDENTIFIERS.search(name) or _IN_CAMEL_CASE.search(name))
 
 
@@ -270,7 +273,7 @@ def _number(name: str, numbers: Any, units: Any) -> Column:
     if not there.size:
         return Column(name, "number" if units is None else "ignored", looked_up=("kind",))
     # A draft is for a person to read: there the name must say so as well.
-    if (units is not None or _is_name_of_identifier(name)) and _names_rows(name, there):
+    if (units is not None or is_name_of_identifier(name)) and _names_rows(name, there):
         return Column(name, "ignored", looked_up=("kind",))
     low, high = _outward(float(there.min()), float(there.max()))
     return Column(name, low=low, high=high, looked_up=("low", "high"))
@@ -281,7 +284,7 @@ def _names_rows(name: str, there: Any) -> bool:
     if np.unique(there).size < there.size or (there != np.round(there)).any():
         return False
     is_dense = there.size > _MOST_CATEGORIES and there.max() - there.min() < 2 * there.size
-    return bool(is_dense or _is_name_of_identifier(name))
+    return bool(is_dense or is_name_of_identifier(name))
 
 
 def _outward(low: float, high: float) -> tuple[float, float]:

@@ -172,6 +172,14 @@ def test_types_of_columns_say_what_the_rows_are_not_asked():
         Schema.from_dtypes(np.zeros((2, 2)))
 
 
+def test_a_draft_refuses_the_tables_that_fits_refuse(frame):
+    with pytest.raises(ValueError, match="several columns of one name"):
+        Schema.template(pd.concat([frame, frame[["age"]]], axis=1))
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    with pytest.raises(TypeError, match="holds no rows yet"):
+        Schema.template(pl.DataFrame({"a": [1]}).lazy())
+
+
 def test_types_of_polars_and_arrow():
     pl = pytest.importorskip("polars", reason="polars is not installed")
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
