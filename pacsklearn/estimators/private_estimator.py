@@ -27,6 +27,7 @@ from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.exceptions import NoCanonicalizerError, PrivacyLeakWarning
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.universe.frame import with_gaps
+from pacsklearn.universe.open_ledger import as_parameter
 
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
@@ -52,6 +53,9 @@ def _can_fit_predict(self: PrivateEstimator) -> bool:
 
 class JudgedByBudget:
     """Estimators whose budget decides how good they are: scikit-learn's checks expect no score."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, as_parameter(value) if name == "ledger" else value)
 
     def __sklearn_tags__(self) -> Tags:
         return self._unjudged(super().__sklearn_tags__())  # type: ignore[misc]

@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any, final
+
 from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+
+
+@final
+class _WithPassword(str):
+    """An address whose password no display of an estimator's parameters shows."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(without_password(str(self)))
+
+
+def as_parameter(ledger: Any) -> Any:
+    """Return what a user gives as ``ledger=``, for an estimator to keep."""
+    is_open = type(ledger) is str and without_password(ledger) != ledger
+    return _WithPassword(ledger) if is_open else ledger
 
 
 def open_ledger(

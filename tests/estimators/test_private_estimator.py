@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_iris
@@ -177,3 +178,27 @@ def test_no_check_expects_a_score_of_what_a_budget_spoils(model: Any) -> None:
     tags = get_tags(model)
     (kind,) = (each for each in (tags.classifier_tags, tags.regressor_tags) if each is not None)
     assert kind.poor_score
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **given: PACPrivate(Ridge(), **given),
+        lambda **given: SRPPPrivate(Ridge(), **given),
+        lambda **given: PrivateGridSearchCV(PACPrivate(Ridge()), {}, **given),
+        AutoPrivateClassifier,
+        AutoPrivateRegressor,
+        SRPPSGDClassifier,
+        SRPPSGDRegressor,
+    ],
+)
+def test_the_password_of_a_ledger_is_not_shown(make: Any) -> None:
+    address = "postgresql://owner:se-cret@host/db"
+    given, changed = make(ledger=address), make().set_params(ledger=address)
+    for model in (given, changed, clone(given), pickle.loads(pickle.dumps(given))):
+        assert model.ledger == str(model.ledger) == address
+        for text in (repr(model), model._repr_html_(), repr(make_pipeline(model))):
+            assert "se-cret" not in text
+        assert "owner" in repr(model)
+    plain = "sqlite:///clinic.db"
+    assert make(ledger=plain).ledger is plain
