@@ -56,7 +56,8 @@ class ElasticNetFitter(MomentFitter):
         lasso = n * model.alpha * model.l1_ratio
         ridge = n * model.alpha * (1 - model.l1_ratio)
         matrix, towards = products[:p, :p] + ridge * np.eye(p), products[:p, p].copy()
-        factored = well_conditioned(matrix, moments.loss)
+        # A constant column has products with none, and no coefficient.
+        factored = well_conditioned(matrix + np.diag(np.diag(matrix) == 0), moments.loss)
         if factored is None:
             return False
         factor, units = factored

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import features_of, set_classes
 from pacsklearn.joint.member_sums import Memberships, double_rows
-from pacsklearn.joint.moments import Moments, MomentSums, is_doubtful
+from pacsklearn.joint.moments import Moments, MomentSums, is_doubtful, table_moments
 from pacsklearn.joint.shared_work import made_once
 from pacsklearn.joint.table_fitter import TableFitter, TableView
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -104,7 +104,7 @@ class MomentFitter(TableFitter):
         return MomentSums.of(rows, numbers, members, scatter=scatter)
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
-        moments = MomentSums(view.rows.shape[1], (sums[0], sums[1], sums[2])).moments()
+        moments = table_moments(sums, view)
         return self._fit_each(estimator, moments, vars(view.features), view.classes)
 
     def _fit_each(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, final
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.joint.member_sums import Memberships, member_products, member_sums, padded_columns
+from pacsklearn.joint.table_fitter import TableView
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
@@ -175,6 +176,25 @@ class MomentSums:
             own = table[space.rows(i)[:, None], doubtful]
             flat = np.all(own == own[0], axis=0)
             yield _with_constants(moments, doubtful[flat], own[0, flat])
+
+
+def table_moments(arrays: Sequence[Any], view: TableView) -> Iterator[Moments | None]:
+    """Yield moments of the arrays of sums over a table, exact in columns that are constant.
+
+    One more pass is taken where a column may be: the same number in the whole sample.
+    """
+    first = view.rows[0]
+    columns = np.flatnonzero(np.all(view.rows == first, axis=0) & (first != 0))
+    if columns.size:
+        (unlike,) = view.total(partial(_unlike, columns, first[columns]))
+        columns = columns[unlike == 0]
+    for moments in MomentSums(view.rows.shape[1], (arrays[0], arrays[1], arrays[2])).moments():
+        yield moments and _with_constants(moments, columns, first[columns])
+
+
+def _unlike(columns: NDArray[np.intp], values: Floats, rows: Floats, *_: Any) -> list[Any]:
+    """Return how many rows of a batch have other values in some columns."""
+    return [np.sum(rows[:, columns] != values, axis=0)]
 
 
 def _with_constants(moments: Moments, columns: NDArray[np.intp], values: Floats) -> Moments:

@@ -18,7 +18,7 @@ from pacsklearn.joint.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.joint.encoded import EncodedFitter
 from pacsklearn.joint.member_sums import Memberships, double_rows
 from pacsklearn.joint.moment_fitter import MomentFitter, unfitted_copy
-from pacsklearn.joint.moments import Moments, MomentSums
+from pacsklearn.joint.moments import Moments, MomentSums, table_moments
 from pacsklearn.joint.pca import PCAFitter
 from pacsklearn.joint.standard_scaler import StandardScalerFitter
 from pacsklearn.joint.table_fitter import TableFitter, TableView
@@ -78,8 +78,7 @@ class ScaledConvexFitter(TableFitter):
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
         counted, *arrays = sums
-        moments = MomentSums(view.rows.shape[1], (arrays[0], arrays[1], arrays[2])).moments()
-        m = view.members.n_subsets
+        moments, m = table_moments(arrays, view), view.members.n_subsets
         pipes, scaling, doubtful = self._scaled(estimator, moments, m, vars(view.features))
         inner = BaseEstimator()
         inner.n_features_in_ = view.rows.shape[1]  # scalers hand on arrays, which have no names

@@ -66,6 +66,20 @@ def test_each_subsets_minimiser(estimator: Any) -> None:
         assert model.predict(X) == pytest.approx(ordinary.predict(X), rel=1e-6)
 
 
+def test_constant_columns_have_no_coefficient() -> None:
+    X, y, space = data()
+    rare = np.where(np.isin(np.arange(len(X)), space.rows(0)), 3.0, 0.0)
+    X = np.column_stack([X, np.full(len(X), 0.1), rare])
+    fitter = registry().subset_fitter_for(Lasso())
+    assert fitter is not None
+    exact = Lasso(tol=1e-14, max_iter=100_000)
+    for i, model in enumerate(fitter.fit_all(Lasso(), X, y, space)):
+        rows = space.rows(i)
+        assert model.coef_ == pytest.approx(exact.fit(X[rows], y[rows]).coef_, rel=1e-7)
+        assert model.coef_[-2] == 0
+        assert (model.coef_[-1] == 0) or i
+
+
 def test_a_loose_solver_is_no_reason_for_an_error_and_a_wrong_fit_is() -> None:
     X, y, space = data()
     rows = space.rows(0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pacsklearn_bigdata import Table
+from pacsklearn_bigdata import Table, table_profile
 from pacsklearn_bigdata.exceptions import TableError
 from pacsklearn_bigdata.hashed_design import HashedDesign
 from pacsklearn_bigdata.hashed_space import HashedSpace
@@ -16,6 +16,7 @@ from pacsklearn_bigdata.table_candidates import TableCandidates
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
+    Lasso,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -100,25 +101,54 @@ def table_of(target: str | None, **options: Any) -> Table:
     return Table(frame, target=None if target is None else "y", batch_rows=700, **options)
 
 
-@pytest.mark.product(only=1)
-@pytest.mark.parametrize("name", CASES)
-def test_the_candidates_are_those_of_rows_in_memory(name: str) -> None:
-    estimator, target, passes = CASES[name]
-    table = table_of(target)
+def assert_alike(estimator: Any, table: Table, frame: Any, y: Any) -> None:
+    """Compare the candidates of a table with those of its rows, fitted one by one."""
     design = HashedDesign.of(7, M)
     space = HashedSpace(design, table, is_listed=True)
     canonicalizer = registry().canonicalizer("auto", estimator)
     mine = TableCandidates.prepare(estimator, None, space, FitOptions()).outputs(canonicalizer)
     packed = design.members(np.arange(N, dtype=np.uint64)).packed
     listed = SecretSpace(packed, M, np.full(M, 1 / M))
-    frame = pd.DataFrame(DATA["X"], columns=[f"x{i}" for i in range(P)])
-    y = None if target is None else DATA[target]
     rows = candidates_over(estimator, frame, y, listed, FitOptions(fast_fit=False))
     theirs = rows.outputs(canonicalizer)
     assert not mine.layout.differences(theirs.layout)
     size = np.abs(theirs.vectors).max()
     assert np.abs(mine.vectors - theirs.vectors).max() <= 2e-5 * size
+
+
+@pytest.mark.product(only=1)
+@pytest.mark.parametrize("name", CASES)
+def test_the_candidates_are_those_of_rows_in_memory(name: str) -> None:
+    estimator, target, passes = CASES[name]
+    table = table_of(target)
+    frame = pd.DataFrame(DATA["X"], columns=[f"x{i}" for i in range(P)])
+    assert_alike(estimator, table, frame, None if target is None else DATA[target])
     assert table.n_passes <= passes
+
+
+@pytest.mark.parametrize("nearly", [False, True])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Ridge(),
+        Lasso(0.1, tol=1e-10),
+        PCA(2),
+        make_pipeline(StandardScaler(), PoissonRegressor(tol=1e-8, max_iter=1000)),
+    ],
+    ids=repr,
+)
+def test_a_column_of_one_number(
+    estimator: Any, nearly: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_profile, "_OF_A_BATCH", 64)
+    frame = pd.DataFrame(DATA["X"], columns=[f"x{i}" for i in range(P)]).assign(one=0.1)
+    # One row in two thousand, none of those that the sample holds.
+    frame.loc[1::2000, "one"] -= nearly * 3
+    named = {"Ridge": "number", "Lasso": "number", "Pipeline": "count"}
+    y = DATA.get(named.get(type(estimator).__name__, ""))
+    rows = frame if y is None else frame.assign(y=y)
+    target = None if y is None else "y"
+    assert_alike(estimator, Table(rows, target=target, batch_rows=700), frame, y)
 
 
 @pytest.mark.product(only=1)
