@@ -27,7 +27,7 @@ def check_budget(*, budget: object, name: str = "budget") -> float:
     """
     if isinstance(budget, bool) or not isinstance(budget, Real):
         raise BudgetError(
-            f"{name} must be a positive number of nats, got {budget!r} of type "
+            f"{name} must be a positive number of nats, got {brief(budget)} of type "
             f"{type(budget).__name__}; give for instance {name}=1/16."
         )
     try:
@@ -51,17 +51,17 @@ def check_integer(*, name: str, value: object, minimum: int, maximum: int | None
     """Return ``value`` as an int between ``minimum`` and ``maximum``."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < minimum:  # type: ignore[call-overload]  # it is whole
-        raise ValueError(f"{name} must be an integer of at least {minimum}, got {_short(value)}.")
+        raise ValueError(f"{name} must be an integer of at least {minimum}, got {brief(value)}.")
     number = int(value)  # type: ignore[call-overload]  # it is whole
     if maximum is not None and number > maximum:
-        raise ValueError(f"{name} must be at most {maximum:,}, got {_short(value)}.")
+        raise ValueError(f"{name} must be at most {maximum:,}, got {brief(value)}.")
     return number
 
 
 def check_flag(*, name: str, value: object) -> None:
     """Raise unless ``value`` is True or False; the word "no" is true."""
     if not isinstance(_scalar(value), bool):
-        raise ValueError(f"{name} must be True or False, got {_short(value)}.")
+        raise ValueError(f"{name} must be True or False, got {brief(value)}.")
 
 
 def check_jobs(n_jobs: object, verbose: object) -> None:
@@ -78,7 +78,7 @@ def check_rate(*, rate: object) -> float:
     """Return the inclusion rate as a float strictly between 0 and 1."""
     number = isinstance(rate, Real) and not isinstance(rate, bool)
     if not number or not 0 < rate < 1:  # type: ignore[operator]  # it is a number
-        raise ValueError(f"rate must be a number strictly between 0 and 1, got {_short(rate)}.")
+        raise ValueError(f"rate must be a number strictly between 0 and 1, got {brief(rate)}.")
     return float(rate)  # type: ignore[arg-type]  # it is a number
 
 
@@ -86,11 +86,18 @@ def check_choice(*, name: str, value: Any, allowed: Iterable[Any]) -> None:
     """Raise unless ``value`` is one of a few."""
     known = list(allowed)
     if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, known))}, got {brief(value)}."
+        )
 
 
-def _short(value: object) -> str:
-    """Return a value as an error shows it; numbers of hundreds of digits by their size."""
+def brief(value: object) -> str:
+    """Return a value as an error shows it; a number of hundreds of digits by its size.
+
+    A column or a table, given by mistake, may hold rows: by its shape.
+    """
+    if (shape := getattr(value, "shape", ())) != ():
+        return f"values of shape {shape}"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LONGEST_SHOWN:
         return f"a number of {value.bit_length()} bits"
     return repr(value)

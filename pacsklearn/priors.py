@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from pacsklearn._validation import brief
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.universe.public_prior import SPREADS_IN_A_RANGE, PublicPrior
 
@@ -185,7 +186,9 @@ def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
     try:
         low, high = (float(bound) for bound in value_range)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"Range must have two numbers, got {value_range!r}{advice}.") from None
+        raise ValueError(
+            f"Range must have two numbers, got {brief(value_range)}{advice}."
+        ) from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"Range must be finite and increasing, got {value_range!r}.")
     return low, high

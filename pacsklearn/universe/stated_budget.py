@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, Final
 
-from pacsklearn._validation import check_flag, warn_user
+from pacsklearn._validation import brief, check_flag, warn_user
 from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import (
     mutual_information_for_success,
@@ -45,8 +45,8 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
     else:
         raise BudgetError(
             "budget must be a positive number of nats, or a budget such as Nats(1/4) or "
-            f"Membership(0.60), got {value!r} of type {type(value).__name__}; give for instance "
-            "budget=1/16."
+            f"Membership(0.60), got {brief(value)} of type {type(value).__name__}; give for "
+            "instance budget=1/16."
         )
     if hasattr(budget, "against") and not hasattr(type(budget).criterion, "__final__"):
         raise BudgetError(

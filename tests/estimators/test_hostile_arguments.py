@@ -14,6 +14,8 @@ from sklearn.svm import SVC
 from pacsklearn import Answers, KOfN, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.priors import Expected, Range
+from pacsklearn.srpp import SRPPSGDClassifier
+from pacsklearn.tabular import AdditiveRegressor, Column
 
 X, y = load_iris(return_X_y=True)
 HUGE = 10**400
@@ -98,3 +100,24 @@ def test_odd_arguments_are_refused_in_words_or_taken(name, value):
 def test_a_session_of_nothing():
     with pytest.raises(PacsklearnError, match="inputs"):
         PrivacySession.over([], budget=Nats(1.0))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda column: PACPrivate(Ridge(), column).fit(*load_iris(return_X_y=True)),
+        lambda column: PACPrivate(Ridge(), secret=Subsets(column)).fit(*load_iris(return_X_y=True)),
+        lambda column: PrivacySession(*load_iris(return_X_y=True), budget=1.0).release(
+            Ridge(), budget=column
+        ),
+        lambda column: Column("age", low=column, high=90),
+        lambda column: Column("born", "date", low=column, high="2020-01-01"),
+        lambda column: SRPPSGDClassifier(classes=column).fit(*load_iris(return_X_y=True)),
+        lambda column: AdditiveRegressor(value_range=column).fit(*load_iris(return_X_y=True)),
+    ],
+)
+def test_a_column_in_the_place_of_an_argument_is_not_quoted(call):
+    for column in (pd.Series(["geheim", None, "b"]), pd.Series(["geheim", 1, 2]).to_numpy()):
+        with pytest.raises((PacsklearnError, ValueError, TypeError)) as caught:
+            call(column)
+        assert "geheim" not in str(caught.value)

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from pacsklearn._sklearn_compat import Interval, StrOptions
-from pacsklearn._validation import warn_user
+from pacsklearn._validation import brief, warn_user
 from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.bounds.arrays import Floats
@@ -219,7 +219,7 @@ def _distinct(classes: Any) -> NDArray[Any] | None:
         return np.unique(list(classes) if is_set else classes)
     except (TypeError, ValueError):
         raise ValueError(
-            f"classes must list the labels, words or numbers of one type, got {classes!r}."
+            f"classes must list the labels, words or numbers of one type, got {brief(classes)}."
         ) from None
 
 

@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import brief
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.schema.values import OUTSIDE, as_codes, as_days, as_numbers, day_of, key_of
 
@@ -254,7 +255,7 @@ class Column:
             )
 
     def _wrong(self, field: str, expected: str, given: Any) -> ValueError:
-        return ValueError(f"Column {self.name!r}: {field} must be {expected}, got {given!r}.")
+        return ValueError(f"Column {self.name!r}: {field} must be {expected}, got {brief(given)}.")
 
 
 def _shown(end: Any) -> str:
