@@ -40,7 +40,8 @@ _TELLS_NO_VALUE = re.compile(
     r"must contain at least one non-zero number\.|Input X must be non-negative\.|For \w+-task "
     r"outputs, use \w+|n_components=\d+ must be between \d and min\(n_samples, n_features\)=\d+ "
     r"with svd_solver='\w+'|a class has fewer rows than features; use reg_param or fewer features"
-    r"|a row has a category beyond min_categories; give a larger one|Sparse data was passed for X.*"
+    r"|a row has a category beyond min_categories; give a larger one|Sparse data was passed for X, "
+    r"but dense data is required\. Use '\.toarray\(\)' to convert to a dense numpy array\."
 )
 # What helps, by words of messages that may quote rows.
 _ADVICE = {
