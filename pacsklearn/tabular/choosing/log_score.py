@@ -66,7 +66,7 @@ def log_and_right(
     temperatures : tuple of float, default=(1.0,)
     """
     logits, at = _log_probabilities(model, X, temperatures[0])
-    classes = np.asarray(model.classes_)
+    classes, y = np.asarray(model.classes_), np.asarray(y)  # types of others compare in own ways
     places = np.minimum(np.searchsorted(classes, y), classes.size - 1)
     # A class that the model has never heard of has no probability.
     known = classes[places] == y

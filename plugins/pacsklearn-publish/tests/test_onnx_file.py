@@ -143,7 +143,8 @@ def test_outputs_are_the_same(estimator, iris):
     "estimator",
     [linear.SGDClassifier("log_loss", random_state=0), linear.SGDClassifier(random_state=0),
      OneVsRestClassifier(linear.LogisticRegression(C=0.01)), BernoulliNB(),
-     VotingClassifier(MEMBERS, voting="soft"), VotingClassifier(MEMBERS)],
+     VotingClassifier(MEMBERS, voting="soft"), VotingClassifier(MEMBERS),
+     LinearDiscriminantAnalysis(), linear.Perceptron(random_state=0)],
     ids=lambda e: type(e).__name__,
 )  # fmt: skip
 def test_two_classes(estimator, iris):

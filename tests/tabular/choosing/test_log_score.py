@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -108,3 +109,15 @@ def test_numbers_that_are_none_and_unknown_classes_cost_a_bounded_amount() -> No
     other = np.where(y == 2, 7, y)
     worse = log_scores(fitted, X, other)[0]
     assert -13 < worse < log_scores(fitted, X, y)[0] - 11  # a third of the rows, 36 each
+
+
+@pytest.mark.parametrize("kind", ["boolean", "bool[pyarrow]", "category"])
+def test_yes_and_no_of_any_type_score_the_same(kind: str) -> None:
+    """Every answer counted as wrong, so that a constant was chosen in place of any model."""
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    X, y = IRIS[0], IRIS[1] == 1
+    stated = pd.Series(y).astype(kind)
+    fitted = clone(SCALED).fit(X, stated)
+    assert log_scores(fitted, X, stated)[0] == pytest.approx(
+        log_scores(clone(SCALED).fit(X, y), X, y)[0], abs=1e-3
+    )

@@ -10,7 +10,7 @@ from pacsklearn.estimators.averaged import SHARES, SLOPES, AveragedClassifier
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph, kinds
 
-OWN: Final = ("LinearSVC", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier")
+OWN: Final = ("LinearSVC", "Perceptron", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier")
 
 
 def linear(graph: OnnxGraph, model: Any) -> None:
@@ -36,6 +36,15 @@ def decision(graph: OnnxGraph, model: Any, weights: Floats, shift: Floats) -> No
     graph.output(scores, "scores", DOUBLE, [None, len(weights)])
     if hasattr(model, "predict_proba"):
         graph.probabilities(_one_against_rest(graph, scores, count), count)
+
+
+def discriminant(graph: OnnxGraph, model: Any) -> None:
+    """Add a linear discriminant; skl2onnx doubles the score of two classes."""
+    weights, count = np.asarray(model.coef_, dtype=np.float64), len(model.classes_)
+    scores = graph.node("Add", graph.matrix(graph.rows, weights.T), model.intercept_[None])
+    scores = scores if count > 2 else graph.after_zero(scores)
+    graph.labels(scores, model.classes_)
+    graph.probabilities(graph.node("Softmax", scores, axis=1), count)
 
 
 def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
