@@ -103,6 +103,14 @@ def test_a_fit_that_fails_says_what_the_recipe_lacks(house: House) -> None:
     assert "range" in state["detail"]
 
 
+def test_a_range_of_labels_is_refused(house: House) -> None:
+    recipe = {"name": "ranged", "dataset": "clinic", "estimator": "SVC", "budget": "1/16",
+              "secret": {"n": 8}, "release": {"range": [0, 1]}}  # fmt: skip
+    reply = house.call("POST", "/v1/models", user="curator", json=recipe)
+    assert reply.status_code == 422
+    assert "release.range is for regressors" in reply.text
+
+
 def test_words_of_libraries_are_not_told() -> None:
     with pytest.raises(ValueError, match="secret") as caught:
         np.asarray(["secret"], dtype=float)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from sklearn.base import is_regressor
 
 from pacsklearn.cli.options import number, read_budget
 from pacsklearn_service.server.problem import Problem
@@ -125,6 +126,20 @@ class Recipe(_Part):
             return named_estimator(self.estimator, params)
         except ValueError as error:
             raise Problem("invalid", str(error)) from None
+
+    def check_range(self) -> None:
+        """Refuse a range of answers that are no numbers; when a model is new, not when it is kept.
+
+        Raises
+        ------
+        Problem
+        """
+        if self.release.range is not None and not is_regressor(self.model()):
+            raise Problem(
+                "invalid",
+                f"release.range is for regressors, whose answers are numbers; {self.estimator} is "
+                "none. Leave range out.",
+            )
 
     def responder(self, session: PrivacySession) -> Responder:
         """Return what answers of a session, which is the same each time."""

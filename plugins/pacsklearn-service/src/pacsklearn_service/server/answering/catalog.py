@@ -197,6 +197,7 @@ class Catalog:
         Problem
         """
         self.dataset(stated.dataset)
+        stated.check_range()
         for each in self._rows("name, dataset FROM service_models", None):
             if each["name"] == stated.key:
                 raise Problem("conflict", f"There is a model {stated.key!r} already.")
