@@ -125,16 +125,25 @@ def _filled(column: Column, values: Any) -> Any:
     if column.kind == "text":
         return np.array([text or "" for text in as_words(values, column.missing)], dtype=object)
     codes = column.codes(values)
-    listed = np.array([*column.categories, _gap(column)], object)
+    gap, taken = _gap(column), len(_listed(column)) == len(column.categories)
+    known = [value if taken or value != column.other else gap for value in column.categories]
+    listed = np.array([*known, gap], object)
     return listed[np.where(codes < 0, len(column.categories), codes)]
 
 
 def _gap(column: Column) -> Any:
     """Return what stands for a gap among categories, or for one that is not listed."""
-    if column.other is not None:
+    if column.other is not None and len(_listed(column)) == len(column.categories):
         return column.other
     # Beside words an empty one: encoders of categories take no two types in a column.
-    return "" if all(isinstance(value, str) for value in column.categories) else np.nan
+    return "" if all(isinstance(value, str) for value in _listed(column)) else np.nan
+
+
+def _listed(column: Column) -> list[Any]:
+    """Return the categories; without an ``other`` that is a word where these are none."""
+    own = [value for value in column.categories if value != column.other]
+    is_mixed = isinstance(column.other, str) and not all(isinstance(each, str) for each in own)
+    return own if is_mixed else list(column.categories)
 
 
 # One feature out for each feature in, with the values it had.
@@ -377,7 +386,7 @@ def _categories(column: Column) -> list[Any]:
             f"Column {column.name!r} is of kind {column.kind!r} and has no categories to give to "
             "an encoder; list them in the schema, or encode it by a SchemaEncoder."
         )
-    return list(column.categories)
+    return _listed(column)
 
 
 def _public_bins(binner: Any, schema: Schema, columns: Sequence[str]) -> Any:

@@ -151,6 +151,17 @@ def test_gaps_among_numbered_categories_need_no_imputer(patients: Any) -> None:
     assert "SimpleImputer" in repr(read_by(make_pipeline(other, OneHotEncoder()), schema, X))
 
 
+def test_others_of_numbered_categories_are_none_of_them(patients: Any) -> None:
+    """Encoders take no word beside numbers, and the message was withheld."""
+    X, y = patients
+    X = X[["age"]].assign(code=pd.Series(y + np.arange(len(y)) % 3).astype("category"))
+    parts = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["code"]))
+    model = make_pipeline(parts, LogisticRegression(C=0.1))
+    model = PACPrivate(model, Membership(0.6), secret=FEW, schema="from table").fit(X, y)
+    assert model.release_.name == "parameters"
+    assert model.predict(X.assign(code=7)).shape == y.shape
+
+
 def test_imputers_with_work_stay(patients: Any) -> None:
     X, y = patients
     ill = Column("ill", "category", categories=(1, 2))  # a gap among these stays one
