@@ -263,3 +263,13 @@ def test_a_student_reads_the_table_by_the_same_codebook() -> None:
     for ask in (alone.plan, alone.fit):
         with pytest.raises(ValueError, match="student cannot learn from the queries"):
             ask(X, y)
+
+
+def test_queries_are_made_up_for_times_in_a_zone() -> None:
+    days = pd.to_timedelta(np.arange(90), unit="D")
+    seen = pd.Series(pd.Timestamp("2020-01-01") + days).dt.tz_localize("Europe/Berlin")
+    schema = Schema([Column("seen", "date", low="2020-01-01", high="2020-03-31")])
+    release = Student(LogisticRegression(), schema)
+    model = PACPrivate(LogisticRegression(), Nats(1), schema=schema, release=release)
+    model.set_params(secret=Subsets(8)).fit(seen.to_frame("seen"), np.arange(90) > 40)
+    assert model.predict(seen.to_frame("seen")).shape == (90,)

@@ -170,7 +170,7 @@ def _contained(columns: dict[str, Any], like: Any) -> Any:
 
 
 def _typed(column: Any, dtype: Any) -> Any:
-    if column.isna().all():  # a column that is not used
+    if column.isna().all() or getattr(dtype, "tz", None):  # is not used, or has a clock of its own
         return column
     if getattr(dtype, "kind", "O") in "iu" and column.dtype.kind == "f":
         return column.round().astype(dtype)
