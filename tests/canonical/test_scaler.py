@@ -49,7 +49,10 @@ def test_the_metric_counts_in_units_of_the_scale() -> None:
 @pytest.mark.parametrize("strategy", ["constant", "mean"])
 def test_zeros_may_be_what_is_missing(strategy: str) -> None:
     X = np.array([[0.0, 1.0], [2.0, 0.0], [4.0, 5.0]])
-    imputer = SimpleImputer(missing_values=0, strategy=strategy, fill_value=7)
+    # Older scikit-learns warn of the other way that empty columns were kept.
+    imputer = SimpleImputer(
+        missing_values=0, strategy=strategy, fill_value=7, keep_empty_features=True
+    )
     canonicalizer, fitted = ImputerCanonicalizer(), imputer.fit(X)
     released = canonicalizer.decode(
         *canonicalizer.encode(fitted, X), SimpleImputer(**imputer.get_params())

@@ -54,7 +54,7 @@ _ADVICE = {
     f"none; {ABOUT_GAPS}",
     "^LinAlgError": "a matrix cannot be inverted: a column may be constant, or follow from others. "
     "Regularise (reg_param=, shrinkage=, alpha=), or leave such columns out",
-    "names are not columns|columns using strings|all features must be in|array with 0 feature": "a "
+    "not (a )?column|columns using strings|all features must be in|array with 0 feature": "a "
     "step names columns that its input does not have; look at the spelling. Steps that come before "
     "leave no names, unless set_output(transform='pandas') is called",
     "Found unknown categories": "a value is not on the list that categories= states, or in no row "

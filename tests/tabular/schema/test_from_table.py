@@ -523,9 +523,9 @@ def test_tables_of_all_libraries_have_the_same_facts(patients: Any) -> None:
     smokes = [None if place % 9 == 0 else bool(ill) for place, ill in enumerate(y)]
     seen = X["seen"].dt.tz_localize("Asia/Tokyo")
     X = pd.DataFrame({"smokes": pd.Series(smokes, dtype=object), "seen": seen})
-    theirs = pl.DataFrame(
-        {"smokes": smokes, "seen": pl.Series(seen.tolist()).cast(pl.Datetime("us", "Asia/Tokyo"))}
-    )
+    times = pl.Series(seen.dt.tz_convert(None).tolist()).cast(pl.Datetime("us"))
+    times = times.dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Tokyo")
+    theirs = pl.DataFrame({"smokes": smokes, "seen": times})
     typed = X.assign(smokes=X["smokes"].astype("boolean"))
     assert Schema.from_table(X)["smokes"].kind == "boolean"
     assert Schema.template(X).open_columns == ("smokes", "seen")
