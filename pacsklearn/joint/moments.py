@@ -189,7 +189,10 @@ def table_moments(arrays: Sequence[Any], view: TableView) -> Iterator[Moments | 
         (unlike,) = view.total(partial(_unlike, columns, first[columns]))
         columns = columns[unlike == 0]
     for moments in MomentSums(view.rows.shape[1], (arrays[0], arrays[1], arrays[2])).moments():
-        yield moments and _with_constants(moments, columns, first[columns])
+        if moments is not None and columns.size:
+            yield _with_constants(moments, columns, first[columns])
+        else:
+            yield moments
 
 
 def _unlike(columns: NDArray[np.intp], values: Floats, rows: Floats, *_: Any) -> list[Any]:
