@@ -19,6 +19,8 @@ LONGEST_NOTE: Final = 100_000
 _LONGEST: Final = 1000
 """Bytes of a key, a unit or a name: what every database can look up."""
 _LARGEST: Final = 2**63 - 1
+_LONGEST_TIME: Final = 1e10
+"""Seconds that a reservation may last."""
 
 
 @final
@@ -205,6 +207,17 @@ def ledger_amount(name: str, value: object) -> float:
     number = ledger_number(name, value)
     if number < 0:
         raise LedgerMismatchError(f"{name} must be a number, finite and >= 0, got {number!r}.")
+    return number
+
+
+def ledger_seconds(name: str, value: object) -> float:
+    """Return ``value`` as a time that a reservation may last, or raise LedgerMismatchError."""
+    number = ledger_number(name, value)
+    if not 0 < number <= _LONGEST_TIME:
+        raise LedgerMismatchError(
+            f"{name} must be None or a positive number, at most {_LONGEST_TIME:.0e}, "
+            f"got {number!r}."
+        )
     return number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, Self, TypeVar, final
+from typing import Any, NoReturn, Self, TypeVar, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError, LedgerMismatchError
@@ -16,15 +16,13 @@ from pacsklearn.kernel.ledger.event import (
     Bookkeeping,
     Event,
     ledger_amount,
-    ledger_number,
+    ledger_seconds,
     ledger_text,
 )
 from pacsklearn.kernel.ledger.exact_sum import fits, largest_refund, nearest
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 
 T = TypeVar("T")
-_LONGEST: Final = 1e10
-"""Seconds that a reservation may last."""
 
 
 class Ledger:
@@ -173,7 +171,7 @@ class Ledger:
         note = ledger_text("note", note, LONGEST_NOTE)
         event = Bookkeeping("reservation", amount, self.unit)
         made = Posting(self._account, event, note, self.user, self.project)
-        lasting = _lasting(seconds)
+        lasting = None if seconds is None else ledger_seconds("seconds", seconds)
 
         def reserve(book: Book) -> None:
             # By the clock of the store: those of its clients differ.
@@ -392,14 +390,3 @@ class _LeftBehind(Store):
         raise ForeignProcessError("A ledger in memory is in no pickle: it")
 
     write = read  # type: ignore[assignment]  # nobody names their argument
-
-
-def _lasting(seconds: float | None) -> float | None:
-    if seconds is None:
-        return None
-    number = ledger_number("seconds", seconds)
-    if not 0 < number <= _LONGEST:
-        raise LedgerMismatchError(
-            f"seconds must be None or a positive number, at most {_LONGEST:.0e}, got {number!r}."
-        )
-    return number

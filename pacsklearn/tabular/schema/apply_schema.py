@@ -124,26 +124,18 @@ def _filled(column: Column, values: Any) -> Any:
         return np.clip(np.where(np.isnan(numbers), (low + high) / 2, numbers), low, high)
     if column.kind == "text":
         return np.array([text or "" for text in as_words(values, column.missing)], dtype=object)
-    codes = column.codes(values)
-    gap, taken = _gap(column), len(_listed(column)) == len(column.categories)
-    known = [value if taken or value != column.other else gap for value in column.categories]
-    listed = np.array([*known, gap], object)
-    return listed[np.where(codes < 0, len(column.categories), codes)]
+    codes, gap = column.codes(values), _gap(column)
+    known = [gap if value == column.other else value for value in column.categories]
+    return np.array([*known, gap], object)[np.where(codes < 0, len(known), codes)]
 
 
 def _gap(column: Column) -> Any:
     """Return what stands for a gap among categories, or for one that is not listed."""
-    if column.other is not None and len(_listed(column)) == len(column.categories):
-        return column.other
-    # Beside words an empty one: encoders of categories take no two types in a column.
-    return "" if all(isinstance(value, str) for value in _listed(column)) else np.nan
-
-
-def _listed(column: Column) -> list[Any]:
-    """Return the categories; without an ``other`` that is a word where these are none."""
     own = [value for value in column.categories if value != column.other]
-    is_mixed = isinstance(column.other, str) and not all(isinstance(each, str) for each in own)
-    return own if is_mixed else list(column.categories)
+    # An empty one where words stand: encoders of categories take no two types in a column.
+    blank = "" if all(isinstance(value, str) for value in own) else np.nan
+    is_mixed = isinstance(column.other, str) and is_missing(blank)
+    return blank if column.other is None or is_mixed else column.other
 
 
 # One feature out for each feature in, with the values it had.
@@ -386,7 +378,8 @@ def _categories(column: Column) -> list[Any]:
             f"Column {column.name!r} is of kind {column.kind!r} and has no categories to give to "
             "an encoder; list them in the schema, or encode it by a SchemaEncoder."
         )
-    return _listed(column)
+    # Without an ``other`` that is a word where the rest are none.
+    return [value for value in column.categories if value != column.other or value == _gap(column)]
 
 
 def _public_bins(binner: Any, schema: Schema, columns: Sequence[str]) -> Any:
