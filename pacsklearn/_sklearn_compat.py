@@ -27,6 +27,8 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
 
+from pacsklearn._validation import brief
+
 
 def check_parameters(estimator: Any, within: str = "") -> None:
     """Hold an estimator's parameters against the ``_parameter_constraints`` of its class.
@@ -43,7 +45,7 @@ def check_parameters(estimator: Any, within: str = "") -> None:
         value = getattr(estimator, name)
         if not any(_satisfies(constraint, value) for constraint in allowed):
             expected = " or ".join(map(_expected, allowed))
-            raise InvalidParameterError(f"{within}{name} must be {expected}, got {value!r}.")
+            raise InvalidParameterError(f"{within}{name} must be {expected}, got {brief(value)}.")
 
 
 def check_tags(estimator: Any) -> None:

@@ -43,6 +43,14 @@ def budget(
     stated = limit.given
     if (stated is None) == (epsilon is None):
         raise ValueError("Give exactly one budget, or --epsilon.")
+    if stated is not None and limit.budget is not None:
+        from pacsklearn.cli.recipe import budget_of
+
+        stated = budget_of({"budget": stated}).to_dict()  # or says what is wrong with it
+        if not stated.keys() & {"nats", "cap", "order"}:
+            raise ValueError(
+                "--budget states neither nats nor a cap, and nothing else is converted."
+            )
     if stated is not None and stated["name"] == "renyi":
         return _renyi(stated, number(delta or "1e-5", "--delta"))
     blind, doubt = number(prior or _blind(stated), "--prior"), number(delta or "0", "--delta")

@@ -9,6 +9,7 @@ from typing import Final
 from pacsklearn.cli.console import note
 from pacsklearn.cli.options import Charge
 from pacsklearn.exceptions import LedgerError
+from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.ledger import Ledger
 
 UNCOUNTED: Final = "none"
@@ -19,7 +20,18 @@ _COUNTS_ONLY: Final = 2.0**20
 
 
 def ledger_uri(address: str) -> str:
-    """Return the address of a ledger that a user named by its file or its URL."""
+    """Return the address of a ledger that a user named by its file or its URL.
+
+    Raises
+    ------
+    ValueError
+        For an address of a server in another form, whose password a file's name would show.
+    """
+    if "://" not in address and without_password(address) != address:
+        raise ValueError(
+            "A ledger on a server is named as postgresql://user:password@host/database, got "
+            f"{without_password(address)!r}; the name of a file may stand behind sqlite:///."
+        )
     return address if "://" in address else f"sqlite:///{address}"
 
 

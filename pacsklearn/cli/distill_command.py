@@ -37,6 +37,7 @@ def distill(
 
     Under 1/16 nats where no budget is given.
     """
+    from pacsklearn._rehearsal import rehearsed
     from pacsklearn.cli import recipe as recipes
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.cli.table import read_table
@@ -69,7 +70,7 @@ def distill(
     )
     given = {} if table.groups is None else {"groups": table.groups}
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
-    with publication(files) as place:
+    with publication(files) as place, rehearsed(place.content):
         if charge.ledger is None:
             source.set_params(ledger=ledger_beside(data, place.model, place.statement))
         source.fit(table.X, table.y, **given)

@@ -18,6 +18,9 @@ import pandas as pd
 
 # What is looked at to find the separator; commas first, so that they win where both would do.
 _HEAD, _LINES, _SEPARATORS = 2**16, 50, (",", ";", "\t", "|")
+_WHERE = re.compile(r"Expected \d+ fields in line \d+, saw \d+|EOF inside string .* row \d+")
+_WHY = {"EmptyDataError": "it is empty", "UnicodeDecodeError": "save it as UTF-8"}
+_WITHHELD = "the message is withheld, since it may quote cells"
 _MISSING = ["?"]
 """Beside what pandas takes for missing: what many public tables write."""
 
@@ -129,18 +132,21 @@ def _frame(path: Path) -> Any:
         data = gzip.decompress(path.read_bytes()) if is_packed else path.read_bytes()
         encoding = _encoding(data)
         with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="") as file:
-            separator, decimal = _separator(head := file.read(_HEAD)), "."
-            if separator != "," and _has_decimal_commas(head, separator):
-                decimal = ","
+            separator = _separator(head := file.read(_HEAD))
         frame = pd.read_csv(
-            io.BytesIO(data), encoding=encoding, sep=separator, decimal=decimal, na_values=_MISSING
+            io.BytesIO(data),
+            encoding=encoding,
+            sep=separator,
+            decimal="," if _has_decimal_commas(head, separator) else ".",
+            na_values=_MISSING,
+            low_memory=False,  # in parts, a column of numbers and words would have 7 and 007
         )
         names = next(csv.reader(head.splitlines(), delimiter=separator))
     except ImportError:
         raise ValueError("Parquet files need pyarrow: pip install pyarrow.") from None
     except Exception as error:  # noqa: BLE001 - whatever a parser says may quote cells
-        where = re.search(r"Expected \d+ fields in line \d+, saw \d+", str(error))
-        why = where[0] if where else "the message is withheld, since it may quote cells"
+        where = _WHERE.search(str(error))
+        why = where[0] if where else _WHY.get(type(error).__name__, _WITHHELD)
         raise ValueError(
             f"{path.name} cannot be read as a table ({type(error).__name__}; {why})."
         ) from None

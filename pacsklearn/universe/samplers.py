@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pacsklearn._validation import warn_user
+from pacsklearn._validation import brief, warn_user
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
 
@@ -37,7 +37,7 @@ def seed_from(random_state: Any) -> int:
     except ValueError:
         raise ValueError(
             "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, got "
-            f"{random_state!r}."
+            f"{brief(random_state)}."
         ) from None
 
 

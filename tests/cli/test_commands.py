@@ -184,6 +184,9 @@ def test_a_budget_is_given_once(call):
     assert "--prior" in call("budget", "--k-of-n", "35:20%", code=2).stderr
     assert "must be a number" in call("budget", "--nats", "1/0", code=2).stderr
     assert call("budget", "--nats", "4", "--json").stdout.count("null") == 1
+    assert "missing" in call("budget", "--budget", '{"name": "nats"}', code=2).stderr
+    assert "Known names" in call("budget", "--budget", '{"name": "zz"}', code=2).stderr
+    assert "order 4" in call("budget", "--budget", '{"name": "renyi", "epsilon": 1}').stdout
 
 
 def test_a_ledger_is_shown_and_verified(call, folder):

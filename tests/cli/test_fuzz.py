@@ -44,6 +44,15 @@ def test_a_password_in_an_address_is_not_shown(command):
     assert "secret@" not in found.output
 
 
+@pytest.mark.parametrize("address", ["host=h password=secret", "postgres:u:secret@h", "u:secret@h"])
+def test_a_password_in_an_address_of_another_form_is_not_shown(address):
+    for words in (["show", address], ["found", address, "--ceiling", "1"]):
+        found = CliRunner().invoke(app, ["ledger", *words])
+        assert found.exit_code == 2
+        assert "secret" not in found.output
+        assert "postgresql://user:password@host" in found.output
+
+
 @pytest.mark.parametrize("content", [b"", b"\x00\x01", b"a,b\n", b"a;b\n1;2;3\n", b"\xff\xfe"])
 def test_any_table(tmp_path, content):
     path = tmp_path / "rows.csv"

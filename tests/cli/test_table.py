@@ -76,3 +76,34 @@ def test_cells_below_names_that_are_not_theirs_are_refused(tmp_path):
     path.write_text("age, kind\n30, x\n40, y\n", encoding="utf-8")
     with pytest.raises(ValueError, match="Did you mean ' kind'"):
         read_table(path, "kind")
+
+
+def test_quoted_decimal_commas_are_read_where_commas_separate_too(tmp_path):
+    """Google Sheets writes this in many languages, and so does pandas with decimal=','."""
+    (tmp_path / "rows.csv").write_text('a,b\n"1,5",1\n"-2,25",2\n3,3\n', encoding="utf-8")
+    X = read_table(tmp_path / "rows.csv").X
+    assert X["a"].tolist() == [1.5, -2.25, 3.0]
+    assert X["b"].tolist() == [1, 2, 3]
+
+
+def test_one_person_is_one_unit_however_long_the_file(tmp_path):
+    """pandas read a long file in parts, and 007 of a part without words was 7."""
+    rows = [f"{i % 50:03d},{i},yes no maybe\n" for i in range(70_000)]
+    text = "who,a,b\n" + "".join(rows) + "x1,0,no\n"
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8")
+    assert len(set(read_table(tmp_path / "rows.csv", groups="who").groups)) == 51
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\n", "it is empty"),
+        (b'a,b\n1,"private\n2,3\n', "EOF inside string starting at row 1"),
+        (b"a,b\n1,\x81\n", "save it as UTF-8"),
+    ],
+)
+def test_why_a_file_is_no_table_is_said_without_a_cell(tmp_path, content, why):
+    (tmp_path / "rows.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=why) as caught:
+        read_table(tmp_path / "rows.csv")
+    assert "private" not in str(caught.value)

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from pacsklearn import Answers, KOfN, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.priors import Expected, Range
-from pacsklearn.srpp import SRPPSGDClassifier
+from pacsklearn.srpp import SRPPPrivate, SRPPSGDClassifier
 from pacsklearn.tabular import AdditiveRegressor, Column
 
 X, y = load_iris(return_X_y=True)
@@ -114,6 +114,18 @@ def test_a_session_of_nothing():
         lambda column: Column("born", "date", low=column, high="2020-01-01"),
         lambda column: SRPPSGDClassifier(classes=column).fit(*load_iris(return_X_y=True)),
         lambda column: AdditiveRegressor(value_range=column).fit(*load_iris(return_X_y=True)),
+        *(
+            lambda column, name=name: SRPPPrivate(Ridge(), **{name: column}).fit(
+                *load_iris(return_X_y=True)
+            )
+            for name in ("budget", "noise", "slices", "random_state")
+        ),
+        *(
+            lambda column, name=name: PACPrivate(Ridge(), 1 / 16, **{name: column}).fit(
+                *load_iris(return_X_y=True)
+            )
+            for name in ("n_jobs", "verbose", "random_state", "ledger")
+        ),
     ],
 )
 def test_a_column_in_the_place_of_an_argument_is_not_quoted(call):

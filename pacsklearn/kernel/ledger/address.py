@@ -24,14 +24,14 @@ def log_class(address: object) -> type[Log]:
 
     name = str(address).partition(":")[0].partition("+")[0]
     try:
-        kind: type[Log] = registry().load("ledger_scheme", name)
+        return registry().load("ledger_scheme", name)  # type: ignore[no-any-return]
     except UnknownNameError:
+        shown = "an array" if hasattr(address, "shape") else repr(without_password(str(address)))
         raise LedgerError(
             "ledger must be None, an address such as 'sqlite:///clinic.db' or "
-            "'postgresql://host/database', or a ledger, got "
-            f"{without_password(str(address))!r}.{host().install_hint('ledger_scheme', name)}"
+            f"'postgresql://host/database', or a ledger, got {shown}."
+            f"{host().install_hint('ledger_scheme', name)}"
         ) from None
-    return kind
 
 
 def database_address(uri: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NoReturn, final
 from sklearn.base import BaseEstimator
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
-from pacsklearn._validation import check_flag
+from pacsklearn._validation import brief, check_flag
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.secret.space import Space
@@ -85,7 +85,7 @@ class Renyi(Budget):
         if not number or not 1e-9 <= epsilon <= LARGEST_EPSILON:
             raise BudgetError(
                 "budget: epsilon must be a number of nats of at least 1e-9 and at most "
-                f"{LARGEST_EPSILON:g}, got {epsilon!r}; give for instance budget=1.0."
+                f"{LARGEST_EPSILON:g}, got {brief(epsilon)}; give for instance budget=1.0."
             )
         return float(epsilon)
 
@@ -123,8 +123,8 @@ def as_renyi(value: Any, *others: type) -> Any:
     if not isinstance(value, (Renyi, *others)):
         names = ["Renyi(1.0, order=4)", *(f"a {each.__name__}" for each in others)]
         raise BudgetError(
-            f"budget must be a positive number of nats or {' or '.join(names)}, got {value!r} of "
-            f"type {type(value).__name__}."
+            f"budget must be a positive number of nats or {' or '.join(names)}, got "
+            f"{brief(value)} of type {type(value).__name__}."
         )
     budget: Any = value
     budget.amount  # noqa: B018 - checked

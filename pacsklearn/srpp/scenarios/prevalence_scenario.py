@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 import joblib
 import numpy as np
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import brief, check_integer
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.noise.noise_law import Integers
 from pacsklearn.srpp.scenarios.checks import (
@@ -352,7 +352,7 @@ class PrevalenceScenario(Scenario):
             ]
         (shift,) = numbers([self.shift])
         if not 0 < shift < 1:
-            raise ScenarioError(f"shift must be a number between 0 and 1, got {self.shift!r}.")
+            raise ScenarioError(f"shift must be a number between 0 and 1, got {brief(self.shift)}.")
         grid = [Share(_OWN, chosen[0], float(own[chosen[0]]))]
         for code in chosen:
             share = float(own[code])

@@ -17,7 +17,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn._validation import check_choice
+from pacsklearn._validation import brief, check_choice
 from pacsklearn.estimators.encoded_rows import EncodedRows
 from pacsklearn.estimators.game_procedure import game_procedure
 from pacsklearn.estimators.joint_labels import JointLabels
@@ -286,7 +286,7 @@ def released_scorer(
     elif not callable(scoring):
         raise ValueError(
             "scoring must be None, the name of one scorer or a callable(model, X_test, y_test), "
-            f"got {scoring!r}."
+            f"got {brief(scoring)}."
         )
     return scorer_for(scoring, estimator, y)
 

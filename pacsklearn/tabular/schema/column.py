@@ -221,7 +221,7 @@ class Column:
                     day_of(end)
                 except ValueError:
                     raise self._wrong(field, "a date such as '2024-02-29'", end) from None
-            elif isinstance(end, bool) or not isinstance(end, Real) or not math.isfinite(end):
+            elif isinstance(end, bool) or not isinstance(end, Real) or not _is_finite(end):
                 raise self._wrong(field, "a finite number", end)
         if None not in ends.values() and not self._number(self.low) < self._number(self.high):
             raise ValueError(
@@ -260,3 +260,10 @@ class Column:
 
 def _shown(end: Any) -> str:
     return end if isinstance(end, str) else f"{end:.12g}"
+
+
+def _is_finite(end: Any) -> bool:
+    try:
+        return math.isfinite(end)
+    except OverflowError:  # a whole number that is no double
+        return False

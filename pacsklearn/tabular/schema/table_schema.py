@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from difflib import get_close_matches
 from typing import Any
 
 from pacsklearn.tabular.schema.column import KINDS, Column
@@ -31,6 +32,16 @@ _TYPE_OF_KIND = {
 # What Table Schema has no word for.
 _OWN = ("scale", "edges", "other", "vocabulary", "looked_up", "confirmed", "published")
 
+# What is read; other words are for people, or for other programs.
+_READ: Mapping[str, Sequence[str]] = {
+    "The Table Schema": ("fields", "missingValues", "pacsklearn"),
+    "Field": (
+        *("name", "type", "constraints", "missingValues", "categories", "categoriesOrdered"),
+        *("trueValues", "falseValues", "pacsklearn"),
+    ),
+    "constraints": ("minimum", "maximum", "required", "enum"),
+}
+
 
 def from_table_schema(document: Any) -> Iterator[Column]:
     """Yield the columns of a descriptor.
@@ -41,6 +52,8 @@ def from_table_schema(document: Any) -> Iterator[Column]:
         When it is none; the message names the field.
     """
     document = _only_resource(document)
+    if isinstance(document, Mapping):
+        _check_spelling(document, "The Table Schema", "The Table Schema")
     fields = document.get("fields") if isinstance(document, Mapping) else None
     if not isinstance(fields, list):
         raise ValueError(
@@ -50,8 +63,24 @@ def from_table_schema(document: Any) -> Iterator[Column]:
     everywhere = _codes(document.get("missingValues", ()))
     for position, field in enumerate(fields):
         if not isinstance(field, Mapping) or not isinstance(field.get("name"), str):
-            raise ValueError(f"Field {position} of the Table Schema has no name.")
+            raise ValueError(
+                f"Field {position} of the Table Schema has no name that is a text; give it one, in "
+                "quotes where it is a number, a date or a word such as yes."
+            )
+        _check_spelling(field, "Field", f"Field {field['name']!r}")
         yield _column(field, everywhere)
+
+
+def _check_spelling(given: Mapping[Any, Any], part: str, where: str) -> None:
+    """Refuse a word that is nearly one that is read, which would then be left out in silence."""
+    absent = {word.lower(): word for word in _READ[part] if word not in given}
+    for word in map(str, given):
+        if word in _READ[part]:
+            continue
+        near = get_close_matches(word.lower(), absent, n=1, cutoff=0.85)
+        near = near or [one for one in absent if sorted(one) == sorted(word.lower())]
+        if near:
+            raise ValueError(f"{where}: {word!r} is not read; did you mean {absent[near[0]]!r}?")
 
 
 def _only_resource(document: Any) -> Any:
@@ -79,6 +108,7 @@ def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
     limits, own = field.get("constraints", {}), field.get("pacsklearn", {})
     if not isinstance(limits, Mapping) or not isinstance(own, Mapping):
         raise ValueError(f"Field {name!r}: constraints and pacsklearn must be objects.")
+    _check_spelling(limits, "constraints", f"Field {name!r}")
     unknown = sorted(own.keys() - {*_OWN, "kind"})
     if unknown:
         raise ValueError(

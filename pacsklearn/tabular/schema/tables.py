@@ -10,8 +10,9 @@ from sklearn.utils import Tags
 
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.tabular.schema.values import column_values
+from pacsklearn.tabular.schema.values import column_values, key_of
 from pacsklearn.universe.frame import column_names
 from pacsklearn.universe.row_rules import check_names
 
@@ -90,6 +91,30 @@ def warn_of_unread(X: Any, schema: Schema) -> None:
             "tells a model nothing. Convert the columns, or correct the schema.",
             UtilityWarning,
         )
+    for position, column in enumerate(schema):
+        word = _unlike_numbers(column, column_values(X, column.name, position))
+        if word is not None:
+            warn_user(
+                f"Column {column.name} of X holds numbers, of which none is read as the category "
+                f"{word!r}: write it in the schema as numbers are written ({_plainly(word)!r}), or "
+                "have the column read as text (dtype=str).",
+                UtilityWarning,
+            )
+
+
+def _unlike_numbers(column: Column, values: Any) -> str | None:
+    """Return a category that is written as no number of a column of numbers is, such as 007."""
+    if getattr(values, "dtype", np.dtype(object)).kind not in "iuf":
+        return None
+    words = map(key_of, column.categories)
+    return next((word for word in words if _plainly(word) not in (word, None)), None)
+
+
+def _plainly(word: str) -> str | None:
+    try:
+        return key_of(float(word))
+    except ValueError:
+        return None
 
 
 def set_table_features(estimator: Any, X: Any) -> None:

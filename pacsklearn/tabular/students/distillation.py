@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from pacsklearn import _rehearsal
 from pacsklearn.estimators.model_digest import mark_released
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
@@ -112,7 +113,8 @@ def distill(
     responder = _responder(source, estimator, respond_params)
     X_public = as_pandas(X_public)
     X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
-    rehearse(lambda *_: student, X_public, responder.kind)
+    tried = rehearse(lambda *_: student, X_public, responder.kind)
+    _rehearsal.rehearse(tried, lambda: mark_released(tried, responder.guarantee_))
     fitted, n_kept = taught(lambda *_: student, X_public, responder, alpha)
     guarantee = responder.guarantee_
     return DistilledModel(

@@ -33,7 +33,7 @@ def check_alpha(alpha: Any) -> None:
         raise ValueError(f"alpha must be a number strictly between 0 and 1 or None, got {alpha!r}.")
 
 
-def rehearse(choose: Choose, rows: Any, kind: AnswerKind) -> None:
+def rehearse(choose: Choose, rows: Any, kind: AnswerKind) -> Any:
     """Choose and fit by made-up answers to some of the rows, before a budget buys true ones.
 
     Its error, whatever it is, quotes nothing: rows and answers are public.
@@ -52,13 +52,15 @@ def rehearse(choose: Choose, rows: Any, kind: AnswerKind) -> None:
     with withheld():  # warnings about made-up answers are of no use
         student = choose(few, answers)
         try:
-            clone(student).fit(few, answers).predict(few)
+            fitted = clone(student).fit(few, answers)
+            fitted.predict(few)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"student cannot learn from the queries as they are: {type(student).__name__} said "
                 f"{str(error).strip()!r}. Words, dates and gaps are read where it begins with "
                 "SchemaEncoder(schema), or by schema= of PACPrivate."
             ) from None
+    return fitted
 
 
 def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:

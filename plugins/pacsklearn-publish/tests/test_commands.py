@@ -90,6 +90,18 @@ def test_a_student_is_written_as_a_signed_bundle(folder, keys, call):
     assert bundle.signed_by
 
 
+def test_a_student_that_must_not_be_published_charges_nothing(folder, keys, call):
+    """What a nat implies is at least 99.99 %: the answers were charged, and the student refused."""
+    ledger = f"sqlite:///{folder / 'l.db'}"
+    call("ledger", "found", ledger, "--ceiling", "9")
+    words = ("distill", "rows.csv", "public.csv", "--estimator", "RidgeClassifier", "--student",
+             "GaussianNB", "--target", "kind", "--subsets", 16, "--ledger", ledger,
+             "--output", folder / "s.pac", "--key", keys[0])  # fmt: skip
+    assert "HIDES NOTHING" in call(*words, "--nats", "1", code=2).output
+    assert open_ledger(ledger, ceiling=None).spent == 0
+    assert not list(folder.glob("s.*"))
+
+
 def test_what_cannot_sign_charges_nothing(folder, keys, call):
     ledger = f"sqlite:///{folder / 'l.db'}"
     call("ledger", "found", ledger, "--ceiling", "1")

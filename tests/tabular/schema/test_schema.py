@@ -360,3 +360,50 @@ def test_a_draft_ignores_what_numbers_the_rows_by_value_and_name():
     draft = Schema.template(pytest.importorskip("pandas").DataFrame(table))
     assert [column.kind for column in draft] == ["ignored", "number", "number"]
     assert draft["Unnamed: 0"].looked_up == ("kind",)
+
+
+@pytest.mark.parametrize(
+    ("change", "meant"),
+    [
+        ({"tpye": "number"}, "type"),
+        ({"constraint": {"minimum": 0}}, "constraints"),
+        ({"truevalues": ["yes"]}, "trueValues"),
+        ({"missing_values": [-9]}, "missingValues"),
+        ({"pacsklern": {"looked_up": ["low"]}}, "pacsklearn"),
+        ({"type": "number", "constraints": {"minmum": 0, "maximum": 9}}, "minimum"),
+        ({"constraints": {"enums": ["a"]}}, "enum"),
+    ],
+)
+def test_a_misspelt_word_of_a_codebook_is_not_passed_over(change, meant):
+    with pytest.raises(ValueError, match=f"Field 'a'.*did you mean '{meant}'"):
+        Schema.from_table_schema({"fields": [{"name": "a", **change}]})
+
+
+def test_words_of_other_programs_in_a_codebook_are_passed_over():
+    field = {"name": "a", "type": "integer", "names": ["x"], "category": "z", "unit": "kg", 5: 6}
+    limits = {"constraints": {"enum": [1, 2], "unique": True, "maxLength": 3}}
+    assert (
+        Schema.from_table_schema({"fields": [field | limits], "feild": 1})["a"].kind == "category"
+    )
+    with pytest.raises(ValueError, match="did you mean 'fields'"):
+        Schema.from_table_schema({"feilds": []})
+    with pytest.raises(ValueError, match="in quotes"):
+        Schema.from_table_schema({"fields": [{"name": 5}]})
+
+
+def test_an_end_that_is_no_double_is_refused():
+    with pytest.raises(ValueError, match="high must be a finite number"):
+        Column("a", low=0, high=10**400)
+
+
+@pytest.mark.parametrize(("months", "warned"), [(range(1, 13), True), (["01", "12"] * 6, False)])
+def test_categories_that_no_number_is_read_as_are_named(months, warned, recwarn):
+    """10, 11 and 12 were read, and 01 to 09 were none of the categories."""
+    schema = Schema(
+        [Column("month", "category", categories=tuple(f"{i:02d}" for i in range(1, 13)))]
+    )
+    SchemaEncoder(schema).check_table(pd.DataFrame({"month": months}))
+    said = [
+        str(each.message) for each in recwarn if "read as the category '01'" in str(each.message)
+    ]
+    assert len(said) == warned
