@@ -273,6 +273,41 @@ def test_what_nothing_reads_is_refused_before_it_costs_anything(
     assert house.spent == before
 
 
+def test_a_table_has_its_parameters_in_the_address(house: House) -> None:
+    rows, before = contested_rows(2, seed=92), house.spent
+    table = "\n".join(["x0,x1,x2,x3", *(",".join(map(str, row)) for row in rows.tolist())])
+
+    def ask(**parameters: Any) -> Any:
+        return house.call(
+            "POST", "/invocations", user="tab", content=table,
+            params={"model": "risk"} | parameters, headers={"content-type": "text/csv"},
+        )  # fmt: skip
+
+    assert ask(dry_run=True).json()["parameters"]["worst_case"] == 2 * STEP
+    assert ask(max_charge=STEP).status_code == 412
+    for wrong in (["0", "1"], "much", "nan", ""):
+        assert ask(max_charge=wrong).status_code == 422
+    assert house.spent == before
+    assert ask(max_charge=2 * STEP).json()["parameters"]["charged"] == 2 * STEP
+
+
+@pytest.mark.parametrize("kind", ["infer", "invocations"])
+def test_a_name_that_stands_twice_is_refused_before_it_costs_anything(
+    house: House, kind: str
+) -> None:
+    rows, before = contested_rows(1, seed=93), house.spent
+    table = {"instances": rows.tolist()} if kind == "invocations" else {"inputs": v2(rows)["inputs"]}
+    name = "params" if kind == "invocations" else "parameters"
+    path = "/invocations?model=risk" if kind == "invocations" else INFER
+    for twice in (f'"{name}": {{"max_charge": 0.0}}, "{name}": {{}}',
+                  f'"{name}": {{"max_charge": 0.0, "max\\u005fcharge": 1.0}}'):  # fmt: skip
+        body = f"{json.dumps(table)[:-1]}, {twice}}}"
+        refused = house.call("POST", path, user="mia", content=body,
+                             headers={"content-type": "application/json"})  # fmt: skip
+        assert (refused.status_code, "stand once" in refused.json()["error"]) == (422, True)
+    assert house.spent == before
+
+
 def test_a_key_gets_its_reply_also_where_a_newer_version_answers(
     new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from starlette.datastructures import QueryParams
 
 from pacsklearn_service.server.problem import Problem
 
@@ -136,10 +140,33 @@ def parsed(read: Callable[[Said], Body], said: Said) -> Body:
         raise invalid(error.errors()) from None
 
 
-def query(facts: Mapping[str, str]) -> Parameters:
+def parsed_json(kind: type[Body], content: bytes) -> Body:
+    """Return what a JSON body says; of a name that stands twice nobody knows what is meant."""
+    with suppress(ValueError, RecursionError):  # pydantic says what is wrong with it
+        json.loads(content, object_pairs_hook=_named_once)
+    return parsed(kind.model_validate_json, content)
+
+
+def query(stated: QueryParams) -> Parameters:
     """Return the parameters that an address holds, where the body is a table."""
-    known = {name: value for name, value in facts.items() if name != "model"}
-    return parsed(Parameters.model_validate_strings, known)
+    facts = _named_once(stated.multi_items())
+    facts.pop("model", None)
+    # All are texts there: a number is one that can be read as such.
+    return parsed(partial(Parameters.model_validate, strict=False), facts)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, or an address's parameters.
+
+    Raises
+    ------
+    Problem
+        When a name stands twice: one of two values of max_charge would be passed over.
+    """
+    facts = dict(pairs)
+    if len(facts) != len(pairs):
+        raise Problem("invalid", "Every name in an object, or in the address, must stand once.")
+    return facts
 
 
 def invalid(errors: Any) -> Problem:

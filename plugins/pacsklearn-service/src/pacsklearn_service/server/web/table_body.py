@@ -20,7 +20,7 @@ from pacsklearn_service.server.web.schemas import (
     Columns,
     Invocation,
     Split,
-    parsed,
+    parsed_json,
 )
 from pacsklearn_service.server.web.v2_protocol import Rows
 
@@ -56,7 +56,7 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
 
 def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
     """Return the columns of a request as MLflow's scoring server takes it, and its parameters."""
-    asked = parsed(Invocation.model_validate_json, body)
+    asked = parsed_json(Invocation, body)
     forms = [asked.dataframe_split, asked.dataframe_records, asked.instances, asked.inputs]
     stated = [each for each in forms if each is not None]
     if len(stated) != 1:
@@ -104,7 +104,7 @@ def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
 def _json(body: bytes, *_: int) -> Any:
     import pyarrow as pa
 
-    columns = parsed(Columns.model_validate_json, body).columns
+    columns = parsed_json(Columns, body).columns
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 

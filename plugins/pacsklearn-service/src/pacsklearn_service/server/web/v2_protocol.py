@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.recipe import versioned
 from pacsklearn_service.server.signature import Signature
-from pacsklearn_service.server.web.schemas import DTYPES, Parameters, Tensor, V2Body, parsed
+from pacsklearn_service.server.web.schemas import DTYPES, Parameters, Tensor, V2Body, parsed_json
 from pacsklearn_service.tensors import wire_bytes
 
 
@@ -45,7 +45,7 @@ def read_v2(body: bytes, header_length: str | None, model: dict[str, Any], most:
         if int(header_length) > len(body):
             raise Problem("bad-request", "Inference-Header-Content-Length passes the body's end.")
         header, rest = body[: int(header_length)], body[int(header_length) :]
-    said = parsed(V2Body.model_validate_json, header)
+    said = parsed_json(V2Body, header)
     if said.model_name not in ("", model["name"], versioned(model["name"])[0]):
         raise Problem("invalid", f"model_name must be that of the address, {model['name']}.")
     offered = output_kinds(model)
