@@ -24,6 +24,10 @@ _SECONDS: Final = 600.0
 _PAUSE: Final = 5.0
 _OPEN: Final = ("queued", "running")
 _LATER: Final = ("unavailable", "elsewhere", "in-progress")
+_FORGOTTEN: Final = (
+    "The model that answered the job was deleted, and its answers with it. Delete the job, and ask "
+    "the model that has its name now."
+)
 
 
 @final
@@ -71,25 +75,13 @@ class Jobs:
 
     def answer(self, ask: Ask, model: str, rows: bytes) -> dict[str, Any]:
         """Begin to answer a long batch."""
-        with self._database.reading() as connection:
-            question = (
-                "SELECT count(*) AS number, coalesce(sum(length(content)), 0) AS size "
-                "FROM service_jobs WHERE kind = 'answers' AND \"user\" = ?"
-            )
-            (kept,) = connection.ask(question, ask.caller.user)
-        most, most_bytes = self._settings.most_jobs, self._settings.most_job_bytes
-        if kept["number"] >= most or kept["size"] + len(rows) > most_bytes:
-            raise Problem(
-                "too-many-requests",
-                f"A user has at most {most} jobs, of {most_bytes} bytes together; delete one "
-                "that has ended.",
-                retry_after=60,
-            )
         hosted = self._coordinator.hosted(model)
         # By its version: of a newer one the answers would be others, and cost something.
         model, dataset = "{}@{}".format(*versioned(hosted.name)), hosted.dataset
         facts = json.dumps({"model": model, "max_charge": ask.max_charge}).encode()
-        id_ = self._add("answers", ask.caller, dataset, ask.n_rows, facts + b"\n" + rows)
+        with self._beginning:  # of jobs that are begun at once each counts those before it
+            self._check_room(ask.caller.user, len(rows))
+            id_ = self._add("answers", ask.caller, dataset, ask.n_rows, facts + b"\n" + rows)
         self._batches.submit(self._run_answers, id_, dataset, model, ask)
         return self.known_job(ask.caller, id_)
 
@@ -112,7 +104,13 @@ class Jobs:
         if row["kind"] != "answers" or row["status"] != "done":
             raise Problem("conflict", "The job has no answers yet.", status_of_job=row["status"])
         model, ask = self._stored(caller, job, row["content"])
-        replies = [self._coordinator.infer(model, part).result(_SECONDS) for part in _parts(ask)]
+        # All of it was paid for: only of another model, fitted under the name since, it is not.
+        parts = _parts(replace(ask, max_charge=0.0))
+        try:
+            replies = [self._coordinator.infer(model, part).result(_SECONDS) for part in parts]
+        except Problem as problem:
+            gone = problem.kind == "price-too-high"
+            raise (Problem("not-found", _FORGOTTEN) if gone else problem) from None
         outputs = {
             name: [value for each in replies for value in each["outputs"][name]]
             for name in replies[0]["outputs"]
@@ -195,6 +193,10 @@ class Jobs:
                 self._update(id_, dataset, "running", done)
         except Exception as error:  # noqa: BLE001 - the caller reads how it ended
             ended = problem_of(error)
+            if done:  # where it says that nothing was charged, that is of the rest
+                ended.detail = f"The first {done} rows are answered; the others are not: " + (
+                    ended.detail
+                )
         self._end(id_, dataset, ended, done)
 
     def _end(self, id_: str, dataset: str, problem: Problem | None, done: int) -> None:
@@ -208,6 +210,22 @@ class Jobs:
         except LedgerError:
             self._broken_off.add(dataset)
         self.busy.pop(id_, None)
+
+    def _check_room(self, user: str, size: int) -> None:
+        question = (
+            "SELECT count(*) AS number, coalesce(sum(length(content)), 0) AS size "
+            "FROM service_jobs WHERE kind = 'answers' AND \"user\" = ?"
+        )
+        with self._database.reading() as connection:
+            (kept,) = connection.ask(question, user)
+        most, most_bytes = self._settings.most_jobs, self._settings.most_job_bytes
+        if kept["number"] >= most or kept["size"] + size > most_bytes:
+            raise Problem(
+                "too-many-requests",
+                f"A user has at most {most} jobs, of {most_bytes} bytes together; delete one "
+                "that has ended.",
+                retry_after=60,
+            )
 
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
         text, _, rows = self._coordinator.vault.open(content, f"job/{id_}").partition(b"\n")
