@@ -111,6 +111,10 @@ def test_a_range_of_labels_is_refused(house: House) -> None:
     assert "release.range is for regressors" in reply.text
 
 
+def test_quotas_of_no_data_set_are_not_an_empty_list(house: House) -> None:
+    assert house.call("GET", "/v1/datasets/clinc/quotas", user="curator").status_code == 404
+
+
 def test_words_of_libraries_are_not_told() -> None:
     with pytest.raises(ValueError, match="secret") as caught:
         np.asarray(["secret"], dtype=float)

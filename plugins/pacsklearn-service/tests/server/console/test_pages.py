@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.web.worker import curator_app
 from service_house.house import STEP, House, contested_rows
 
@@ -208,6 +209,22 @@ def test_the_price_of_a_file_before_paying(house: House, browser: Browser) -> No
     assert wrong.status_code == 422
     assert "0.1234567" not in wrong.text
     assert browser.ask("POST", path, content=b"x").status_code == 400
+
+
+def test_a_page_without_a_version_is_that_of_the_first(house: House, browser: Browser) -> None:
+    recipe = {"name": "risk", "version": 2, "dataset": "clinic", "estimator": "GaussianNB",
+              "budget": 0.5, "secret": {"n": 16}, "release": {"query_budget": 2 * STEP}}  # fmt: skip
+    house.coordinator.catalog.fit(Recipe(**recipe), lambda _: None)
+    publish = "/v1/models/risk@2/publish?overcommit=true"
+    assert house.call("POST", publish, user="curator").is_success
+    files = {"rows": ("rows.csv", csv(contested_rows(3, seed=23)), "text/csv")}
+    house.user("may")
+    for name, step in (("risk", STEP), ("risk@2", 2 * STEP)):
+        page = browser.ask("POST", f"/console/models/{name}", data={"user": "may"}, files=files)
+        assert f"At most {3 * step:.4g} nats for may" in page.text
+        told = house.call("GET", f"/v1/models/{name}/guarantee", user="curator").json()
+        assert told["budget"] == (0.5 if "@" in name else 0.6875)
+    assert house.call("POST", "/v1/models/risk@2/withdraw", user="curator").is_success
 
 
 def test_nothing_secret_is_shown(house: House, browser: Browser) -> None:

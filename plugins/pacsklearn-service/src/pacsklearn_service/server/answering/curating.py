@@ -107,6 +107,7 @@ class Curating:
         return {"name": dataset}
 
     def curator_quotas(self, curator: Caller, dataset: str) -> Any:
+        self._catalog.dataset(dataset)
         with self.database.reading() as connection:
             return [
                 {name: getattr(each, name) for name in ("kind", "name", "ceiling", "remaining")}
@@ -255,7 +256,7 @@ class Curating:
         return {"name": model}
 
     def curator_guarantee(self, curator: Caller, model: str) -> Any:
-        return self._coordinator.hosted(model).guarantee().to_dict()
+        return self._coordinator.hosted(_version(model)).guarantee().to_dict()
 
     @_audited("verify", "{dataset}")
     def curator_verify(self, curator: Caller, *, dataset: str) -> Facts:
@@ -304,6 +305,7 @@ class Curating:
     def curator_price(self, curator: Caller, model: str, user: str, content: bytes) -> Facts:
         """Return the most that a batch can cost a user, who is not told."""
         caller = Caller(user, None, frozenset({"ask"}))
+        model = _version(model)
         ask = self._coordinator.ask(caller, model, content, dry_run=True)
         (told,) = self._coordinator.hosted(model).answer([ask])
         if isinstance(told, Exception):
@@ -316,3 +318,8 @@ class Curating:
 
     def curator_metrics(self, curator: Caller) -> str:
         return prometheus.generate_latest(self._coordinator.metrics.registry).decode()
+
+
+def _version(model: str) -> str:
+    """Return the name of the version that a curator means: the first one, not the newest."""
+    return model if "@" in model else f"{model}@1"
