@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from service_house.house import N_COLUMNS, STEP, House, contested_rows, v2
 from sklearn.compose import ColumnTransformer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from typer.testing import CliRunner
@@ -170,6 +170,20 @@ def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:
     assert page.status_code == 405
     preview = own.call("POST", "/v1/models/risk/preview", user="ann", json=v2(rows)).json()
     assert preview["worst_case"] == 0.0
+    close_ledgers()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # only told by a server
+def test_a_bundle_refuses_rows_whose_answers_are_no_numbers(own: House, tmp_path: Path) -> None:
+    publishing = pytest.importorskip("pacsklearn_publish")
+    model = PACPrivate(Ridge(), budget=0.25, secret=Subsets(8)).fit(own.X, 1e3 * own.X[:, 0])
+    private, public = publishing.make_key(tmp_path / "curator.key")
+    path = publishing.publish(model, tmp_path / "m.pac", key=private, onnx="none")
+    add(tmp_path, own, path, public)
+    assert own.call("POST", "/v1/models/risk@2/publish", user="curator").status_code == 200
+    assert infer(own, np.ones((1, N_COLUMNS))).status_code == 200
+    refused = infer(own, np.full((1, N_COLUMNS), 1.7e308))
+    assert (refused.status_code, "finite" in refused.json()["detail"]) == (422, True)
     close_ledgers()
 
 

@@ -296,9 +296,10 @@ def test_a_name_that_stands_twice_is_refused_before_it_costs_anything(
     house: House, kind: str
 ) -> None:
     rows, before = contested_rows(1, seed=93), house.spent
-    table = {"instances": rows.tolist()} if kind == "invocations" else {"inputs": v2(rows)["inputs"]}
-    name = "params" if kind == "invocations" else "parameters"
-    path = "/invocations?model=risk" if kind == "invocations" else INFER
+    table: dict[str, Any] = {"inputs": v2(rows)["inputs"]}
+    name, path = "parameters", INFER
+    if kind == "invocations":
+        table, name, path = {"instances": rows.tolist()}, "params", "/invocations?model=risk"
     for twice in (f'"{name}": {{"max_charge": 0.0}}, "{name}": {{}}',
                   f'"{name}": {{"max_charge": 0.0, "max\\u005fcharge": 1.0}}'):  # fmt: skip
         body = f"{json.dumps(table)[:-1]}, {twice}}}"

@@ -213,7 +213,8 @@ def test_the_price_of_a_file_before_paying(house: House, browser: Browser) -> No
 
 def test_a_page_without_a_version_is_that_of_the_first(house: House, browser: Browser) -> None:
     recipe = {"name": "risk", "version": 2, "dataset": "clinic", "estimator": "GaussianNB",
-              "budget": 0.5, "secret": {"n": 16}, "release": {"query_budget": 2 * STEP}}  # fmt: skip
+              "budget": 0.5, "secret": {"n": 16},
+              "release": {"query_budget": 2 * STEP}}  # fmt: skip
     house.coordinator.catalog.fit(Recipe(**recipe), lambda _: None)
     publish = "/v1/models/risk@2/publish?overcommit=true"
     assert house.call("POST", publish, user="curator").is_success

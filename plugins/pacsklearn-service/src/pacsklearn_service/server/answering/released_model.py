@@ -81,12 +81,16 @@ class ReleasedModel:
             # Of a matrix a model that was fitted to a table cannot select its columns by name.
             is_named = hasattr(self._model, "feature_names_in_")
             rows = pd.DataFrame(ask.columns) if is_named else self.signature.rows(ask.columns)
-            outputs = {"predict": np.asarray(self._model.predict(rows)).tolist()}
+            outputs = {"predict": np.asarray(self._model.predict(rows))}
             if self.facts["answers"] == "probabilities":
-                outputs["predict_proba"] = np.asarray(self._model.predict_proba(rows)).tolist()
+                outputs["predict_proba"] = np.asarray(self._model.predict_proba(rows))
+            numbers = [each for each in outputs.values() if each.dtype.kind == "f"]
+            if not all(np.isfinite(each).all() for each in numbers):  # no number of JSON
+                raise Problem("invalid", NOT_READ)
         except Problem as problem:
             return problem
         except Exception as error:  # noqa: BLE001 - its words may quote rows
             LOG.warning("rows could not be evaluated", error=type(error).__name__)
             return Problem("invalid", NOT_READ)
-        return reply | {"outputs": outputs, "contested": 0, "remaining": left}
+        told = {name: each.tolist() for name, each in outputs.items()}
+        return reply | {"outputs": told, "contested": 0, "remaining": left}
