@@ -171,7 +171,7 @@ def success_directions(criterion: Criterion, outputs: Floats, weights: Floats) -
         Where targets are sets, half the difference of the mean outputs with and without each; else
         the outputs themselves.
     """
-    sets = criterion.sets
+    sets = criterion.sets()
     if sets is None:
         return np.asarray(outputs * np.sqrt(weights)[:, None])
     # The outputs are centred: their weighted sum over the candidates of a set is minus that over
@@ -215,11 +215,11 @@ class _Search:
         blocks = list(plain.draws(n_draws, generator_for(self._support, "criterion", "shape")))
         watched = self._watched(shape)
         log_factor = 0.0
-        for _ in range(2 if n_certificate and self._criterion.sets is not None else 1):
+        for _ in range(2 if n_certificate and self._criterion.has_sets else 1):
             start = GaussianMixture(signals, weights, math.exp(log_factor / 2))
-            if n_certificate and self._criterion.sets is not None:
+            if n_certificate and self._criterion.has_sets:
                 # The targets that stand out under this noise, not only to first order.
-                sets = self._criterion.sets
+                sets = self._criterion.sets()
                 variances, rates = Spread(start, blocks, len(sets)).of(sets)
                 visible = (rates - 0.5) ** 2 + variances
                 watched = np.union1d(watched, np.argsort(visible)[-_WATCHED:])
@@ -254,8 +254,7 @@ class _Search:
         criterion, distinct = self._criterion, self._criterion.distinct
         if distinct.size <= _WATCHED:
             return distinct
-        n_shown = criterion.n_targets if criterion.sets is None else len(criterion.sets)
-        if len(self.directions) != n_shown:
+        if not criterion.has_sets and len(self.directions) != criterion.n_targets:
             return distinct
         seen = self.directions @ shape.axes
         np.square(seen, out=seen)
@@ -293,5 +292,6 @@ def estimated_success(
     targets: Targets | None = None,
 ) -> Floats:
     """Return the mean success at every target over ``n_draws`` releases; (n_targets,)."""
-    total, _ = success_sums(mixture, criterion, mixture.draws(n_draws, generator), targets)
+    chosen = np.arange(criterion.n_targets) if targets is None else targets
+    total, _ = success_sums(mixture, criterion, mixture.draws(n_draws, generator), chosen)
     return np.asarray(total / n_draws)

@@ -111,8 +111,8 @@ def _check_tables(criterion: Criterion, weights: Floats, generator: np.random.Ge
             "It is not the success of the best guess at each target under the prior.",
             "inherit prior: it is the success of the prior belief.",
         )
-        if criterion.sets is not None:
-            inside = beliefs @ criterion.sets[targets].T.astype(np.float64)
+        if (sets := criterion.sets(targets)) is not None:
+            inside = beliefs @ sets.T.astype(np.float64)
             Rule("sets").require(
                 np.abs(0.5 + np.abs(inside - 0.5) - best).max() <= _ROUNDING,
                 "Telling whether the secret is in the set of a target is not its table.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,8 +108,8 @@ def test_units_that_are_not_listed_are_looked_at() -> None:
         def inclusion(self) -> Floats:
             return whole.inclusion()[:2]
 
-        def membership(self) -> NDArray[np.bool_]:
-            return whole.membership()[:2]
+        def membership(self, units: Any) -> NDArray[np.bool_]:
+            return whole.membership()[:2][units]
 
         def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
             return float(figure(whole.membership()).max())
@@ -125,7 +126,7 @@ def test_one_unit_of_each_pattern_of_membership() -> None:
     criterion = MembershipCriterion(space)
     assert criterion.n_targets == 5
     assert criterion.distinct.tolist() == [0, 2, 3]
-    assert np.array_equal(criterion.sets, space.membership()[[0, 1, 2, 3, 6]])
+    assert np.array_equal(criterion.sets(), space.membership()[[0, 1, 2, 3, 6]])
 
 
 def test_success_is_never_more_than_certainty() -> None:

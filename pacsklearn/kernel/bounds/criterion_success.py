@@ -79,10 +79,9 @@ class Looks(NamedTuple):
 def screened_success(
     mixture: GaussianMixture,
     sets: NDArray[np.bool_],
-    n_draws: int,
+    looks: Looks,
     gamma: float,
     generator: np.random.Generator,
-    products: int = PRODUCTS,
 ) -> float:
     """Bound ``1/2 + E|P(set | y) - 1/2|`` over all sets from above, at confidence ``1 - gamma``.
 
@@ -92,14 +91,12 @@ def screened_success(
         Chosen without looking at the draws of this generator.
     sets : ndarray of bool, shape (t, m)
         Candidates of each set.
-    n_draws : int
-        Sets the length of all looks.
+    looks : Looks
+        More than one.
     gamma : float
         Over all sets and looks.
     generator : numpy Generator
         Fresh.
-    products : int
-        Most work in one look; less of it is quicker and gives a looser bound.
 
     Returns
     -------
@@ -130,15 +127,11 @@ def screened_success(
     these are when ``m`` of them are added; a mean of up to 256 successes is wrong by at most
     ``256 * 2^-23``. Both are added.
     """
-    t, m = sets.shape
-    looks = Looks.of(t, m, n_draws, products)
-    if not looks.second:
-        return float(one_look(mixture, sets, t, looks.spread, gamma, generator)(sets).max())
     # Union bound over all looks, and over all sets where draws have served before.
-    share = gamma / 3 / t
+    share = gamma / 3 / len(sets)
     kept: list[Singles] = []
-    spread = Spread(mixture, mixture.draws(looks.spread, generator), t, kept)
-    bounds = _at_once(overlap_success(mixture, t), spread, looks.spread, share, sets)
+    spread = Spread(mixture, mixture.draws(looks.spread, generator), len(sets), kept)
+    bounds = _at_once(overlap_success(mixture, len(sets)), spread, looks.spread, share, sets)
     worst = _looked_at(sets, _highest(bounds, _PROBED), kept, looks.second, share, bounds)
     chosen = _highest(bounds, looks.wide, worst)
     worst = max(worst, _looked_at(sets, chosen, kept, looks.second, share, bounds))
@@ -274,7 +267,7 @@ def certified_success(
     generator : numpy Generator
         Fresh.
     products : int
-        As for :func:`~pacsklearn.kernel.bounds.criterion_success.screened_success`.
+        Most work in one look; less of it is quicker and gives a looser bound.
 
     Returns
     -------
@@ -289,13 +282,16 @@ def certified_success(
     Where a target asks whether the secret is in a set of candidates, see
     :func:`~pacsklearn.kernel.bounds.criterion_success.screened_success`.
     """
-    everything, sets, n = criterion.distinct, criterion.sets, criterion.n_targets
-    if sets is not None and len(sets) < n:  # the others are not held, and pass once
-        looks = second_look(mixture.weights.size, n_draws, min(n, _NARROW), products // 2)
-        return criterion.worst(one_look(mixture, sets, n, looks, gamma, generator))
-    if sets is not None:
-        sets = sets if everything.size == len(sets) else sets[everything]
-        return screened_success(mixture, sets, n_draws, gamma, generator, products)
+    everything, m = criterion.distinct, mixture.weights.size
+    if criterion.has_sets:
+        n = criterion.n_targets if criterion.n_unseen else everything.size
+        looks = Looks.of(n, m, n_draws, products)
+        if looks.second and not criterion.n_unseen:
+            return screened_success(mixture, criterion.sets(everything), looks, gamma, generator)
+        # All pass once, and need not be held.
+        some = criterion.sets(everything[:: max(1, everything.size // _PROBED)])
+        n_looks = second_look(m, n_draws, min(n, _NARROW), products // 2)
+        return criterion.worst(one_look(mixture, some, n, n_looks, gamma, generator))
     # Union bound over all targets and two looks: which are looked at again may depend on the first.
     share = gamma / 2 / everything.size
     sums = success_sums(mixture, criterion, mixture.draws(n_draws, generator), everything)
@@ -303,7 +299,7 @@ def certified_success(
     # Below the worst mean there is nothing to win by looking again.
     chosen = _highest(bounds, _MOST_LOOKED_AT, float(np.max(sums[0])) / n_draws)
     most = min(everything.size, _MOST_LOOKED_AT)
-    again = second_look(mixture.weights.size, n_draws, most, products)
+    again = second_look(m, n_draws, most, products)
     sums = success_sums(mixture, criterion, mixture.draws(again, generator), everything[chosen])
     closer = upper_mean_bounds(*sums, again, criterion.lowest, 1.0, share)
     # Both bounds of a target hold, so the smaller does; the guarantee is about the worst target.
@@ -315,12 +311,11 @@ def success_sums(
     mixture: GaussianMixture,
     criterion: Criterion,
     blocks: Iterable[MixtureDraws],
-    targets: Targets | None,
+    targets: Targets,
 ) -> tuple[Floats, Floats]:
-    """Return the sums and sums of squares of the success at every target over some draws."""
-    size = criterion.n_targets if targets is None else targets.size
-    total, squares = np.zeros(size), np.zeros(size)
-    rows = max(1, MOST_CELLS // size)
+    """Return the sums and sums of squares of the success at targets over some draws."""
+    total, squares = np.zeros(targets.size), np.zeros(targets.size)
+    rows = max(1, MOST_CELLS // targets.size)
     for draws in blocks:
         posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,10 @@ class Criterion(ABC):
     aim : str
         What an attack that tries the same calls it (``AttackResult.criterion``): the cap then
         limits that attack, and the figure of the guarantee that is about it. Empty when none does.
+    has_sets : bool
+        Whether every target is to tell if the secret is in a set of candidates (:meth:`sets`).
+    n_unseen : int
+        Targets whose sets are not held, and are passed by :meth:`worst` alone.
 
     Notes
     -----
@@ -47,6 +51,8 @@ class Criterion(ABC):
     statement: str
     lowest: float = 0.0
     aim: str = ""
+    has_sets: bool = False
+    n_unseen: int = 0
 
     @property
     @abstractmethod
@@ -115,19 +121,6 @@ class Criterion(ABC):
             for start in range(0, targets.size, step)
         )
 
-    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
-        """Return the largest of what ``figure`` gives for the sets of all targets.
-
-        Where :attr:`sets` holds those of some targets alone, all are gone through here.
-
-        Parameters
-        ----------
-        figure : callable
-            From some sets, shape (n_some, m), to one number of each.
-        """
-        assert self.sets is not None
-        return float(figure(self.sets).max())
-
     def _checked(self, rows: Floats, n_candidates: int) -> Floats:
         """Return the rows of a table, which must be gains against each candidate."""
         table = np.asarray(rows, dtype=np.float64)
@@ -144,16 +137,24 @@ class Criterion(ABC):
             )
         return table
 
-    @property
-    def sets(self) -> NDArray[np.bool_] | None:
-        """Candidates of each target's event, shape (n_targets, m); None in general.
+    def sets(self, targets: Any = slice(None)) -> Any:
+        """Return the candidates of each target's event, shape (n_targets, m); None in general.
 
-        Of a sample of the targets where they are too many to be held.
-
-        Where every target is to tell whether the secret is in a set of candidates, so that success
-        is ``1/2 + |P(set | y) - 1/2|``, certificates can screen the targets by these sets.
+        Success is then ``1/2 + |P(set | y) - 1/2|``, and certificates can screen targets by sets.
         """
         return None
+
+    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
+        """Return the largest of what ``figure`` gives for the sets of all targets.
+
+        They are gone through a few at a time.
+
+        Parameters
+        ----------
+        figure : callable
+            From some sets, shape (n_some, m), to one number of each.
+        """
+        raise NotImplementedError
 
     @property
     def distinct(self) -> NDArray[np.intp]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, Criterion
+from pacsklearn.kernel.secret.packed_subsets import distinct_units
 
 if TYPE_CHECKING:  # spaces state what is known of their units by what is here
     from pacsklearn.kernel.secret.space import RowSpace, Space
 
 # Success that is one up to the rounding of sums; it is then taken to be one.
 _CERTAIN = 1 - 1e-9
+# Units whose memberships are held at once, a byte each.
+_CHUNK = 16384
 
 
 @final
@@ -36,45 +39,42 @@ class MembershipCriterion(Criterion):
     statement = "tell whether any one unit was used"
     lowest = 0.5
     aim = MEMBERSHIP_AIM
+    has_sets = True
 
     def __init__(self, space: Space) -> None:
         self._space = has_units(space, self.name)
         # What all candidates say alike is known before anything is released: a cap on it could
         # not be met, and there is nothing to hide.
         inclusion = self._space.inclusion()
-        protected = (inclusion > 0) & (inclusion < 1)
-        members = self._space.membership()
-        self._members = members if protected.all() else members[protected]
-        self._n_unseen = self._space.n_units - inclusion.size
+        self._units = np.flatnonzero((inclusion > 0) & (inclusion < 1))
+        self.n_unseen = self._space.n_units - inclusion.size
 
     @property
     def n_targets(self) -> int:
-        return int(self._members.shape[0]) + self._n_unseen
+        return self._units.size + self.n_unseen
 
     def gains(self, target: int) -> Iterator[Floats]:
         # Two guesses: the unit was used, it was not. One of them is right against each candidate,
         # which is why no belief makes the better one fail more often than half of the time.
-        inside = self._members[target]
+        (inside,) = self.sets([target])
         yield np.stack([inside, ~inside]).astype(np.float64)
 
-    @property
-    def sets(self) -> NDArray[np.bool_]:
-        return self._members
+    def sets(self, targets: Any = slice(None)) -> NDArray[np.bool_]:
+        return self._space.membership(self._units[targets])
 
     @cached_property
     def distinct(self) -> NDArray[np.intp]:
         """One unit of each pattern of membership."""
-        packed = np.ascontiguousarray(np.packbits(self._members, axis=1))
-        # Bytes sort faster than void; of one width, none are equal for the zeros at their ends.
-        words = packed.view(f"S{packed.shape[1]}").ravel()
-        return np.sort(np.unique(words, return_index=True)[1])
+        parts = range(0, max(self._units.size, 1), _CHUNK)
+        packed = [np.packbits(self.sets(slice(at, at + _CHUNK)), axis=1) for at in parts]
+        return distinct_units(np.concatenate(packed))
 
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
-        return _success(posterior, self._members if targets is None else self._members[targets])
+        return _success(posterior, self.sets(slice(None) if targets is None else targets))
 
     def expected(self, share: Floats, posterior: Floats) -> float:
         seen = super().expected(share, posterior)
-        if not self._n_unseen:
+        if not self.n_unseen:
             return seen
         # Success is never above one: where some sampled unit's is, no other needs to be looked at.
         return 1.0 if seen > _CERTAIN else self.worst(partial(_expected, share, posterior))

@@ -70,7 +70,9 @@ class Book(ABC):
             self.close(key)
 
     def close(self, account: str) -> float:
-        """Close a reservation; returns what is given back."""
+        """Close a reservation; returns what is given back, 0 by one that was closed before."""
+        if self.accounts.is_closed(account):
+            return 0.0
         closed, returned = self.accounts.closing(account)
         # In this order: a return is right only for a reservation that is closed.
         self.append(closed)

@@ -277,11 +277,7 @@ class Reservation(Ledger):
         float
             What the ledger got back; 0 when the reservation was closed already.
         """
-        return self._store.write(
-            lambda book: (
-                0.0 if book.accounts.is_closed(self._account) else book.close(self._account)
-            )
-        )
+        return float(self._store.write(lambda book: book.close(self._account)))
 
 
 @final

@@ -95,3 +95,25 @@ def distinct_subsets(packed: Bytes, n_subsets: int) -> NDArray[np.int64]:
         if first.size == n_subsets:
             break
     return numbers
+
+
+def distinct_units(packed: Bytes) -> NDArray[np.intp]:
+    """Return the first unit of each pattern of membership, increasing.
+
+    Parameters
+    ----------
+    packed : ndarray of uint8, shape (n_units, n_bytes)
+
+    Examples
+    --------
+    >>> distinct_units(np.packbits([[1, 0, 1], [0, 1, 0], [1, 0, 1]], axis=1))
+    array([0, 1])
+    """
+    words = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
+    # Equal patterns have equal sums, and sums sort faster than patterns; mostly none are equal.
+    sums = np.sort(words @ np.arange(1, 2 * words.shape[1], 2, dtype=np.uint64))
+    if np.all(sums[1:] != sums[:-1]):
+        return np.arange(sums.size)
+    # Bytes sort faster than void; of one width, none are equal for the zeros at their ends.
+    patterns = np.ascontiguousarray(packed).view(f"S{packed.shape[1]}").ravel()
+    return np.sort(np.unique(patterns, return_index=True)[1])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import integrate, linalg, stats
 
 from pacsklearn.capping.criterion import estimated_success, minimum_trace_cover
@@ -12,18 +15,40 @@ from pacsklearn.kernel.bounds.criterion_success import (
     _looked_at,
     certified_success,
     one_look,
-    screened_success,
 )
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors, single_posteriors
 from pacsklearn.kernel.bounds.overlap import overlap_success
 from pacsklearn.kernel.bounds.spread import Spread
+from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.secrets import balanced_space
 from pacsklearn.universe.listed_space import listed_space
 
 SPACE = balanced_space(60, n_subsets=8)
+
+
+class OfSets(Criterion):
+    """Telling whether the secret is in each of some sets."""
+
+    name, lowest, has_sets = "sets", 0.5, True
+
+    def __init__(self, sets: NDArray[np.bool_]) -> None:
+        self._sets = sets
+
+    @property
+    def n_targets(self) -> int:
+        return len(self._sets)
+
+    def gains(self, target: int) -> Any:
+        yield np.stack([self._sets[target], ~self._sets[target]])
+
+    def sets(self, targets: Any = slice(None)) -> Any:
+        return self._sets[targets]
+
+    def worst(self, figure: Any) -> float:
+        return float(figure(self._sets).max())
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.5, 2.0, 30.0])
@@ -141,11 +166,13 @@ def test_every_set_of_a_tiny_space(spread_of_signals: float, even: bool) -> None
     mixture = GaussianMixture(signals[:, None], weights)
     truths = []
     for unit in every_set(5)[::4]:
-        bound = screened_success(mixture, unit[None], 2**10, 1e-6, np.random.default_rng(1))
+        bound = certified_success(
+            mixture, OfSets(unit[None]), 2**10, 1e-6, np.random.default_rng(1)
+        )
         truth = exact(signals, weights, unit) if spread_of_signals < 100 else 1.0
         truths.append(truth)
         assert truth - 1e-9 <= bound <= truth + 0.03
-    worst = screened_success(mixture, every_set(5), 2**10, 1e-6, np.random.default_rng(2))
+    worst = certified_success(mixture, OfSets(every_set(5)), 2**10, 1e-6, np.random.default_rng(2))
     assert max(truths) - 1e-9 <= worst
 
 
@@ -170,7 +197,8 @@ def test_certificates_fail_no_more_often_than_they_say_of_screened_success() -> 
     mixture = GaussianMixture(signals[:, None], weights)
     truth = max(exact(signals, weights, unit) for unit in every_set(4))
     failures = sum(
-        screened_success(mixture, every_set(4), 32, 0.2, np.random.default_rng(seed)) < truth
+        certified_success(mixture, OfSets(every_set(4)), 32, 0.2, np.random.default_rng(seed))
+        < truth
         for seed in range(200)
     )
     assert failures < 59
@@ -219,7 +247,7 @@ def test_draws_and_looks_follow_from_sizes() -> None:
         signals = size * np.random.default_rng(1).standard_normal((16, 3))
         generator = np.random.default_rng(2)
         mixture = GaussianMixture(signals, np.full(16, 1 / 16))
-        screened_success(mixture, sets, 64, 1e-6, generator, 600_000)
+        certified_success(mixture, OfSets(sets), 64, 1e-6, generator, 600_000)
         ends.append(generator.bit_generator.state)
     assert ends[0] == ends[1] == ends[2]
 
@@ -276,7 +304,7 @@ def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) 
         worst = look(values[: looks.second], highest(64))
         worst = max(worst, look(values[: looks.second], highest(looks.wide)))
         look(success(looks.third)[1], highest(looks.narrow), gamma / 3 / looks.narrow)
-    found = screened_success(mixture, sets, n_draws, gamma, np.random.default_rng(1), work)
+    found = certified_success(mixture, OfSets(sets), n_draws, gamma, np.random.default_rng(1), work)
     assert found == pytest.approx(bounds.max(), abs=1e-3)
 
 
@@ -315,7 +343,7 @@ def test_a_mean_above_every_certain_bound_leaves_these() -> None:
     certain = overlap_success(mixture, len(sets))(sets).max()
     for seed in range(5):
         generator = np.random.default_rng(seed)
-        assert screened_success(mixture, sets, 2, 0.9, generator, 12_000) <= certain
+        assert certified_success(mixture, OfSets(sets), 2, 0.9, generator, 12_000) <= certain
 
 
 @pytest.mark.parametrize("size", [0.01, 3.0])

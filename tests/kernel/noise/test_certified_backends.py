@@ -174,7 +174,7 @@ class TestCriterion:
         membership, beliefs = MembershipCriterion(SPACE), np.arange(1.0, 33.0)
         support = Support(outputs, beliefs)
         shares = np.add.reduceat(support.weights, [0, 8, 16, 24])
-        inside = np.add.reduceat(membership.sets * support.weights, [0, 8, 16, 24], axis=1)
+        inside = np.add.reduceat(membership.sets() * support.weights, [0, 8, 16, 24], axis=1)
         exact = np.max(np.maximum(inside, shares - inside).sum(axis=1))
         for cells in (2**22, 4, 12):
             monkeypatch.setattr("pacsklearn.kernel.budget.criterion.MOST_CELLS", cells)
@@ -502,7 +502,7 @@ class TestScale:
         draws, seen = self.draws(2400, "criterion", "shape"), set(first)
         for ratio, base in zip(search.ratios[3:], (0.0, 0.25), strict=False):
             if rounds == 2:
-                at_start = believed(self.mixture(base), *draws) @ wanted.sets.T
+                at_start = believed(self.mixture(base), *draws) @ wanted.sets().T
                 seen |= set(np.argsort(np.mean((at_start - 0.5) ** 2, axis=0))[-128:])
             for step in (-0.5, 0.0, 1.0):
                 success = wanted.success(believed(self.mixture(base + step), *draws))
@@ -520,7 +520,7 @@ class TestScale:
     def first_order(self, wanted, coordinates: np.ndarray) -> list[int]:
         if wanted.n_targets == 1:
             return [0]
-        halves = wanted.sets @ (coordinates * self.support.weights[:, None])
+        halves = wanted.sets() @ (coordinates * self.support.weights[:, None])
         visible = np.sum((halves @ self.shape.axes) ** 2 / self.shape.variances, axis=1)
         return sorted(wanted.distinct[np.argsort(visible[wanted.distinct])[-128:]])
 
