@@ -84,16 +84,19 @@ def sliced_query(
     column = _secret_column(model, scenario, (X, y, given, names), secret)
     check_unused(scenario, column, realized)
     public = (scenario.reference or (None, None))[1]
-    if y is not None and public is not None and _has_texts(y) != _has_texts(public):
+    if y is not None and public is not None and _is_unlike(model.estimator, y, public):
         raise ScenarioError(
-            "reference has targets of another kind than y, texts against numbers: the model would "
-            "answer with the reference's. Give both the same labels."
+            "reference lacks labels of y, or has texts where y has numbers: the model would answer "
+            "with the reference's, whatever the table holds. Give both the same labels."
         )
     return query, StatedRows(X, y, column, realized, model.secret_name)
 
 
-def _has_texts(y: Any) -> bool:
-    return isinstance(np.ravel(y)[0], str)
+def _is_unlike(estimator: Any, y: Any, public: Any) -> bool:
+    ours, theirs = np.ravel(y).tolist(), np.ravel(public).tolist()
+    if is_function(estimator) or not is_classifier(estimator):
+        return isinstance(ours[0], str) != isinstance(theirs[0], str)
+    return not set(ours) <= set(theirs)
 
 
 def _secret_column(

@@ -82,10 +82,11 @@ def test_secure_noise_passes_every_check(estimator: SRPPPrivate, check: Any) -> 
     check(estimator)
 
 
-def test_a_reference_has_the_labels_of_the_table() -> None:
-    """Texts against numbers: the reference's were answered, and nothing was said."""
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 2], [1, 1]])
+def test_a_reference_has_the_labels_of_the_table(labels: Any) -> None:
+    """The reference's were answered, whatever the table held, and nothing was said."""
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
-    scenario = PrevalenceScenario(reference=(X, np.array(["no", "yes"])[y], y), n_draws=50)
+    scenario = PrevalenceScenario(reference=(X, np.array(labels)[y], y), n_draws=50)
     with pytest.raises(ScenarioError, match="reference"):
         SRPPPrivate(LogisticRegression(), scenario=scenario).fit(X, y)
