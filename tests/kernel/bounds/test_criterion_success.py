@@ -23,7 +23,7 @@ from pacsklearn.kernel.bounds.spread import Spread
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.secrets import balanced_space
+from pacsklearn.secrets import SecretSpace, balanced_space
 from pacsklearn.universe.listed_space import listed_space
 
 SPACE = balanced_space(60, n_subsets=8)
@@ -306,6 +306,24 @@ def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) 
         look(success(looks.third)[1], highest(looks.narrow), gamma / 3 / looks.narrow)
     found = certified_success(mixture, OfSets(sets), n_draws, gamma, np.random.default_rng(1), work)
     assert found == pytest.approx(bounds.max(), abs=1e-3)
+
+
+@pytest.mark.parametrize("size", [0.01, 0.5])
+def test_units_that_pass_by_are_bounded_as_those_that_are_held(size: float) -> None:
+    """Some twice, some in all candidates and some in none, which have no secret."""
+    generator = np.random.default_rng(0)
+    held = generator.random((1500, 16)) < 0.5
+    held[:50], held[50], held[51] = held[100:150], True, False
+    space = SecretSpace(np.packbits(held, axis=1), 16, np.full(16, 1 / 16))
+    criterion = MembershipCriterion(space)
+    assert not Looks.of(criterion.distinct.size, 16, 64, 600_000).second
+    mixture = GaussianMixture(size * generator.standard_normal((16, 3)), np.full(16, 1 / 16))
+    bounds = [
+        certified_success(mixture, each, 64, 1e-6, np.random.default_rng(1), 600_000)
+        for each in (criterion, OfSets(criterion.sets(criterion.distinct)))
+    ]
+    assert bounds[0] == pytest.approx(bounds[1], rel=1e-12)
+    assert 0.5 < bounds[0] < 1
 
 
 def test_units_of_one_pattern_are_one_target() -> None:
