@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.store.database import ServiceDatabase
+from pacsklearn_service.server.web import private_plane
 from service_house.house import STEP, House, contested_rows, v2
 
 JOBS = "/v1/models/risk/jobs"
@@ -75,3 +76,21 @@ def test_jobs_that_are_begun_at_once_are_all_counted(
         begun = [pool.submit(house.call, "POST", JOBS, user="max", json=body) for _ in range(30)]
         states = sorted(each.result().status_code for each in begun)
     assert states == [202] * house.coordinator.settings.most_jobs + [429] * 10
+
+
+def test_a_job_is_not_begun_with_another_model_than_its_rows_were_read_for(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = private_plane.read_rows
+
+    async def read_slowly(*asked: Any) -> Any:
+        rows = await read(*asked)
+        house.coordinator.unload("risk")
+        house.coordinator.load("risk")
+        return rows
+
+    monkeypatch.setattr(private_plane, "read_rows", read_slowly)
+    spent = house.spent
+    refused = house.call("POST", JOBS, user="joe", json=v2(contested_rows(2, seed=44)))
+    assert (refused.status_code, "just loaded" in refused.json()["detail"]) == (503, True)
+    assert house.spent == spent

@@ -92,8 +92,7 @@ class Asking:
     ) -> Facts | Future[Facts]:
         if not is_counted:
             self._requests.take(caller.user)
-        if loaded != self._coordinator.loaded(model):
-            raise Problem("unavailable", "The model was just loaded; try again.", loaded=True)
+        self._check_loaded(model, loaded)
         ask = self._coordinator.ask(caller, model, content, **facts)
         if ask.dry_run:  # free: they would be asked for without end
             self._previews.take(caller.user)
@@ -135,9 +134,10 @@ class Asking:
         return model_card(facts | {"guarantee": self._coordinator.hosted(model).facts["guarantee"]})
 
     def asker_answer_job(
-        self, caller: Caller, model: str, content: bytes, max_charge: float | None
+        self, caller: Caller, model: str, content: bytes, loaded: int, max_charge: float | None
     ) -> Facts:
         self.asker_model(caller, model)
+        self._check_loaded(model, loaded)
         ask = self._coordinator.ask(caller, model, content, max_charge=max_charge)
         return self._coordinator.jobs.answer(ask, model, content)
 
@@ -154,6 +154,11 @@ class Asking:
     def asker_release(self, caller: Caller, model: str, reservation: str) -> Facts:
         with self._quotas(caller, model, write=True) as quotas:
             return {"id": reservation, "returned": quotas.close(caller.user, reservation)}
+
+    def _check_loaded(self, model: str, loaded: int) -> None:
+        """Refuse rows that were read by the columns of what answered before."""
+        if loaded != self._coordinator.loaded(model):
+            raise Problem("unavailable", "The model was just loaded; try again.", loaded=True)
 
     @contextmanager
     def _quotas(self, caller: Caller, model: str, *, write: bool = False) -> Iterator[Quotas]:

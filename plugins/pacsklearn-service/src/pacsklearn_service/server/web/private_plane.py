@@ -73,6 +73,7 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
         "answer_job",
         content=rows.content,
         model=model,
+        loaded=facts["loaded"],
         max_charge=parameters.max_charge,
     )
 
