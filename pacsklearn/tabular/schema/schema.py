@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -236,17 +238,40 @@ def read_document(path: str | Path) -> Any:
     if place.suffix.lower() in {".yaml", ".yml"}:
         yaml = _yaml()
         try:
+            _check_nodes(place.name, yaml.compose(text, Loader=yaml.SafeLoader), set())
             return yaml.safe_load(text)
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
             raise ValueError(f"{place.name} is no YAML: see line {line}.") from None
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=partial(_once, place.name))
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{place.name} is no JSON: {error.msg} in line {error.lineno}. A schema in YAML "
             "has a name that ends in .yaml."
         ) from None
+
+
+def _once(file: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; of two with one name, a reader would keep the last."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{file}: one object says {twice!r} twice; leave one out.")
+    return made
+
+
+def _check_nodes(file: str, node: Any, seen: set[int]) -> None:
+    """Refuse a document of YAML in which a mapping says one word twice."""
+    if id(node) in seen or not isinstance(getattr(node, "value", None), list):
+        return
+    seen.add(id(node))  # an anchor may hold itself
+    pairs = [part for part in node.value if isinstance(part, tuple)]
+    # Not the sign for what an anchor's mapping brings, of which there may be several.
+    _once(file, [(key.value, None) for key, _ in pairs if key.tag.endswith(":str")])
+    for part in node.value:
+        for each in part if isinstance(part, tuple) else (part,):
+            _check_nodes(file, each, seen)
 
 
 def write_document(path: str | Path, document: Mapping[str, Any]) -> None:

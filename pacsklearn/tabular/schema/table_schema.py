@@ -56,9 +56,10 @@ def from_table_schema(document: Any) -> Iterator[Column]:
         _check_spelling(document, "The Table Schema", "The Table Schema")
     fields = document.get("fields") if isinstance(document, Mapping) else None
     if not isinstance(fields, list):
+        got = "no fields" if isinstance(document, Mapping) else type(document).__name__
         raise ValueError(
             "A Table Schema is an object with a list 'fields', one entry for each column; got "
-            f"{'no fields' if isinstance(document, Mapping) else type(document).__name__}."
+            f"{got if fields is None else f'fields of type {type(fields).__name__}'}."
         )
     everywhere = _codes(document.get("missingValues", ()))
     for position, field in enumerate(fields):

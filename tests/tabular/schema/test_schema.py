@@ -407,3 +407,36 @@ def test_categories_that_no_number_is_read_as_are_named(months, warned, recwarn)
         str(each.message) for each in recwarn if "read as the category '01'" in str(each.message)
     ]
     assert len(said) == warned
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("twice.json", '{"fields": [{"name": "a", "type": "string", "type": "date"}]}'),
+        ("twice.yaml", "fields: []\npacksage: x\nfields: []\n"),
+        ("twice.yaml", "fields:\n- {name: a, constraints: {minimum: 0, minimum: 1}}\n"),
+    ],
+)
+def test_what_a_codebook_says_twice_is_refused(tmp_path, name, text):
+    """The last one was taken, and the first was passed over in silence."""
+    if name.endswith("yaml"):
+        pytest.importorskip("yaml", reason="PyYAML is not installed")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"twice\..*: one object says '(type|fields|minimum)' twice"
+    ):
+        Schema.read(tmp_path / name)
+
+
+def test_anchors_of_yaml_may_bring_words_that_are_said_again(tmp_path):
+    pytest.importorskip("yaml", reason="PyYAML is not installed")
+    text = """
+    limits: &limits {minimum: 0, maximum: 9}
+    fields: &all
+    - {name: a, type: number, constraints: *limits}
+    - {name: b, type: number, constraints: {<<: *limits, maximum: 5}, all: *all}
+    """
+    (tmp_path / "codebook.yaml").write_text(text, encoding="utf-8")
+    schema = Schema.read(tmp_path / "codebook.yaml")
+    assert schema["a"].bounds == (0, 9)
+    assert schema["b"].bounds == (0, 5)
