@@ -57,6 +57,11 @@ def audit(
     recipe = document.get("recipe")
     if not isinstance(recipe, dict):
         raise ValueError(f"{statement.name} has no recipe; only what was released here has one.")
+    if recipe.get("estimator") == recipes.CONSTANT:
+        raise ValueError(
+            f"{statement.name} is about a public constant, which is a function of no row: there is "
+            "nothing to attack."
+        )
     stated = Guarantee.from_dict(document["guarantee"])
     limits = [recipes.budget_of({"budget": each}) for each in limit.listed]
     output_checklist(stated, title="", limits=limits)  # refuses what it states nothing of

@@ -37,6 +37,9 @@ _KINDS: Final = {
 SLICED: Final = "sliced"
 """Release of a recipe whose secret is a property of the table."""
 
+CONSTANT: Final = "a constant"
+"""Estimator of a recipe by which nothing was fitted."""
+
 
 def model_of(recipe: dict[str, Any], **options: Any) -> Any:
     """Return an unfitted estimator of a recipe.
@@ -151,7 +154,7 @@ def chosen_recipe(recipe: dict[str, Any], model: Any) -> dict[str, Any]:
     Which option that was is public, like every hyper-parameter of a released model.
     """
     if model.best_estimator_ is None:
-        return {**recipe, "estimator": "a constant"}
+        return {**recipe, "estimator": CONSTANT}
     text, params = name_of(model.best_estimator_)
     return {**recipe, "estimator": text, "params": params}
 

@@ -252,6 +252,8 @@ def test_a_chosen_constant_and_a_number(call, folder, table):
     statement = json.loads((folder / "m.statement.json").read_text())
     assert statement["recipe"]["estimator"] == "a constant"
     assert set(joblib.load(folder / "m.joblib").predict(table[["a", "b", "c"]])) == {1.5}
+    said = call("audit", "rows.csv", "m.statement.json", code=2).stderr
+    assert "a public constant" in said  # and not that no estimator is called so
 
 
 @pytest.mark.parametrize(
