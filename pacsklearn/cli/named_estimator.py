@@ -40,7 +40,8 @@ def named_estimator(
         ``"sklearn.svm.LinearSVC"``, a short name (``"LinearSVC"``), or a pipeline of several
         joined by ``+``.
     params : str, optional
-        JSON object for ``set_params``.
+        JSON object for ``set_params``, with or without the step's name where the table is encoded
+        first.
     schema : Schema, optional
         Given to the steps that read one; where none does, the table is encoded by it first.
     columns : dict, optional
@@ -53,10 +54,13 @@ def named_estimator(
         plugins is ever imported.
     """
     steps = [_made(_class(name.strip()), schema) for name in text.split("+")]
+    estimator = owner = steps[0] if len(steps) == 1 else make_pipeline(*steps)
     if schema is not None and not any("schema" in step.get_params(deep=False) for step in steps):
-        steps.insert(0, SchemaEncoder(schema))
-    estimator = steps[0] if len(steps) == 1 else make_pipeline(*steps)
-    estimator.set_params(**checked_params(estimator, params))
+        estimator = make_pipeline(SchemaEncoder(schema), *steps)
+    # Of what was named, or of the pipeline that begins with the codebook.
+    if params and not json_object(params, "params").keys() <= owner.get_params().keys():
+        owner = estimator
+    owner.set_params(**checked_params(owner, params))
     if columns is None:
         return estimator
     return make_pipeline(column_encoder(columns), *steps)

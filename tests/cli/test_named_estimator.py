@@ -36,3 +36,13 @@ def test_every_estimator_goes_by_its_short_name():
 def needs_another(kind):
     """Whether an estimator cannot be made without another one or a list."""
     return any(each.default is each.empty for each in signature(kind).parameters.values())
+
+
+@pytest.mark.parametrize("params", ['{"C": 0.25}', '{"logisticregression__C": 0.25}'])
+def test_parameters_are_those_of_what_was_named_behind_a_codebook_too(params):
+    made = named_estimator("LogisticRegression", params, SCHEMA)
+    assert made[-1].C == 0.25
+    made = named_estimator("LogisticRegression", '{"schemaencoder__n_bins": 3}', SCHEMA)
+    assert made[0].n_bins == 3
+    with pytest.raises(ValueError, match="has no parameter 'c'"):
+        named_estimator("LogisticRegression", '{"c": 1}', SCHEMA)
