@@ -92,12 +92,18 @@ def to_file(model: Any) -> bytes:
     name = type(model).__name__
     try:
         content = skops_file(bare)
+        again = from_file(content)
+    except BundleError as error:
+        raise BundleError(
+            f"{name} cannot be written without code; a bundle holds no trees. {error} A linear "
+            "student can be published: release=Student(LogisticRegression(), queries=...)."
+        ) from None
     except (UnsupportedTypeException, AttributeError, TypeError, ValueError) as error:
         raise BundleError(
             f"{name} cannot be written without code ({type(error).__name__}); a bundle holds no "
             "pickles."
         ) from None
-    if model_digest(from_file(content)) != model_digest(bare):
+    if model_digest(again) != model_digest(bare):
         raise BundleError(f"{name} is not the same when it is read from its file.")
     return content
 

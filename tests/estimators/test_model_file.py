@@ -16,6 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.estimators.model_digest import model_digest
@@ -145,6 +146,9 @@ def test_models_that_need_code_are_refused():
         to_file(FunctionTransformer(lambda rows: rows))
     with pytest.raises(BundleError):
         to_file(FunctionTransformer(np.save))
+    tree = DecisionTreeClassifier().fit(np.eye(2), [0, 1])
+    with pytest.raises(BundleError, match="a bundle holds no trees"):
+        to_file(tree)
 
 
 _READ = """

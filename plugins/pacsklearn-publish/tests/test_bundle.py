@@ -102,6 +102,26 @@ def test_members_are_those_that_were_signed(bundle, keys, tmp_path, edit, words)
         load_bundle(forged(bundle, tmp_path, edit), key=keys[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("budget", 10**400), ("secret", {"known_errors": "x"}), ("secret", [])]
+)
+def test_numbers_beyond_doubles_and_other_kinds_are_no_guarantee(
+    bundle, keys, tmp_path, name, value
+):
+    """They ended in OverflowError and IndexError."""
+
+    def edit(members):
+        document = json.loads(members[Names.GUARANTEE])
+        if isinstance(value, dict):
+            document[name].update(value)
+        else:
+            document[name] = value
+        members[Names.GUARANTEE] = canonical_json(document)
+
+    with pytest.raises(BundleError, match="guarantee"):
+        load_bundle(forged(bundle, tmp_path, edit, keys[0]), key=keys[1])
+
+
 def test_somebody_else_signed(bundle, keys, tmp_path):
     other = make_key(tmp_path / "other")
     path = forged(bundle, tmp_path, lambda members: None, other[0])

@@ -234,7 +234,7 @@ def _guarantee(members: dict[str, bytes]) -> Guarantee:
         guarantee = Guarantee.from_dict(document)
         stated = json.loads(canonical_json(guarantee.to_dict()))
         str(guarantee)  # or whoever reads the bundle would find a word where a number stands
-    except (AttributeError, TypeError, ValueError):
+    except Exception:  # noqa: BLE001 - whatever a hostile document raises, it is refused
         raise BundleError("The guarantee cannot be read.") from None
     # Derived figures are computed anew: one that was edited would be signed all the same.
     if stated != document:

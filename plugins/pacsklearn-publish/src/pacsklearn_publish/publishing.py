@@ -27,6 +27,7 @@ from pacsklearn_publish.card import model_card
 from pacsklearn_publish.card_record import card_record, checked_about
 from pacsklearn_publish.inputs import model_inputs
 from pacsklearn_publish.onnx_file import OnnxFile, onnx_file
+from pacsklearn_publish.probe_rows import is_released
 from pacsklearn_publish.signature import key_name, private_key, signature_of
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -172,6 +173,7 @@ def bundle_content(
     signer = None if key is None else private_key(key)
     model, guarantee = _released(source)
     inputs = model_inputs(model)
+    inputs["methods"] = [name for name in inputs["methods"] if is_released(model, name)]
     exported = OnnxFile(None, "not asked for")
     if onnx != "none":
         exported = onnx_file(model)
