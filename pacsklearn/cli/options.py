@@ -309,7 +309,7 @@ def json_object(text: str, name: str) -> dict[str, Any]:
 def json_of(path: Path) -> Any:
     """Return what a file of JSON holds; None where it holds something else."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))  # as editors on Windows write
     except ValueError:  # no JSON, or no text at all
         return None
 

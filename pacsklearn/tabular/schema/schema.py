@@ -232,7 +232,7 @@ def read_document(path: str | Path) -> Any:
     """
     place = Path(path)
     try:
-        text = place.read_text(encoding="utf-8")
+        text = place.read_text(encoding="utf-8-sig")  # editors on Windows put a mark first
     except UnicodeDecodeError:
         raise ValueError(f"{place.name} is no text in UTF-8; save it in that encoding.") from None
     if place.suffix.lower() in {".yaml", ".yml"}:

@@ -69,7 +69,7 @@ def test_what_is_wrong_is_one_sentence(published, call, folder):
 
 def test_a_released_model_is_written_as_a_signed_bundle(folder, keys, call):
     about = folder / "about.json"
-    about.write_text(json.dumps({"title": "Irises"}))
+    about.write_text(json.dumps({"title": "Irises"}), encoding="utf-8-sig")  # as Windows may
     words = ["release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
              "--output", folder / "m.pac", "--key", keys[0], "--about", about]  # fmt: skip
     assert "a verified bundle" in call(*words).output

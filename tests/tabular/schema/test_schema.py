@@ -440,3 +440,9 @@ def test_anchors_of_yaml_may_bring_words_that_are_said_again(tmp_path):
     schema = Schema.read(tmp_path / "codebook.yaml")
     assert schema["a"].bounds == (0, 9)
     assert schema["b"].bounds == (0, 5)
+
+
+def test_a_codebook_that_begins_with_a_mark_of_its_encoding_is_read(tmp_path):
+    text = json.dumps({"fields": [{"name": "naïve", "type": "string"}]}, ensure_ascii=False)
+    (tmp_path / "codebook.json").write_text(text, encoding="utf-8-sig")
+    assert Schema.read(tmp_path / "codebook.json").names == ("naïve",)
