@@ -68,8 +68,7 @@ def check_jobs(n_jobs: object, verbose: object) -> None:
     """Raise unless these say how many workers fit candidates, and how much is told of it."""
     if n_jobs is not None and not (isinstance(n_jobs, Integral) and n_jobs):
         raise ValueError(
-            "n_jobs must be None or an integer other than 0 (-1 for all cores), got "
-            f"{brief(n_jobs)}."
+            f"n_jobs must be None or an integer other than 0 (-1: all cores), got {brief(n_jobs)}."
         )
     if not isinstance(_scalar(verbose), Integral):
         raise ValueError(f"verbose must be an integer, 0 for silence, got {brief(verbose)}.")
