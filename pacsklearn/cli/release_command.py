@@ -47,10 +47,12 @@ def release(
     from sklearn.utils.multiclass import type_of_target
 
     from pacsklearn._rehearsal import rehearsed
+    from pacsklearn._validation import check_jobs
     from pacsklearn.cli import recipe as recipes
     from pacsklearn.exceptions import NoCanonicalizerError
     from pacsklearn.plots.report import privacy_report
 
+    check_jobs(jobs, 0)
     chooses = estimator is None
     modelled = params is not None or noise != "auto" or limit.allow_exact
     _check_choice(chooses=chooses, modelled=modelled, regression=regression, constant=constant)

@@ -172,4 +172,12 @@ def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] |
         names, units = np.unique(labels, return_inverse=True)
     except TypeError:
         raise DesignError("groups must hold words, or numbers, not both.") from None
+    words = [name for name in names.tolist() if isinstance(name, str)]
+    if len({word.strip().casefold() for word in words}) < len(words):
+        warn_user(
+            "Some names in groups differ by blanks or capitals only, and each is a unit of its "
+            "own. If they name the same, make them equal first: "
+            "groups.str.strip().str.casefold().",
+            DesignWarning,
+        )
     return units.astype(np.int64), int(names.size)

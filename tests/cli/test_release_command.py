@@ -117,6 +117,7 @@ BASE = ("release", "rows.csv", "--output", "m.joblib", "--subsets", "16")
             "No canonicalizer supports",
         ),
         (("--target", "kind", "--estimator", "sklearn.svm.SVC"), "pacsklearn distill"),
+        (("--jobs", "0"), "n_jobs must be None or an integer other than 0"),
     ],
 )
 def test_mistakes_are_said_in_one_line_and_leave_nothing(call, folder, words, message):

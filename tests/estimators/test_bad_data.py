@@ -39,6 +39,7 @@ from pacsklearn import Answers, Nats, PACPrivate, Parameters, PrivacySession, Su
 from pacsklearn.exceptions import (
     AnswersWarning,
     DesignError,
+    DesignWarning,
     NonDeterministicError,
     SubsetFitError,
 )
@@ -408,6 +409,14 @@ def test_groups_with_a_gap_among_words_are_refused() -> None:
     nullable = pd.array([pd.NA, *Y[1:]], dtype="Int64")
     for groups in ([np.nan, *NAMED[1:]], np.ma.array(Y, mask=Y == 1), nullable):
         refused(DesignError, ["groups must name a group for every row"], None, X, Y, groups=groups)
+
+
+def test_groups_that_blanks_or_capitals_keep_apart_are_told_of() -> None:
+    apart = np.array([f"Ann {i // 4}" + " " * (i % 2) for i in range(len(Y))])
+    private = PACPrivate(GaussianNB(), budget=Nats(1 / 4))
+    with pytest.warns(DesignWarning, match="differ by blanks or capitals only"):
+        private.fit(X, Y, groups=apart)
+    private.fit(X, Y, groups=np.char.strip(apart))
 
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
