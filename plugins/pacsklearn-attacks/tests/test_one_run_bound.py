@@ -17,6 +17,13 @@ def test_without_delta_it_is_a_binomial_tail():
     assert one_run_p_value(1.0, 0.0, 50, 20, 17) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("epsilon", [math.nan, -1.0])
+def test_what_is_no_epsilon_is_refused(epsilon):
+    """The chance was NaN."""
+    with pytest.raises(ValueError, match="epsilon must be"):
+        one_run_p_value(epsilon, 0.0, 50, 20, 17)
+
+
 def test_delta_adds_the_largest_step():
     share = math.e / (1 + math.e)
     tail = [stats.binom.sf(17 - i - 1, 20, share) for i in range(18)]

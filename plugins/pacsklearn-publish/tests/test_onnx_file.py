@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from onnxruntime import InferenceSession
 from pacsklearn_publish.onnx_file import largest_difference, onnx_file, onnx_model
 from pacsklearn_publish.probe_rows import probe_rows
 from sklearn import linear_model as linear
@@ -153,6 +154,24 @@ def test_two_classes(estimator, iris):
         assert largest_difference(*_exported(estimator.fit(X, labels)))[0] < 1e-6
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        OneVsRestClassifier(linear.LogisticRegression()),
+        linear.SGDClassifier("log_loss", random_state=0),
+    ],
+)
+def test_rows_of_which_no_class_is_likely(estimator, iris):
+    """Their probabilities were NaN."""
+    model = estimator.fit(*iris)
+    content = onnx_model(model).SerializeToString()
+    base = np.vstack([np.eye(4), -np.eye(4), iris[0][::50], -iris[0][::50]])
+    rows = np.vstack([size * base for size in (1.0, 30.0, 100.0, 1e6)])
+    expected = model.predict_proba(rows)
+    (found,) = InferenceSession(content).run(["probabilities"], {"X": rows})
+    assert np.allclose(found, expected)
+
+
 def test_several_targets(iris):
     y = np.column_stack([iris[1], iris[0][:, 0]])
     model = MultiOutputRegressor(linear.Ridge()).fit(iris[0], y)
@@ -229,6 +248,9 @@ def test_a_form_that_differs_is_left_out(iris, monkeypatch):
     found = onnx_file(model)
     assert found.content is None
     assert "differs by" in found.note
+    other.intercept_ = other.intercept_ + np.nan  # once dropped as the smaller of two numbers
+    made = onnx_model(other)
+    assert onnx_file(model) == (None, "its ONNX form differs by nan of the largest output")
 
 
 def test_a_bundle_can_demand_it(iris, keys, tmp_path):

@@ -59,7 +59,7 @@ def one_run_p_value(
             "n_right must be at most n_guesses, and that at most n_coins, got "
             f"{right}, {guesses} and {coins}."
         )
-    share = float(expit(epsilon))
+    share = float(expit(as_nats("epsilon", epsilon)))
     reached = float(binom.sf(right - 1, guesses, share))
     delta = as_probability("delta", delta)
     if right == 0:

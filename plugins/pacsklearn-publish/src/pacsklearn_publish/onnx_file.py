@@ -111,8 +111,11 @@ def largest_difference(model: Any, content: bytes) -> tuple[float, int]:
             apart = max(apart, 0.0 if same else np.inf)
             continue
         numbers = np.asarray(output, dtype=np.float64).reshape(expected.shape)
-        size = max(float(np.abs(expected).max()), 1e-300)
-        apart = max(apart, float(np.abs(numbers - expected).max()) / size)
+        size = np.abs(expected).max(initial=1e-300, where=np.isfinite(expected))
+        with np.errstate(invalid="ignore"):  # both may be infinite
+            gaps = np.where(numbers == expected, 0.0, np.abs(numbers - expected))
+        # NaN stays NaN, which max() would drop.
+        apart = float(np.maximum(apart, gaps.max() / size))
     return apart, len(table)
 
 

@@ -35,7 +35,9 @@ def decision(graph: OnnxGraph, model: Any, weights: Floats, shift: Floats) -> No
     graph.labels(scores if len(weights) > 1 else graph.after_zero(scores), model.classes_)
     graph.output(scores, "scores", DOUBLE, [None, len(weights)])
     if hasattr(model, "predict_proba"):
-        graph.probabilities(_one_against_rest(graph, scores, count), count)
+        # Where no class is likely at all: OneVsRestClassifier gives zeros, the others equal shares.
+        blank = 0.0 if hasattr(model, "estimators_") else 1 / count
+        graph.probabilities(_one_against_rest(graph, scores, count, blank), count)
 
 
 def discriminant(graph: OnnxGraph, model: Any) -> None:
@@ -47,15 +49,20 @@ def discriminant(graph: OnnxGraph, model: Any) -> None:
     graph.probabilities(graph.node("Softmax", scores, axis=1), count)
 
 
-def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
+def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int, blank: float) -> str:
     """Return the logistic probabilities of each class against the rest, made to sum to one."""
-    likely = graph.node("Sigmoid", scores)
     if n_classes == 2:
-        return graph.node(
-            "Concat", graph.node("Sigmoid", graph.node("Neg", scores)), likely, axis=1
-        )
-    total = graph.node("ReduceSum", likely, np.array([1]), keepdims=1)
-    return graph.node("Div", likely, total)
+        signed = graph.node("Concat", graph.node("Neg", scores), scores, axis=1)
+        return graph.node("Sigmoid", signed)
+    # By logarithms: Sigmoid of onnxruntime is 0 below -37.
+    one, zero = np.float64(1), np.float64(0)
+    tail = graph.node("Exp", graph.node("Neg", graph.node("Abs", scores)))
+    logs = graph.node(
+        "Sub", graph.node("Min", scores, zero), graph.node("Log", graph.node("Add", tail, one))
+    )
+    total = graph.node("ReduceSum", graph.node("Exp", logs), np.array([1]), keepdims=1)
+    none = graph.node("Equal", total, zero)
+    return graph.node("Where", none, np.float64(blank), graph.node("Softmax", logs, axis=1))
 
 
 def categories(graph: OnnxGraph, model: Any) -> None:
