@@ -213,6 +213,7 @@ class TestExhaustion:
         assert "error_score" not in inspect.signature(PrivateGridSearchCV).parameters
         assert search_for(None).error_score == "raise"
 
+    @pytest.mark.product(only=1)
     @pytest.mark.parametrize("kind", [PrivateGridSearchCV, GridSearchCV])
     def test_a_ledger_in_memory_cannot_be_sent_to_them(self, kind: type) -> None:
         ledger = MemoryLedger(4.0)

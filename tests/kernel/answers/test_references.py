@@ -37,6 +37,7 @@ def test_labels_without_numba(seed: int) -> None:
         assert_same(partial(problem.ask, LabelEngine().answer))
 
 
+@pytest.mark.product(only=2)
 @pytest.mark.parametrize("seed", range(4))
 def test_values_without_numba(seed: int) -> None:
     rng = np.random.default_rng(seed)
