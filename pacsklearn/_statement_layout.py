@@ -6,6 +6,7 @@ import html
 import math
 import textwrap
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import singledispatch
 
 from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
@@ -132,20 +133,27 @@ def knowledge_rows(secret: PACSecret, information: float) -> Rows:
     return lines
 
 
+def _six(value: float, rounding: str = ROUND_CEILING) -> str:
+    """Write a number in six digits, rounded outward but for what doubles' sums are off by."""
+    return f"{float(Context(6, rounding).create_decimal(f'{value:.12g}')):.6g}"
+
+
 def _spending(guarantee: PACGuarantee) -> Rows:
     remaining = guarantee.remaining_entropy
     left: list[tuple[str, str]] = []
     if remaining is not None:
-        left.append(("remains unknown", f"at least {remaining:.6g} nats of the secret"))
+        left.append(
+            ("remains unknown", f"at least {_six(remaining, ROUND_FLOOR)} nats of the secret")
+        )
     if guarantee.criterion is None:
         unit = guarantee.unit
         of_all = f"of {guarantee.budget:.6g} {unit}"
         # Where steps depend on those before, all that may be spent is promised.
         if guarantee.metered is None or guarantee.metered >= guarantee.spent:
-            spent = f"{guarantee.spent:.6g} {of_all} of mutual information"
+            spent = f"{_six(guarantee.spent)} {of_all} of mutual information"
             return [("spent", spent), *left]
-        most = f"at most {guarantee.spent:.6g} {unit}, whatever is asked"
-        charged = f"{guarantee.metered:.6g} {of_all}"
+        most = f"at most {_six(guarantee.spent)} {unit}, whatever is asked"
+        charged = f"{_six(guarantee.metered)} {of_all}"
         return [("mutual information", most), *left, ("charged so far", charged)]
     spent = (
         f"at most {percent_up(guarantee.spent)} %, the cap being {percent_up(guarantee.budget)} %; "
@@ -153,7 +161,7 @@ def _spending(guarantee: PACGuarantee) -> Rows:
     )
     return [
         ("success", spent),
-        ("mutual information", f"at most {guarantee.information:.6g} nats"),
+        ("mutual information", f"at most {_six(guarantee.information)} nats"),
         *left,
     ]
 
