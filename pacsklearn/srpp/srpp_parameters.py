@@ -84,10 +84,13 @@ def sliced_query(
     column = _secret_column(model, scenario, (X, y, given, names), secret)
     check_unused(scenario, column, realized)
     public = (scenario.reference or (None, None))[1]
+    if scenario.reference is None and not scenario.redrawn:
+        public = scenario.worlds(None, None, None).worlds[0].data(None, None)[1]
     if y is not None and public is not None and _is_unlike(model.estimator, y, public):
         raise ScenarioError(
-            "reference lacks labels of y, or has texts where y has numbers: the model would answer "
-            "with the reference's, whatever the table holds. Give both the same labels."
+            "The tables that the scenario draws lack labels of y, or have texts where y has "
+            "numbers: the model would answer with theirs, whatever your table holds. Give the "
+            "reference, or the simulator, the labels of y."
         )
     return query, StatedRows(X, y, column, realized, model.secret_name)
 

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.srpp import PrevalenceScenario, Renyi, Scenario
+from pacsklearn.srpp import PrevalenceScenario, Renyi, Scenario, SimulatorScenario
 from pacsklearn.srpp.scenarios.scenario import Law, RowWorld, Worlds
 from tests.scikit_learn_checks import Checks, checks_of, run
 
@@ -83,10 +83,12 @@ def test_secure_noise_passes_every_check(estimator: SRPPPrivate, check: Any) -> 
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [0, 2], [1, 1]])
-def test_a_reference_has_the_labels_of_the_table(labels: Any) -> None:
+def test_what_is_drawn_has_the_labels_of_the_table(labels: Any) -> None:
     """The reference's were answered, whatever the table held, and nothing was said."""
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
-    scenario = PrevalenceScenario(reference=(X, np.array(labels)[y], y), n_draws=50)
-    with pytest.raises(ScenarioError, match="reference"):
-        SRPPPrivate(LogisticRegression(), scenario=scenario).fit(X, y)
+    theirs = np.array(labels)[y]
+    simulated = SimulatorScenario(lambda *_: (X, theirs), secrets=(0, 1), n_draws=50)
+    for scenario in (PrevalenceScenario(reference=(X, theirs, y), n_draws=50), simulated):
+        with pytest.raises(ScenarioError, match="lack labels of y"):
+            SRPPPrivate(LogisticRegression(), scenario=scenario).fit(X, y)
