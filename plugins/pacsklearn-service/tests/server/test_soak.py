@@ -225,4 +225,7 @@ def test_memory_and_times_are_constant(tmp_path: Path) -> None:
     slope, least = growth(times, loaded)
     _LOG.info("history loaded: %.0f ms, %.0f (at least %.0f) ms more an hour",
               1e3 * np.median(loaded), 1e3 * slope, 1e3 * least)  # fmt: skip
-    assert (least if is_sample else slope) <= MOST_A_CHARGE * work.n_new * 3600 / seconds
+    most = MOST_A_CHARGE * work.n_new * 3600 / seconds
+    if is_sample:  # as of requests: some twenty rows more are less than the noise of a load
+        slope, most = least, 1800 / seconds * np.median(loaded)
+    assert slope <= most
