@@ -147,14 +147,12 @@ class Criterion(ABC):
     def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
         """Return the largest of what ``figure`` gives for the sets of all targets.
 
-        They are gone through a few at a time.
-
         Parameters
         ----------
         figure : callable
             From some sets, shape (n_some, m), to one number of each.
         """
-        raise NotImplementedError
+        return float(figure(self.sets()).max())
 
     @property
     def distinct(self) -> NDArray[np.intp]:

@@ -47,9 +47,6 @@ class OfSets(Criterion):
     def sets(self, targets: Any = slice(None)) -> Any:
         return self._sets[targets]
 
-    def worst(self, figure: Any) -> float:
-        return float(figure(self._sets).max())
-
 
 @pytest.mark.parametrize("distance", [0.0, 0.5, 2.0, 30.0])
 def test_two_candidates_have_a_closed_form(distance: float) -> None:
