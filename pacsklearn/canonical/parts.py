@@ -131,7 +131,7 @@ class ListedCanonicalizer(PartsCanonicalizer):
         fitted = zip(self.parts, estimator.estimators_, strict=True)
         return [Part(name, part, model, X) for (name, part), model in fitted]
 
-    def encode_listed(self, estimator: Any, X: Any, **facts: Any) -> Encoding:
+    def encode(self, estimator: Any, X: Any, **facts: Any) -> Encoding:
         """Return the vectors of the parts, with public facts, classes and names of features."""
         for name in ("classes_", "feature_names_in_"):
             if hasattr(estimator, name):

@@ -32,12 +32,10 @@ class _StackedCanonicalizer(ListedCanonicalizer):
 
     methods = ("transform",)
 
-    def encode(self, estimator: Any, X: Any) -> Encoding:
-        return self.encode_listed(
-            estimator,
-            X,
-            stack_method_=tuple(estimator.stack_method_),
-            n_outputs=stacked_widths(estimator),
+    def encode(self, estimator: Any, X: Any, **facts: Any) -> Encoding:
+        widths = stacked_widths(estimator)
+        return super().encode(
+            estimator, X, **facts, stack_method_=tuple(estimator.stack_method_), n_outputs=widths
         )
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:

@@ -10,7 +10,7 @@ from sklearn.preprocessing import LabelEncoder
 
 from pacsklearn.canonical.parts import ListedCanonicalizer
 from pacsklearn.kernel.bounds.arrays import Floats
-from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Encoding, Layout
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Constant, Layout
 
 
 @final
@@ -37,9 +37,6 @@ class VotingCanonicalizer(ListedCanonicalizer):
         if not _is_hard(estimator):  # averages of scores know their scale; votes do not
             parts = [(name, part.keeping_scores()) for name, part in parts]
         return cls(tuple(parts))
-
-    def encode(self, estimator: Any, X: Any) -> Encoding:
-        return self.encode_listed(estimator, X)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         self.decode_listed(vector, layout, template)

@@ -66,7 +66,7 @@ class DrawnCandidates:
         return replace(subsets.outputs, supported=support.under)
 
 
-def drawn_values(evaluations: Evaluations, space: DrawnSubsets) -> FunctionValues:
+def drawn_values(space: DrawnSubsets, evaluations: Evaluations) -> FunctionValues:
     """Evaluate a function of the rows on all trials."""
     function, sizes = evaluations.function, space.sizes
     columns = [part for part in (evaluations.X, evaluations.y) if part is not None]

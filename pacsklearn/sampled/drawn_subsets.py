@@ -16,7 +16,6 @@ from pacsklearn._validation import check_rate
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.sampler import Sampler
-from pacsklearn.kernel.outputs.function_values import FunctionValues
 from pacsklearn.kernel.secret.packed_subsets import distinct_subsets
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.kernel.secret.space import Space, Work
@@ -204,8 +203,7 @@ class DrawnSubsets(Space):
     def fitted(self, fits: Any) -> DrawnCandidates:
         return DrawnCandidates(fits.estimator, fits.X, fits.y, self, fits.options)
 
-    def evaluated(self, evaluations: Any) -> FunctionValues:
-        return drawn_values(evaluations, self)
+    evaluated = drawn_values
 
     def backend(self, n_planned: int) -> ConfidentBackend:
         # All laws hold together with the probability that is stated, each with its share.

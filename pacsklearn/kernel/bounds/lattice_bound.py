@@ -13,13 +13,13 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 
 
-def logdet_allocation(variances: Floats, budget: float) -> Floats:
+def logdet_allocation(signal: Floats, budget: float) -> Floats:
     """Choose the noise ``e`` of least sum with ``1/2 sum ln(1 + v_i/e_i) = budget``.
 
     Parameters
     ----------
-    variances : ndarray of shape (k,)
-        Positive signal variances ``v``.
+    signal : ndarray of shape (k,)
+        Positive variances ``v`` of the signal.
     budget : float
         Nats.
 
@@ -39,8 +39,8 @@ def logdet_allocation(variances: Floats, budget: float) -> Floats:
     >>> float(logdet_allocation(np.array([1.0]), np.log(2.0) / 2)[0])
     1.0
     """
-    largest = float(np.max(variances))
-    relative = variances / largest
+    largest = float(np.max(signal))
+    relative = signal / largest
 
     def ratios(log_t: float) -> Floats:
         x = relative * np.exp(-log_t)
@@ -58,7 +58,7 @@ def logdet_allocation(variances: Floats, budget: float) -> Floats:
         high += 1.0
     # The excess falls as t grows, so the enclosed root is the only one (Lagrange condition).
     root = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
-    return np.asarray(variances / ratios(root))
+    return np.asarray(signal / ratios(root))
 
 
 class SpanCoordinates(NamedTuple):
