@@ -92,7 +92,8 @@ def audit(
         limits=limits,
     )
     if checklist is not None:
-        check.save(checklist)
+        with options.writing(checklist):
+            check.save(checklist)
     violated = [f"VIOLATED: {line.question} {line.finding}" for line in check.violations]
     data = json.loads(report.to_json()) | {"checklist": check.to_dict()}
     return Output(data, "\n".join([str(report), *violated]), 0 if check.passed else VIOLATED)

@@ -8,6 +8,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NoReturn, final, get_type_hints
@@ -91,7 +92,11 @@ def guarded(command: Callable[..., Output | None]) -> Callable[..., None]:
 def _tell(output: Output | None, *, as_json: bool) -> None:
     if output is not None:
         data, text, code = output
-        typer.echo(json.dumps(data, indent=1, allow_nan=False) if as_json else text)
+        try:
+            typer.echo(json.dumps(data, indent=1, allow_nan=False) if as_json else text)
+        except OSError as error:
+            done = f"{error.strerror}; what was charged or written stays so"
+            raise OSError(error.errno, done, "standard output") from None
         raise typer.Exit(code)
 
 
@@ -141,8 +146,10 @@ def _fail(error: BaseException, text: str, code: int, *, as_json: bool) -> NoRet
 
 
 def _end(error: BaseException, text: str, code: int, *, as_json: bool) -> NoReturn:
+    stated = {"error": type(error).__name__, "message": text, "exit_code": code}
     if as_json:
-        typer.echo(json.dumps({"error": type(error).__name__, "message": text, "exit_code": code}))
+        with suppress(OSError):  # a standard output that is full is told of below
+            typer.echo(json.dumps(stated))
     note(text if code == INTERRUPTED else f"Error: {text}")
     raise typer.Exit(code) from None
 

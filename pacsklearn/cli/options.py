@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from pacsklearn._optional import optional
-from pacsklearn.kernel.ledger.replacement_file import replace_text
+from pacsklearn.kernel.ledger.replacement_file import replace_text, replacement_file
 
 Data: TypeAlias = Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows.")]
 _NAME = typer.Option(
@@ -201,9 +202,12 @@ class Results:
     def write(self, result: Any, display: Callable[[], Any]) -> None:
         """Write a result, and draw it where a picture is wanted."""
         if self.output is not None:
-            replace_text(self.output, result.to_json(indent=1))
+            with writing(self.output):
+                replace_text(self.output, result.to_json(indent=1))
         if self.plot is not None:
-            display().figure_.savefig(self.plot, dpi=150)
+            figure = display().figure_
+            with writing(self.plot), replacement_file(self.plot, 0o666) as file:
+                figure.savefig(file, format=self.plot.suffix.lower()[1:], dpi=150)
 
 
 @dataclass(frozen=True)
@@ -317,6 +321,23 @@ def json_of(path: Path) -> Any:
 def listed(text: str | None) -> list[str]:
     """Return names that a user separated by commas."""
     return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name the file that the block writes, and charges nothing for, where the disk fails.
+
+    Raises
+    ------
+    OSError
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        words = f"{error.strerror}; nothing was written there"
+        raise OSError(error.errno, words, str(path)) from error
 
 
 def checked_output(path: Path, *, force: bool = False) -> Path:

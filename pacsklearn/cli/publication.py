@@ -108,9 +108,8 @@ class Publication:
                     joblib.dump(model, file)
                 Path(f"{place}.statement.json").write_bytes(text)
             except OSError as again:
-                raise OSError(
-                    again.errno, f"{again.strerror}. The release is charged, and its model is lost"
-                ) from error
+                lost = f"{again.strerror}. The release is charged, and its model is lost"
+                raise OSError(again.errno, lost, str(self.model)) from error
             if isinstance(error, BundleError):
                 raise BundleError(f"{error} The release is charged; {_KEPT}: {place}") from error
             raise OSError(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pacsklearn.cli.console import Output, guarded
-from pacsklearn.cli.options import Force, checked_output
+from pacsklearn.cli.options import Force, checked_output, writing
 
 
 @guarded
@@ -43,7 +43,8 @@ def report(
         for_publication=for_publication,
     )
     full = replace(made, statement={**made.statement, "recipe": document.get("recipe")})
-    place = full.save(output)
+    with writing(output):
+        place = full.save(output)
     return Output({"report": str(place), "statement": full.statement}, f"report  {place}")
 
 

@@ -29,7 +29,8 @@ def schema(
     draft = Schema.template(X)
     given = {"target": columns.target, "groups": columns.groups, "id": columns.identifier}
     roles = {role: name for role, name in given.items() if name is not None}
-    write_document(output, draft.to_table_schema() | ({"pacsklearn": roles} if roles else {}))
+    with options.writing(output):
+        write_document(output, draft.to_table_schema() | ({"pacsklearn": roles} if roles else {}))
     ignored = [column.name for column in draft if column.kind == "ignored"]
     left_out = (
         f" Ignored: {', '.join(ignored)}, which seem to name or number the rows, as an index does. "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 import pytest
 from sklearn.datasets import load_iris
@@ -64,3 +65,20 @@ def released(call, folder, written):
     for name, content in written.items():
         (folder / name).write_bytes(content)
     return json.loads((folder / "model.statement.json").read_text())
+
+
+@pytest.fixture
+def full_disk():
+    """A block in which no file of this process takes a byte."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def full():
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return full

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 import sys
+from functools import partial
 
 import joblib
 import pytest
@@ -12,6 +14,7 @@ from pacsklearn import __version__
 from pacsklearn.audit import auditor
 from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
+from pacsklearn.cli import console
 from pacsklearn.cli.app import app
 from pacsklearn.kernel.ledger.log import VERSION
 from pacsklearn.plots.published_schema import check_document
@@ -258,13 +261,46 @@ def test_a_student_is_published(call, folder):
     base = (
         "distill", "rows.csv", "public.csv", "--target", "kind", "--estimator",
         "sklearn.neighbors.KNeighborsClassifier", "--student", "LogisticRegression",
-        "--student-params", '{"max_iter": 500}', "--nats", "2", "--subsets", 16,
+        "--student-params", '{"max_iter": 500}', "--subsets", 16,
     )  # fmt: skip
-    result = call(*base, "--output", "s.joblib", "--json")
+    refused = call(*base, "--nats", "2", "--output", "s.joblib", code=2)
+    assert "--allow-exact if" in refused.stderr
+    assert not (folder / "s.joblib").exists()
+    result = call(*base, "--nats", "2", "--allow-exact", "--output", "s.joblib", "--json")
     statement = json.loads(result.stdout)
     assert statement["n_kept"] <= statement["n_public"] == 150
     assert joblib.load(folder / "s.joblib").n_features_in_ == 4
     assert json.loads((folder / "s.statement.json").read_text())["title"].startswith("Logistic")
+
+
+def test_files_that_a_full_disk_does_not_take_are_named(call, released, folder, full_disk):
+    """It said that no space was left, and not for what."""
+    for words, name in (
+        (("report", "model.statement.json", "--output"), "r.html"),
+        (("report", "model.statement.json", "--output"), "r.json"),
+        (("schema", "rows.csv", "--output"), "s.yaml"),
+        (("curve", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier", "--subsets",
+          16, "--releases", 5, "--nats", "1", "--noise", "eigen", "--plot"), "c.png"),
+    ):  # fmt: skip
+        with full_disk():
+            failed = call(*words, name, code=2)
+        assert f"; nothing was written there: {name}" in failed.stderr
+        assert not (folder / name).exists()
+
+
+def test_a_full_standard_output_is_told_of_on_the_other(call, monkeypatch):
+    def full(*_, err=False):
+        if not err:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        said.append(_[0])
+
+    said = []
+    monkeypatch.setattr(typer, "echo", full)
+    monkeypatch.setattr(console, "note", partial(full, err=True))
+    for words in ((), ("--json",)):
+        call("budget", "--nats", "1", *words, code=2)
+    assert len(said) == 2
+    assert all("what was charged or written stays so: standard output" in each for each in said)
 
 
 def test_a_defect_is_one_line(call, monkeypatch):

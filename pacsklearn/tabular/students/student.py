@@ -158,7 +158,8 @@ class Student(AnsweringKind):
     student : estimator, optional
         What learns the answers; ``schema`` of the model has it read rows as its teacher does. None
         chooses a linear model, a smooth one, trees with small leaves or a clone of the teacher:
-        what agrees best with released answers it has not seen.
+        what agrees best with released answers it has not seen. A published bundle holds no trees:
+        state a linear student where it is to be published.
     queries : rows, Schema, SchemaQueries or callable
         What the teacher is asked: public rows, and where those are fewer than 2,000 others crossed
         from pairs of them (``lambda generator: rows`` asks no others); a public :class:`Schema`,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 
@@ -97,7 +98,9 @@ def test_a_student_that_must_not_be_published_charges_nothing(folder, keys, call
     words = ("distill", "rows.csv", "public.csv", "--estimator", "RidgeClassifier", "--student",
              "GaussianNB", "--target", "kind", "--subsets", 16, "--ledger", ledger,
              "--output", folder / "s.pac", "--key", keys[0])  # fmt: skip
-    assert "HIDES NOTHING" in call(*words, "--nats", "1", code=2).output
+    assert "would hide nothing" in call(*words, "--nats", "1", code=2).output
+    exact = ("--nats", "1", "--allow-exact")
+    assert "HIDES NOTHING" in call(*words, *exact, code=2).output
     assert open_ledger(ledger, ceiling=None).spent == 0
     assert not list(folder.glob("s.*"))
 
@@ -153,3 +156,32 @@ def test_what_cannot_be_published_is_refused_before_it_is_charged(call, folder, 
         "sqlite:///clinic.db", code=2,
     )  # fmt: skip
     assert json.loads(call("ledger", "show", "sqlite:///clinic.db", "--json").stdout)["spent"] == 0
+
+
+def test_a_full_disk_is_named_and_nothing_is_left(published, call, folder, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = set(folder.iterdir())
+    words = ("publish", "m.joblib", "--output", "full.pac", "--key", "curator.key")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert "nothing was written there: full.pac" in call(*words, code=2).output
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdopen", lambda descriptor, _: full(os.close(descriptor)))
+        assert "nothing was written there: full.key" in call("key", "full.key", code=2).output
+    assert set(folder.iterdir()) == before
+
+
+def test_students_that_no_bundle_holds_are_refused_before_they_are_charged(published, call, folder):
+    words = (
+        "distill", "rows.csv", "public.csv", "--target", "kind", "--estimator",
+        "sklearn.naive_bayes.GaussianNB", "--subsets", 16, "--key", "curator.key", "--ledger",
+        "clinic.db", "--output", "s.pac", "--student",
+    )  # fmt: skip
+    spent = open_ledger("sqlite:///clinic.db", ceiling=None).spent
+    refused = call(*words, "sklearn.tree.DecisionTreeClassifier", code=2)
+    assert "a bundle holds no trees" in refused.output
+    assert open_ledger("sqlite:///clinic.db", ceiling=None).spent == spent
+    call(*words, "LogisticRegression")
+    assert load_bundle(folder / "s.pac", key=folder / "curator.key.pub").model().n_features_in_ == 4

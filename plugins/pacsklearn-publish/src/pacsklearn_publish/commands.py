@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli.console import Output, guarded
-from pacsklearn.cli.options import Force, checked_output
+from pacsklearn.cli.options import Force, checked_output, writing
 from pacsklearn.cli.publication import read_about
 
 
@@ -19,7 +19,8 @@ def key(
     """Make an Ed25519 key to sign bundles with, and the public key that checks them."""
     from pacsklearn_publish.signature import make_key
 
-    private, public = make_key(file)
+    with writing(file):
+        private, public = make_key(file)
     return Output(
         {"private": str(private), "public": str(public)},
         f"private key  {private}  (keep it; who has it can sign in your name)\n"
@@ -63,7 +64,8 @@ def publish(
         except Exception as error:  # noqa: BLE001 - bytes that are no pickle raise anything
             kind = type(error).__name__
             raise ValueError(f"{model} holds no model that can be read ({kind}).") from None
-    made = published(released, output, key=key, about=description, onnx=onnx)
+    with writing(output):
+        made = published(released, output, key=key, about=description, onnx=onnx)
     bundle = load_bundle(made, key=key)
     document = {"bundle": str(made), "signed_by": bundle.signed_by, **bundle.manifest}
     text = [
