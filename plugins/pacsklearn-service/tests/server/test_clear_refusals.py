@@ -6,6 +6,8 @@ import asyncio
 import gzip
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -123,3 +125,19 @@ def test_words_of_libraries_are_not_told() -> None:
         number("much", "budget")
     assert "1/4" in words_of(caught.value)
     assert words_of(ValueError("secret")) == "ValueError"
+
+
+def test_of_those_who_register_a_name_at_once_one_gets_it(house: House) -> None:
+    path = "/v1/datasets?name=at-once&target=y&ceiling=1"
+    csv = {"content": b"x,y\n1,0\n2,1\n", "headers": {"content-type": "text/csv"}}
+    recipe = {"json": {"name": "at-once", "dataset": "clinic", "estimator": "LogisticRegression",
+                       "budget": 0.5, "secret": {"n": 8}}}  # fmt: skip
+    asked = [(path, csv, 201), ("/v1/users", {"json": {"name": "at-once"}}, 201),
+             ("/v1/models", recipe, 202)]  # fmt: skip
+    house.key("curator", "curate")
+    with ThreadPoolExecutor(8) as pool:
+        for where, what, status in asked:
+            call = partial(house.call, "POST", where, user="curator", **what)
+            begun = [pool.submit(call) for _ in range(8)]
+            told = sorted(each.result().status_code for each in begun)
+            assert told == [status] + [409] * 7, where

@@ -85,6 +85,11 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
         return cls(kind, document["detail"], **further(document))
 
 
+def taken(kind: str, name: str) -> Problem:
+    """Return the refusal of a name that something of a kind has already."""
+    return Problem("conflict", f"There is a {kind} {name!r} already.")
+
+
 def words_of(error: BaseException) -> str:
     """Return what an error of ours says, and of others the kind alone: their words may quote rows.
 

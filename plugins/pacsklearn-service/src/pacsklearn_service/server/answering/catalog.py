@@ -24,7 +24,7 @@ from pacsklearn.kernel.ledger.book import time_text
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn.universe.stated_budget import equivalent_nats
-from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.problem import Problem, taken
 from pacsklearn_service.server.recipe import NAME, Recipe, versioned
 from pacsklearn_service.server.signature import Signature
 from pacsklearn_service.server.store.audit_log import AuditLog
@@ -66,7 +66,7 @@ class Catalog:
         if target not in columns:
             raise Problem("invalid", "target must name a column of the table.")
         if self.datasets(name):
-            raise Problem("conflict", f"There is a data set {name!r} already.")
+            raise taken("data set", name)
         signature = Signature.of({n: c for n, c in columns.items() if n != target})
         facts = {"target": target, "signature": signature.facts(), "rows": len(columns[target])}
         content = io.BytesIO()
@@ -200,7 +200,7 @@ class Catalog:
         stated.check_range()
         for each in self._rows("name, dataset FROM service_models", None):
             if each["name"] == stated.key:
-                raise Problem("conflict", f"There is a model {stated.key!r} already.")
+                raise taken("model", stated.key)
             # Who asks for the newest is sent to the one coordinator that leads all versions.
             if versioned(each["name"])[0] == stated.name and each["dataset"] != stated.dataset:
                 raise Problem("conflict", "All versions of a model must have the same dataset.")
@@ -241,6 +241,8 @@ class Catalog:
         # Also at the machine's console, where another process leads the data set.
         is_at_console = not database.is_held
         with database.writing("" if is_at_console else stated.dataset) as connection:
+            if connection.ask("SELECT name FROM service_models WHERE name = ?", key):
+                raise taken("model", key)
             connection.insert(
                 "service_models",
                 name=key,

@@ -213,7 +213,7 @@ class Curating:
     @_audited("fit", "{recipe[name]}")
     def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:
         stated = Recipe(**recipe)
-        self._catalog.check_new(stated)
+        self._catalog.dataset(stated.dataset)
         self._coordinator.token(stated.dataset)
         stated.model()
         return self._coordinator.jobs.fit(curator, stated)

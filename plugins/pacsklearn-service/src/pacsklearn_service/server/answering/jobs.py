@@ -68,6 +68,8 @@ class Jobs:
         with self._beginning:
             if stated.key in self.busy:
                 raise Problem("conflict", f"The model {stated.key!r} is being fitted.")
+            # Now: a fit of the same name that has just ended is there, and no longer busy.
+            self._coordinator.catalog.check_new(stated)
             id_ = self._add("fit", curator, stated.dataset, 3, b"")
             self.busy[stated.key] = stated.dataset
         self._fits.submit(self._run_fit, id_, stated)

@@ -15,6 +15,7 @@ from pacsklearn.kernel.ledger.address import database_address
 from pacsklearn.kernel.ledger.log import Log, UnreachableError, scripts, waits
 from pacsklearn.kernel.ledger.sqlite_file import SQLITE
 from pacsklearn.kernel.ledger.writer import run
+from pacsklearn_service.server.problem import taken
 from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.store.file_connection import FileConnection
 
@@ -212,6 +213,8 @@ class ServiceDatabase:
             with self.writing() as connection:
                 if not self._number:
                     raise FencedError(_TAKEN)
+                if connection.ask(_LEASE, dataset):  # somebody was faster
+                    raise taken("data set", dataset)
                 token = _next(connection)
                 connection.insert(
                     "service_leases", dataset=dataset, coordinator=self._number, token=token

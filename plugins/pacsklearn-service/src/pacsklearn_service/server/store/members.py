@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, final
 
-from pacsklearn_service.server.problem import Problem
+from pacsklearn_service.server.problem import Problem, taken
 from pacsklearn_service.server.store.connection import Connection
 
 
@@ -24,7 +24,7 @@ class Members:
     def add(self, kind: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
         """Add a user or a project."""
         if self._connection.rows("service_users", kind=kind, name=name):
-            raise Problem("conflict", f"There is a {kind} of this name already.")
+            raise taken(kind, name)
         self._connection.insert("service_users", kind=kind, name=name, facts=json.dumps(facts))
         return {"name": name, **facts}
 
