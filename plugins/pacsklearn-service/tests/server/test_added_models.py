@@ -162,7 +162,7 @@ def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:
     own.user("idle", None)
     refused = own.call("POST", "/v2/models/risk/infer", json=v2(rows),
                        headers={"authorization": f"Bearer {own.key('idle', quota=None)}"})  # type: ignore[arg-type] # fmt: skip
-    assert refused.status_code == 403
+    assert refused.status_code == 404
     assert infer(own, np.full((1, N_COLUMNS), 1e308)).status_code in (200, 422)
     card = own.call("GET", "/v1/models/risk/card", user="ann")
     assert "Promise" in card.text

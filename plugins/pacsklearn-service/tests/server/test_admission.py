@@ -41,18 +41,23 @@ def without_quota(house: House) -> str:
 
 
 def test_who_has_no_quota_is_told_nothing_and_leaves_nothing(house: House) -> None:
+    """Not even that there is such a model."""
     without_quota(house)
     before = jobs_of(house)
     for path in ("/v2/models/risk", "/v2/models/risk/ready", *(
-        f"{MODEL}/{what}" for what in ("budget", "statement", "card")
+        f"{MODEL}/{what}" for what in ("budget", "statement", "card", "reservations")
     )):  # fmt: skip
-        assert house.call("GET", path, user="idle").status_code == 403, path
+        told, other = (
+            house.call("GET", each, user="idle") for each in (path, path.replace("risk", "none"))
+        )
+        assert (told.status_code, told.content) == (404, other.content), path
     assert house.call("GET", "/v1/models", user="idle").json() == {"models": []}
     for path in ("/v2/models/risk/infer", f"{MODEL}/preview", f"{MODEL}/jobs",
                  "/invocations?model=risk"):  # fmt: skip
         for content in (NOTHING, json.dumps(v2(contested_rows(3))).encode()):
             reply = house.call("POST", path, user="idle", content=content)
-            assert reply.status_code == 403, (path, reply.text)
+            other = house.call("POST", path.replace("risk", "none"), user="idle", content=content)
+            assert (reply.status_code, reply.content) == (404, other.content), (path, reply.text)
     assert jobs_of(house) == before
 
 

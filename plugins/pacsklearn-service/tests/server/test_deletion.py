@@ -53,7 +53,7 @@ def test_a_quota_is_taken_away(house: House) -> None:
     assert delete(house, f"{path}/user/quin") == 200
     assert delete(house, f"{path}/user/quin") == 404
     assert delete(house, f"{path}/nobody/quin") == 422
-    assert house.call("POST", INFER, user="quin", json=v2(contested_rows(1))).status_code == 403
+    assert house.call("POST", INFER, user="quin", json=v2(contested_rows(1))).status_code == 404
 
 
 def test_models_and_data_sets_go_in_order_and_their_ledger_stays(new_house: Any) -> None:

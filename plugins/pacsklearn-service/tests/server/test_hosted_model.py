@@ -59,7 +59,7 @@ def test_quota_is_the_callers_own(house: House) -> None:
     assert house.ask(dan, rows[1:])["remaining"] == 0.0
     with pytest.raises(Problem) as unknown:
         house.ask(house.user("eva").__class__("nobody", None, frozenset({"ask"})), rows)
-    assert unknown.value.kind == "forbidden"
+    assert unknown.value.kind == "not-found"
 
 
 @pytest.mark.product(only=1)

@@ -237,7 +237,7 @@ def test_the_curators_day(house: House) -> None:
     assert refused.status_code == 409
     assert "HIDES NOTHING" in refused.json()["detail"]
     refused = house.call("POST", "/v2/models/votes/infer", user="ann", json=rows)
-    assert refused.status_code == 403  # no quota yet
+    assert refused.status_code == 404  # no quota yet
     quota = {"kind": "user", "name": "ann", "ceiling": 0.25}
     assert curate("PUT", "/datasets/survey/quotas", json=quota).status_code == 200
     told = house.call("POST", "/v2/models/votes/infer", user="ann", json=rows).json()

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, final
 
-from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.answering.coordinator import Coordinator, Hosted
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.model_card import model_card
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.rate_limit import RateLimit
 from pacsklearn_service.server.recipe import versioned
-from pacsklearn_service.server.store.quotas import Quotas
+from pacsklearn_service.server.store.quotas import NOT_OFFERED, Quotas
 from pacsklearn_service.statement import signed_text
 
 Facts = dict[str, Any]
@@ -55,9 +55,7 @@ class Asking:
 
     def asker_model(self, caller: Caller, model: str) -> Facts:
         """Return the public facts of a published model, for who has a quota to ask it with."""
-        hosted = self._coordinator.hosted(model)
-        with self._coordinator.database.reading() as connection:
-            Quotas(connection, hosted.dataset).check_open(caller.user, caller.project)
+        hosted = self._hosted(caller, model)
         name, version = versioned(hosted.name)
         answering = (versioned(each.name) for each in self._coordinator.answering())
         return {
@@ -100,7 +98,7 @@ class Asking:
 
     def asker_budget(self, caller: Caller, model: str) -> Facts:
         """Return what the caller has left, and the ceiling; nothing about others."""
-        hosted = self._coordinator.hosted(model)
+        hosted = self._hosted(caller, model)
         with self._quotas(caller, model) as quotas:
             own = quotas.standing(caller.user)
         return {
@@ -155,6 +153,19 @@ class Asking:
         with self._quotas(caller, model, write=True) as quotas:
             return {"id": reservation, "returned": quotas.close(caller.user, reservation)}
 
+    def _hosted(self, caller: Caller, model: str) -> Hosted:
+        """Return a model for who has a quota to ask it with: everybody else is shown none of it."""
+        try:
+            hosted = self._coordinator.hosted(model)
+        except Problem as problem:
+            # Also whether it is being loaded, or is led elsewhere.
+            if versioned(model)[0] in self.asker_models(caller):
+                raise
+            raise Problem("not-found", NOT_OFFERED) from problem
+        with self._coordinator.database.reading() as connection:
+            Quotas(connection, hosted.dataset).check_open(caller.user, caller.project)
+        return hosted
+
     def _check_loaded(self, model: str, loaded: int) -> None:
         """Refuse rows that were read by the columns of what answered before."""
         if loaded != self._coordinator.loaded(model):
@@ -164,6 +175,6 @@ class Asking:
     def _quotas(self, caller: Caller, model: str, *, write: bool = False) -> Iterator[Quotas]:
         """Open the accounts of a model's data set, for what the caller does with its own."""
         self._previews.take(caller.user)
-        dataset, database = self._coordinator.hosted(model).dataset, self._coordinator.database
+        dataset, database = self._hosted(caller, model).dataset, self._coordinator.database
         with database.writing(dataset) if write else database.reading() as connection:
             yield Quotas(connection, dataset)

@@ -16,6 +16,11 @@ from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.store.connection import Connection
 
 _LONGEST: Final = 7 * 86400.0
+NOT_OFFERED: Final = (
+    "There is no published model of this name and version that you have a quota for; the curator "
+    "gives one."
+)
+"""To who has none, whether or not there is such a model."""
 _WHOSE: Final = {
     "user": "quota of this user for the data set",
     "project": "quota that this project's users share",
@@ -316,10 +321,12 @@ class Quotas:
 
     def _of(self, kind: str, name: str) -> Quota:
         quota = self.get(kind, name)
+        if quota is None and kind == "user":
+            raise Problem("not-found", NOT_OFFERED)
         if quota is None:
             raise Problem(
                 "forbidden",
-                f"This {kind} has no quota for the data set; the curator gives one.",
+                "Your project has no quota for the data set; the curator gives one.",
             )
         return quota
 
