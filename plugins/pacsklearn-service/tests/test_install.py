@@ -65,3 +65,16 @@ def test_an_address_that_no_plugin_knows_is_refused_before_a_key_is_made(
     assert done.exit_code == 2
     assert "nobodys" in done.output
     assert not list(tmp_path.iterdir())
+
+
+def test_a_web_worker_begins_with_what_reads_tables_and_without_what_fits() -> None:
+    """The first caller with a table does not wait, with all others, for a library to be loaded."""
+    code = (
+        "import sys, pacsklearn_service.server.web.worker as _\n"
+        "from pacsklearn_service.server.web.table_body import any_table\n"
+        "before = {*sys.modules}\n"
+        "any_table(b'a,b\\n1,x\\n', 'text/csv', most=10, most_bytes=1000)\n"
+        "print(sorted({'scipy', 'sklearn'} & before), {*sys.modules} - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603 - our own code
+    assert done.stdout == "[] set()\n"

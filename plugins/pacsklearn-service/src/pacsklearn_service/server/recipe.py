@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from sklearn.base import is_regressor
 
 from pacsklearn.cli.options import number, read_budget
 from pacsklearn_service.server.problem import Problem
@@ -134,6 +133,8 @@ class Recipe(_Part):
         ------
         Problem
         """
+        from sklearn.base import is_regressor
+
         if self.release.range is not None and not is_regressor(self.model()):
             raise Problem(
                 "invalid",

@@ -8,7 +8,11 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
+import pandas  # noqa: F401 - of pyarrow, which would load it when the first caller sends a table
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pyarrow import csv, types
 
 from pacsklearn_service.server.problem import Problem
 from pacsklearn_service.server.signature import Signature
@@ -38,8 +42,6 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
     most, most_bytes : int
         Rows, and bytes after decompression.
     """
-    import pyarrow as pa
-
     if kind not in _READERS:
         raise Problem(
             "unsupported-media-type", f"Content-Type must be one of {', '.join(_READERS)}."
@@ -91,8 +93,6 @@ def _mlflow(content: Any, signature: Signature) -> dict[str, Any]:
 
 def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
     """Return the outputs as an Arrow stream; the other facts are in the schema's metadata."""
-    import pyarrow as pa
-
     table = pa.table({name: pa.array(values) for name, values in outputs.items()})
     table = table.replace_schema_metadata({"pacsklearn": json.dumps(facts)})
     sink = io.BytesIO()
@@ -102,16 +102,11 @@ def written_arrow(outputs: dict[str, Any], facts: dict[str, Any]) -> bytes:
 
 
 def _json(body: bytes, *_: int) -> Any:
-    import pyarrow as pa
-
     columns = parsed_json(Columns, body).columns
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
 def _csv(body: bytes, *_: int) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv
-
     # An empty number is missing; "NA", "true" and times are the texts they are.
     options = csv.ConvertOptions(
         null_values=[""], timestamp_parsers=["none"], true_values=[], false_values=[]
@@ -122,8 +117,6 @@ def _csv(body: bytes, *_: int) -> Any:
 
 
 def _arrow(body: bytes, most: int, most_bytes: int) -> Any:
-    import pyarrow as pa
-
     batches, rows, size = [], 0, 0
     for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(body)):
         # Before a batch is read: forty kilobytes can inflate to gigabytes.
@@ -165,9 +158,6 @@ def is_compressed(message: bytes) -> bool:
 
 
 def _parquet(body: bytes, most: int, most_bytes: int) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     schema = pq.read_schema(pa.py_buffer(body))
     # By index, because one text may stand in every row.
     file = pq.ParquetFile(pa.py_buffer(body), read_dictionary=schema.names)
@@ -193,8 +183,6 @@ def _check_size(rows: int, size: int, most: int, most_bytes: int) -> None:
 
 def _check_columns(schema: Any) -> None:
     """Refuse what no model reads, before any of it is."""
-    from pyarrow import types
-
     if len(set(schema.names)) != len(schema.names) or len(schema.names) > _MOST_COLUMNS:
         raise Problem("invalid", "Every column must have a name of its own.")
     for kind in schema.types:
