@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Final, Literal
 
@@ -66,14 +67,14 @@ def forward(
             return PlainTextResponse(told, media_type=media)
         return {named: told} if named else told
 
-    def parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
-        return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-
-    parameters = [parameter("request", Request)]
-    parameters += [parameter(n, _KINDS.get(n, str)) for n in re.findall(r"{(\w+)}", path)]
-    parameters += [parameter(n, *kind) for n, kind in (query or {}).items()]
+    parameter = partial(Parameter, kind=Parameter.KEYWORD_ONLY)
+    parameters = [parameter("request", annotation=Request)]
+    parts = re.findall(r"{(\w+)}", path)
+    parameters += [parameter(each, annotation=_KINDS.get(each, str)) for each in parts]
+    for each, (kind, default) in (query or {}).items():
+        parameters += [parameter(each, annotation=kind, default=default)]
     if body is not None:
-        parameters.append(parameter("body", body))
+        parameters.append(parameter("body", annotation=body))
     reply.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # what FastAPI reads
     router.add_api_route(
         path,

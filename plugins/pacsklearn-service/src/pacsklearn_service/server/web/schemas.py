@@ -42,8 +42,9 @@ Records = Annotated[list[dict[str, Value]], Field(min_length=1)]
 
 
 class _Strict(BaseModel):
-    # A misspelt max_charge, or parameters, must not be a request without one.
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    # A misspelt max_charge, or parameters, must not be a request without one. Frozen: a default is
+    # copied for every request otherwise.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-import pandas  # noqa: F401 - of pyarrow, which would load it when the first caller sends a table
+import pandas as pd  # noqa: F401 - pyarrow loads it otherwise when the first table comes
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
