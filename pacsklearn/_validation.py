@@ -94,10 +94,12 @@ def check_choice(*, name: str, value: Any, allowed: Iterable[Any]) -> None:
 def brief(value: object) -> str:
     """Return a value as an error shows it; a number of hundreds of digits by its size.
 
-    A column or a table, given by mistake, may hold rows: by its shape.
+    A column or a table, given by mistake, may hold rows: by its shape, or its length.
     """
     if (shape := getattr(value, "shape", ())) != ():
         return f"values of shape {shape}"
+    if isinstance(value, list | tuple | set | frozenset | dict):
+        return f"a {type(value).__name__} of length {len(value)}"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LONGEST_SHOWN:
         return f"a number of {value.bit_length()} bits"
     return repr(value)

@@ -48,7 +48,8 @@ class Prior(BaseEstimator, ABC):
         expected = normal_prior(self.mean, self.bounds)
         if expected is None:
             raise ValueError(
-                f"mean must be a finite number, chosen without looking at y, got {self.mean!r}."
+                "mean must be a finite number, chosen without looking at y, got "
+                f"{brief(self.mean)}."
             )
         return expected
 
@@ -106,7 +107,7 @@ class Expected(Prior):
     @property
     def bounds(self) -> tuple[float, float] | None:
         if not (self.within is None or isinstance(self.within, Range)):
-            raise ValueError(f"within must be None or Range(low, high), got {self.within!r}.")
+            raise ValueError(f"within must be None or Range(low, high), got {brief(self.within)}.")
         return None if self.within is None else self.within.bounds
 
 
@@ -190,7 +191,7 @@ def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
             f"Range must have two numbers, got {brief(value_range)}{advice}."
         ) from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"Range must be finite and increasing, got {value_range!r}.")
+        raise ValueError(f"Range must be finite and increasing, got {low!r} and {high!r}.")
     return low, high
 
 
@@ -201,6 +202,6 @@ def _mean(given: Any) -> float:
         mean = math.nan
     if not math.isfinite(mean):
         raise ValueError(
-            f"mean must be a finite number, chosen without looking at y, got {given!r}."
+            f"mean must be a finite number, chosen without looking at y, got {brief(given)}."
         )
     return mean

@@ -42,7 +42,7 @@ def test_what_is_allowed_passes(parameters: dict[str, Any]) -> None:
         ({"share": "half"}, "share must be a number in [0, 1), got 'half'."),
         ({"count": 1}, "count must be an integer of at least 2 or an instance of 'bool', got 1."),
         ({"count": 2.0}, "count must be an integer of at least 2 or an instance of 'bool', got"),
-        ({"way": []}, "way must be one of 'a', 'b' or None, got []."),
+        ({"way": []}, "way must be one of 'a', 'b' or None, got a list of length 0."),
     ],
 )
 @pytest.mark.parametrize("error", [ValueError, TypeError])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
+from pacsklearn._validation import brief
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.engine import Engine, StepAnswers
@@ -126,7 +127,7 @@ def answer_kind(
     name = type(estimator).__name__
     if answers != "auto" and answers not in [kind.answers for kind in _KINDS]:
         raise ValueError(
-            f"of must be 'auto', 'labels', 'probabilities' or 'values', got {answers!r}."
+            f"of must be 'auto', 'labels', 'probabilities' or 'values', got {brief(answers)}."
         )
     if y is None or not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(

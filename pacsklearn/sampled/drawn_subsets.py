@@ -126,7 +126,7 @@ class DrawnSubsets(Space):
         labels = design.strata(n_rows, y, classifies=classifies)
         strata = np.zeros(n_units, dtype=np.int64)
         if labels is not None:
-            strata, _ = strata_of(labels, unit_of_row, n_rows, n_units)
+            strata = strata_of(labels, unit_of_row, n_rows, n_units)
         rarest = int(np.bincount(strata).min())
         unit = "row" if unit_of_row is None else "group"
         if int(rate * rarest) < 1:

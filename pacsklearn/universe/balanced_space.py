@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +18,6 @@ Deal = Callable[..., Dealt]
 
 # Share of the entropy asked for below which a design is worth a warning.
 _FEW = 0.75
-# Classes; what has more values may name the units.
-_MOST_CLASSES = 50
 
 
 def balanced_space(
@@ -80,16 +77,14 @@ def balanced_space(
         )
     codes = None
     if strata is not None:
-        codes, names = strata_of(strata, unit_of_row, n_rows, n_units)
-        counts = np.bincount(codes)
-        rare = np.flatnonzero(counts < needed)
-        if rare.size:
+        codes = strata_of(strata, unit_of_row, n_rows, n_units)
+        rarest = int(np.bincount(codes).min())
+        if rarest < needed:
             unit = "row" if groups is None else "group"
-            raise DesignError(
-                f"{_class_name(names, rare[0])} has {counts[rare[0]]} {unit}(s); at "
-                f"rate={rate} every class needs at least {needed}, so that every subset sees "
-                "every class. Leave the class out, merge it with another, or collect more of "
-                "it."
+            raise DesignError(  # its name is a value of the table, which may not be public yet
+                f"A class has {rarest} {unit}(s); at rate={rate} every class needs at least "
+                f"{needed}, so that every subset sees every class. Leave the class out, merge it "
+                "with another, or collect more of it: numpy.unique(y, return_counts=True) counts."
             )
     packed, mates = deal(n_units, n_subsets, included, strata=codes, seed=seed)
     weights = np.full(n_subsets, 1.0 / n_subsets)
@@ -120,8 +115,8 @@ def included_subsets(rate: float, n_subsets: int) -> int:
 
 def strata_of(
     strata: ArrayLike, unit_of_row: NDArray[np.int64] | None, n_rows: int, n_units: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the stratum of each unit, and the strata's names."""
+) -> NDArray[np.int64]:
+    """Return the stratum of each unit."""
     labels = np.asarray(strata)
     if labels.shape[:1] != (n_rows,):
         raise DesignError(
@@ -140,16 +135,8 @@ def strata_of(
         is_short = np.bincount(codes, minlength=len(names)).min() < 2
         if is_short and np.unique(rarest, return_counts=True)[1].min() >= 2:
             codes = rarest
-        used, codes = np.unique(codes, return_inverse=True)
-        names = names[used]
-    return codes, names
-
-
-def _class_name(names: NDArray[Any], index: int) -> str:
-    # A class is public; a number or a date that may be none (a stratified regression's target) is
-    # not, nor is one of very many words, which may name persons.
-    is_target = names.dtype.kind in "fmM" or len(names) > _MOST_CLASSES
-    return "A class" if is_target else f"Class {names.tolist()[index]!r}"
+        codes = np.unique(codes, return_inverse=True)[1]
+    return codes
 
 
 def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import one_blas_thread
-from pacsklearn._validation import check_integer, check_rate
+from pacsklearn._validation import brief, check_integer, check_rate
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -256,7 +256,7 @@ class Design:
         ValueError
         """
         if self.balance not in ("moments", None):
-            raise ValueError(f"balance must be 'moments' or None, got {self.balance!r}.")
+            raise ValueError(f"balance must be 'moments' or None, got {brief(self.balance)}.")
         if self.blocks is None:
             return None
         size = check_integer(name="blocks", value=self.blocks, minimum=_SMALLEST_BLOCK)
@@ -273,7 +273,7 @@ class Design:
     def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
         """Return the stratum of each row; None when all rows are one."""
         if not (isinstance(self.stratify, (str, bool)) and self.stratify in ("auto", True, False)):
-            raise ValueError(f"stratify must be 'auto', True or False, got {self.stratify!r}.")
+            raise ValueError(f"stratify must be 'auto', True or False, got {brief(self.stratify)}.")
         if y is not None and np.shape(y)[:1] != (n_rows,):
             raise ValueError(
                 f"y must have one entry for each of the {n_rows} rows of X, got an array of shape "
@@ -304,7 +304,7 @@ class Design:
         if kind not in ("binary", "multiclass"):
             return False
         units, n_units = units_of(self.groups, labels.size)
-        held = np.bincount(strata_of(labels, units, labels.size, n_units)[0])
+        held = np.bincount(strata_of(labels, units, labels.size, n_units))
         return bool(held.min(initial=labels.size) * check_rate(rate=self.rate) >= 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -11,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from pacsklearn._validation import brief
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 
@@ -96,13 +98,15 @@ def as_metric(value: Any) -> Metric:
         return copy(value)  # what it keeps of outputs is not kept by the caller's
     if isinstance(value, LinearOperator) or issparse(value):
         return OperatorMetric(value)
-    if isinstance(value, (str, bytes)) or not isinstance(value, (np.ndarray, Sequence)):
+    array = None
+    if isinstance(value, (np.ndarray, Sequence)) and not isinstance(value, (str, bytes)):
+        with suppress(TypeError, ValueError):  # words: refused below, without being quoted
+            array = np.asarray(value, dtype=np.float64)
+    if array is None:
         raise ValueError(
             "metric must be 'auto', None, a vector, a symmetric matrix, a linear operator or a "
-            "pacsklearn Metric, "
-            f"got {value!r}."
+            f"pacsklearn Metric, got {brief(value)}."
         )
-    array = np.asarray(value, dtype=np.float64)
     return DiagonalMetric(array) if array.ndim == 1 else MatrixMetric(array)
 
 

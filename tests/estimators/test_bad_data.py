@@ -35,11 +35,12 @@ from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScale
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn import Answers, Nats, PACPrivate, Parameters, PrivacySession, Subsets
+from pacsklearn import Answers, Membership, Nats, PACPrivate, Parameters, PrivacySession, Subsets
 from pacsklearn.exceptions import (
     AnswersWarning,
     DesignError,
     DesignWarning,
+    LedgerError,
     NonDeterministicError,
     SubsetFitError,
 )
@@ -316,7 +317,10 @@ def test_targets_of_a_classifier(y: Any, words: list[str]) -> None:
 def test_a_class_of_one_row() -> None:
     rare = np.zeros(N, dtype=int)
     rare[7] = 1
-    refused(DesignError, ["Class 1 has 1 row(s)", "needs at least 2", "merge"], None, X, rare)
+    refused(DesignError, ["A class has 1 row(s)", "needs at least 2", "merge"], None, X, rare)
+    with pytest.raises(DesignError) as caught:  # a name that no other row has
+        private().fit(X, np.where(rare, "geheim", "nein"))
+    assert "geheim" not in str(caught.value)
     # Without stratification half of the subsets lack the class: the structure differs.
     refused(
         ValueError,
@@ -326,7 +330,7 @@ def test_a_class_of_one_row() -> None:
         rare,
         secret=Subsets(8, stratify=False),
     )
-    refused(DesignError, ["Class 1 has 1 group(s)"], None, X, rare, groups=np.arange(N) // 1)
+    refused(DesignError, ["A class has 1 group(s)"], None, X, rare, groups=np.arange(N) // 1)
 
 
 @pytest.mark.parametrize("majority", [0, 1])
@@ -594,3 +598,23 @@ def test_a_model_of_dense_rows_behind_a_sparse_encoder_is_told() -> None:
     encoder = OneHotEncoder(categories=[[False, True]] * X.shape[1])
     model = make_pipeline(encoder, GaussianNB())
     refused(SubsetFitError, ["Sparse data was passed"], model, np.median(X) < X, Y)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"secret": Subsets(["geheim"] * 9)},
+        {"secret": Subsets(8, stratify=["geheim"] * 9)},
+        {"budget": ["geheim"] * 9},
+        {"budget": Membership(["geheim"] * 9)},
+        {"verbose": ["geheim"] * 9},
+        {"release": Answers(of=["geheim"] * 9)},
+        {"release": Parameters(metric=["geheim"] * 9)},
+    ],
+    ids=str,
+)
+def test_a_column_given_for_an_option_is_told_by_its_length(given: dict[str, Any]) -> None:
+    """Its elements were quoted; an array was told by its shape."""
+    refused(Exception, ["list of length 9"], None, X, Y, **given)
+    with pytest.raises(LedgerError, match="list of length 9"):
+        private(ledger=["geheim"] * 9).fit(X, Y)

@@ -307,6 +307,7 @@ def test_a_plan_takes_the_weights_that_fit_takes(names: str, table: Any) -> None
         (Ridge(), "roc_auc", "predict_proba"),
         (Ridge(), "accuracy", "continuous"),
         (LogisticRegression(), "f1", "pos_label"),
+        (LogisticRegression(), "neg_brier_score", "pos_label"),
     ],
 )
 def test_a_scoring_that_does_not_suit_is_named(
@@ -320,6 +321,7 @@ def test_a_scoring_that_does_not_suit_is_named(
         said = words_of(lambda *data, m=model: m.plan(*data, scoring=scoring), X, y)
         assert f"scoring={scoring!r}" in said
         assert word in said
+        assert "yes" not in said  # a label of the table
 
 
 def test_a_cap_says_why_there_would_be_answers(table: Any) -> None:

@@ -120,11 +120,11 @@ def test_the_seed_is_public_and_reproduces_the_design() -> None:
         (lambda: balanced_space(3, groups=[1, 2, None]), "groups"),
         (lambda: balanced_space(3, groups=[1, 2, np.nan]), "groups"),
         (lambda: balanced_space(9, strata=[1] * 8), "strata"),
-        (lambda: balanced_space(9, strata=[0] * 8 + [1]), "Class"),
-        (lambda: balanced_space(9, strata=["a"] * 8 + ["b"]), "Class"),
+        (lambda: balanced_space(9, strata=[0] * 8 + [1]), "A class has 1 row"),
+        (lambda: balanced_space(9, strata=["a"] * 8 + ["b"]), "A class has 1 row"),
         (
             lambda: balanced_space(9, strata=[0] * 6 + [1] * 3, groups=[0, 0, 1, 1, 2, 2, 3, 3, 3]),
-            "Class",
+            "A class has 1 group",
         ),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from copy import copy
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from pacsklearn._validation import brief
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.budget import Budget
@@ -75,10 +75,10 @@ class Cap(Budget):
     def amount(self) -> float:
         cap: Any = self.cap
         number = isinstance(cap, Real) and not isinstance(cap, bool)
-        if not number or not math.isfinite(cap) or not 0 < cap < 1:
+        if not number or not 0 < cap < 1:
             raise BudgetError(
                 f"{type(self).__name__} caps a success, a probability between that of guessing "
-                f"blindly and 1, got {cap!r}; 60 % is 0.60."
+                f"blindly and 1, got {brief(cap)}; 60 % is 0.60."
             )
         return float(cap)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pacsklearn._validation import brief
 from pacsklearn.exceptions import LedgerError, UnknownNameError
 from pacsklearn.kernel.host import host
 
@@ -26,7 +27,7 @@ def log_class(address: object) -> type[Log]:
     try:
         return registry().load("ledger_scheme", name)  # type: ignore[no-any-return]
     except UnknownNameError:
-        shown = "an array" if hasattr(address, "shape") else repr(without_password(str(address)))
+        shown = repr(without_password(address)) if isinstance(address, str) else brief(address)
         raise LedgerError(
             "ledger must be None, an address such as 'sqlite:///clinic.db' or "
             f"'postgresql://host/database', or a ledger, got {shown}."

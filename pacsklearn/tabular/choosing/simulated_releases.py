@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
@@ -38,6 +39,8 @@ from pacsklearn.kernel.secret.space import RowSpace
 
 _MOST_ROWS = 2000
 SEED = 0
+# Where messages of scorers quote labels.
+_LISTED = re.compile(r"[\[{][^\]}]*[\]}]")
 
 
 @final
@@ -311,7 +314,11 @@ def scorer_for(scoring: Any, estimator: Any, y: Any) -> Callable[[Any, Any, Any]
                 scorer(dummy.fit(rows, made), rows, made)
         except (AttributeError, TypeError, ValueError) as error:
             name = type(estimator).__name__
-            why = str(error).replace(type(dummy).__name__, name).partition("\n")[0].rstrip(".")
+            labels = tuple(map(repr, made.tolist()))
+            words = _LISTED.sub(
+                lambda part: "[...]" if any(map(part[0].count, labels)) else part[0], str(error)
+            )
+            why = words.replace(type(dummy).__name__, name).partition("\n")[0].rstrip(".")
             raise ValueError(
                 f"scoring={scoring!r} does not suit {name} with such a y: {why}. Give another "
                 "name, or scoring=callable(model, X_test, y_test)."

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import brief
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers, Responder
 from pacsklearn.kernel.outputs.withheld import withheld
@@ -30,7 +31,9 @@ def check_alpha(alpha: Any) -> None:
     ValueError
     """
     if alpha is not None and (not isinstance(alpha, Real) or not 0 < float(alpha) < 1):
-        raise ValueError(f"alpha must be a number strictly between 0 and 1 or None, got {alpha!r}.")
+        raise ValueError(
+            f"alpha must be a number strictly between 0 and 1 or None, got {brief(alpha)}."
+        )
 
 
 def rehearse(choose: Choose, rows: Any, kind: AnswerKind) -> Any:
