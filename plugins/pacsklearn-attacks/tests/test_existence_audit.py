@@ -8,6 +8,7 @@ from pacsklearn_attacks.existence_audit import existence_audit
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeClassifier
 
 X, y = load_iris(return_X_y=True)
 
@@ -39,6 +40,19 @@ def test_what_is_random_is_attacked(noise, low, high):
     assert audit.changed() is None
     assert low <= audit.attack.success <= high
     assert "guessing blindly" in str(audit)
+
+
+def test_trees_are_published_too():
+    tree = DecisionTreeClassifier(random_state=0)
+    assert existence_audit(tree, X, y, n_rows=10).n_changed == 10
+
+
+def test_a_random_tree_is_asked_about_the_row():
+    """Of flipped labels a tree predicts that of a row only where it has seen the row."""
+    labels = np.random.default_rng(0).integers(0, 2, len(X))
+    tree = DecisionTreeClassifier(splitter="random")
+    attack = existence_audit(tree, X, labels, n_trials=50).attack
+    assert attack.confidence_interval().low > 0.5
 
 
 def test_bad_arguments_are_named():

@@ -71,6 +71,20 @@ def test_pairs():
     np.testing.assert_array_equal(differing, 2)  # one row out, one in
     with pytest.raises(ValueError, match="even"):
         TrainingGame(None, np.zeros((4, 1)), np.zeros(4), information=None, n_candidates=3)
+    for wrong in ([1], [0.0] + [1.0] * 7, [np.nan] * 8):
+        with pytest.raises(ValueError, match="weights"):
+            game(1.0, weights=wrong)
+    with pytest.raises(ValueError, match="target"):
+        TrainingGame(None, np.zeros((4, 1)), np.zeros(4), information=None, target=4)
+
+
+def test_other_rows_tell_which_of_two_unlike_data_sets_it_is():
+    """Nothing is promised of other rows: who knows them is right with 0.9 before any release."""
+    weights = [0.45, 0.05, 0.05, 0.45, 0.45, 0.05, 0.05, 0.45]
+    played = game(1.0, claimed=0.0, weights=weights)
+    assert played.prior @ played.members[:, 0] == pytest.approx(0.5)
+    assert played.bound(0.5) == pytest.approx(0.9)
+    assert played.bound(0.95) == pytest.approx(0.95)
 
 
 def test_other_games_are_refused():

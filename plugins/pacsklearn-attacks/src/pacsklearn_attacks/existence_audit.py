@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,10 +17,12 @@ from sklearn.utils import check_consistent_length
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult, Interval, ThreatModel, share_interval
-from pacsklearn.audit.confidence import model_numbers
+from pacsklearn.audit.confidence import model_numbers, row_confidences
 from pacsklearn.audit.game import Game, Round, read_only
 from pacsklearn.audit.shadow_attack import best_rule
 from pacsklearn.audit.tally import tally
+from pacsklearn.estimators.model_digest import model_digest
+from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.kernel.bounds.arrays import Floats
 
 
@@ -213,16 +215,15 @@ def existence_audit(
     everybody = np.arange(size)
     chosen = generator.permutation(size)[: min(tried, size)]
     # Made twice: where that differs, a difference without a row says nothing about the row.
-    whole = _numbers(make(everybody))
-    if not np.array_equal(whole, _numbers(make(everybody)), equal_nan=True):
+    whole = make(everybody)
+    if _differ(whole, make(everybody)):
         rest = np.delete(everybody, chosen[0])
-        game = ExistenceGame([lambda _: make(everybody), lambda _: make(rest)], _numbers)
+        worlds = [lambda _: make(everybody), lambda _: make(rest)]
+        own = safe_indexing(X, chosen[:1]), None if y is None else np.asarray(y)[chosen[:1]]
+        game = ExistenceGame(worlds, lambda published: _shown(published, *own))
         attack = ExistenceAttack().run(game, trials, int(generator.integers(2**31)))
         return ExistenceAudit(1, None, attack)
-    changed = sum(
-        not np.array_equal(whole, _numbers(make(np.delete(everybody, row))), equal_nan=True)
-        for row in chosen.tolist()
-    )
+    changed = sum(_differ(whole, make(np.delete(everybody, row))) for row in chosen.tolist())
     return ExistenceAudit(len(chosen), changed, None)
 
 
@@ -234,6 +235,24 @@ def _fits(estimator: Any, X: Any, y: Any) -> Maker:
         return getattr(fitted, "released_estimator_", fitted)
 
     return make
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Return whether something else is published: any part of a model, or any number."""
+    if hasattr(one, "get_params"):
+        # Trees and neighbours' rows are in no numeric attribute whose name ends in an underscore.
+        return model_digest(one) != model_digest(other)
+    return not np.array_equal(_numbers(one), _numbers(other), equal_nan=True)
+
+
+def _shown(published: Any, X: Any, y: Any) -> Any:
+    """Return the numbers that are published, and how well a model fits the row in question."""
+    numbers = _numbers(published)
+    asked = hasattr(published, "get_params") and not isinstance(published, PrivateEstimator)
+    if not asked or np.ndim(y) != 1 or not (is_classifier(published) or is_regressor(published)):
+        return numbers
+    # Of nodes of trees there is another number in every world.
+    return np.append(numbers, row_confidences(published, X, y))
 
 
 def _numbers(published: Any) -> Any:

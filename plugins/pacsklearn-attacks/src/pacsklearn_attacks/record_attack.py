@@ -6,6 +6,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.special import expit
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Round
@@ -81,7 +82,7 @@ def unknown_row(model: Any, X: Floats, y: Any) -> Floats:
     Parameters
     ----------
     model : fitted LinearRegression, Ridge, LogisticRegression of two classes, or PCA
-        With an intercept where it is linear.
+        With an intercept where it is linear, classes of equal weight, a squared penalty or none.
     X : ndarray of shape (n_known, d)
         All rows but one.
     y : ndarray of shape (n_known,) or None
@@ -104,7 +105,7 @@ def unknown_row(model: Any, X: Floats, y: Any) -> Floats:
     """
     if hasattr(model, "components_") and hasattr(model, "mean_"):
         return (len(X) + 1) * np.asarray(model.mean_) - X.sum(axis=0)
-    if not hasattr(model, "coef_") or not getattr(model, "fit_intercept", False):
+    if not _is_solvable(model):
         raise ValueError(
             "model must be a linear model with an intercept, or a PCA, whose equations give the "
             f"unknown record; got {type(model).__name__}."
@@ -114,12 +115,24 @@ def unknown_row(model: Any, X: Floats, y: Any) -> Floats:
     scores = design @ np.append(slopes, np.ravel(model.intercept_))
     if hasattr(model, "classes_"):
         misses = expit(scores) - (np.asarray(y) == model.classes_[1])
-        pull = slopes / model.C
+        pull = slopes * 0.0 if model.penalty is None else slopes / model.C
     else:
         misses = scores - np.asarray(y)
         pull = slopes * getattr(model, "alpha", 0.0)
     gradient = -(design.T @ misses) - np.append(pull, 0.0)
     return np.asarray(gradient[:-1] / gradient[-1])
+
+
+def _is_solvable(model: Any) -> bool:
+    """Return whether gradients of the rows and of a squared penalty add up to zero."""
+    if type(model) is LogisticRegression:
+        squared = model.penalty not in ("l1", "elasticnet") and not model.l1_ratio
+        # That solver penalizes the intercept as well.
+        known = squared and model.class_weight is None and model.solver != "liblinear"
+        known &= len(model.classes_) == 2
+    else:
+        known = type(model) in (LinearRegression, Ridge) and not model.positive
+    return bool(known and model.fit_intercept)
 
 
 def record_game(

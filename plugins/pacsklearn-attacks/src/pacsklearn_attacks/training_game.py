@@ -39,7 +39,8 @@ class TrainingGame(Game):
     seed : int, default=0
         Public seed of the pairs and the data sets.
     weights : array-like of shape (n_candidates,), optional
-        Prior; uniform when not given.
+        Prior; uniform when not given. Where the two of a pair are not alike, who knows all other
+        rows guesses better, and the bound is for that guess.
 
     Notes
     -----
@@ -68,7 +69,7 @@ class TrainingGame(Game):
                 "A training game takes an even number of candidates, two rows at least and one "
                 f"target a row, got {m}, {n_rows} and targets of shape {np.shape(y)}."
             )
-        self.target = check_integer(name="target", value=target, minimum=0)
+        self.target = check_integer(name="target", value=target, minimum=0, maximum=n_rows - 1)
         generator = np.random.default_rng(seed)
         others = np.setdiff1d(generator.permutation(n_rows), [self.target], assume_unique=True)
         others = generator.permutation(others)
@@ -80,13 +81,22 @@ class TrainingGame(Game):
         rows = np.arange(m)[:, None]
         members[rows, np.where(coins, pairs[:, 0], pairs[:, 1])] = True
         prior = np.full(m, 1 / m) if weights is None else np.array(weights, dtype=np.float64)
+        if prior.shape != (m,) or not np.all((prior > 0) & np.isfinite(prior)):
+            raise ValueError(
+                f"weights must be {m} positive numbers, one for each candidate, got shape "
+                f"{prior.shape}."
+            )
         self.members, self.prior = read_only(members), read_only(prior / prior.sum())
+        # Other rows, of which nothing is promised, tell which of the pairs it is.
+        self._informed = float(np.maximum(self.prior[::2], self.prior[1::2]).sum())
         self._train, self._X, self._y = train, np.asarray(X), np.asarray(y)
         self._information = information
 
     def bound(self, blind: float) -> float | None:
-        """Return the success that is allowed at guessing the membership of the target."""
-        return None if self._information is None else posterior_success(self._information, blind)
+        """Return the success at the target's membership allowed to who knows all other rows."""
+        if self._information is None:
+            return None
+        return posterior_success(self._information, max(blind, self._informed))
 
     def play(self, generator: np.random.Generator) -> Round:
         secret = int(generator.choice(self.prior.size, p=self.prior))
