@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
 from numbers import Real
 from typing import Any, Self, final
 
@@ -51,8 +53,9 @@ def row_encoding(X: Any, n_rows: int) -> Codes:
     Returns
     -------
     ndarray of int8, shape (n_rows, n_codes)
-        From -16 to 16. Columns without a spread are left out. Words are a column for each common
-        category, so rows of free text are all equal; a gap is 0, with a column of its own.
+        From -16 to 16. Columns without a spread are left out. Dates and times are numbers; other
+        words are a column for each common category, so rows of free text are all equal. A gap is
+        0, with a column of its own.
 
     Notes
     -----
@@ -91,17 +94,34 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the numbers of one column; of words, which common category each is."""
     if column.dtype == object:
         cells = column.tolist()
-        if all(isinstance(cell, Real) or is_missing(cell) for cell in cells):
+        if all(isinstance(cell, (Real, Decimal)) or is_missing(cell) for cell in cells):
+            cells = [float(cell) if isinstance(cell, Decimal) else cell for cell in cells]
             column = np.asarray([math.nan if is_missing(cell) else cell for cell in cells])
     if getattr(column.dtype, "kind", "O") in "biuf":
         if hasattr(column, "iloc"):  # pandas has gaps of its own
             column = column.to_numpy(np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64).reshape(-1, 1)
-    words = [str(value) for value in column.tolist()]
+    cells = column.tolist()
+    if (seconds := _seconds(cells)) is not None:
+        return seconds[:, None]
+    words = [str(value) for value in cells]
     common = [word for word, held in Counter(words).items() if held * _COMMON >= n_rows]
     numbers = {word: number for number, word in enumerate(common)}
     codes = np.array([numbers.get(word, -1) for word in words])
     return np.asarray(codes[:, None] == np.arange(len(common)), dtype=np.float64)
+
+
+def _seconds(cells: list[Any]) -> NDArray[np.float64] | None:
+    """Return the clock of dates, times and texts of either, NaN of gaps; None if one is neither."""
+    seconds = np.full(len(cells), np.nan)
+    for i, cell in enumerate(cells):
+        if not is_missing(cell):
+            try:
+                clock = datetime.fromisoformat(str(cell))
+            except ValueError:
+                return None
+            seconds[i] = clock.replace(tzinfo=UTC).timestamp()
+    return seconds
 
 
 def _on_grid(numbers: NDArray[np.float64]) -> Codes:

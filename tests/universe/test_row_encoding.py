@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -55,9 +57,39 @@ def test_common_words_are_columns_and_rare_ones_are_nothing() -> None:
     np.testing.assert_array_equal(codes, row_encoding(frame.to_numpy(), 200))
 
 
+TIMES = pd.to_datetime("2020-01-01 08:30") + pd.to_timedelta(np.arange(200) * 7, unit="h")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        TIMES.to_series(),
+        TIMES.tz_localize("Europe/Rome", ambiguous=True, nonexistent="shift_forward").to_series(),
+        TIMES.to_series().astype(object),
+        TIMES.to_series().astype(str),
+        TIMES.to_series().dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        pd.Series([Decimal(7 * i).scaleb(-2) for i in range(200)], dtype=object),
+    ],
+    ids=["times", "of a zone", "objects", "texts", "UTC", "decimals"],
+)
+@pytest.mark.parametrize("gap", [False, True])
+def test_times_and_decimals_are_numbers(column: Any, gap: bool) -> None:
+    numbers = pd.Series(np.arange(200.0))
+    column = column.reset_index(drop=True)
+    if gap:
+        numbers[7], column[7] = np.nan, None
+    codes = row_encoding(column.to_frame(), 200)
+    np.testing.assert_array_equal(codes, row_encoding(numbers.to_frame(), 200))
+
+
 @pytest.mark.parametrize(
     "table",
     [
+        pd.DataFrame({"a": ["2020-01-01", "soon"] * 100, "b": ["2020-13-01", "9" * 400] * 100}),
+        np.array(
+            [[Decimal("1e400"), datetime.max.replace(tzinfo=UTC)], [Decimal("-Infinity"), None]]
+            * 100
+        ),
         pd.DataFrame({"a": pd.array([1, None] * 100, dtype="Int64"), "b": np.arange(200)}),
         pd.DataFrame({"a": pd.Categorical(["x", "y"] * 100)}),
         np.array([["x", 1.0], ["y", 2.0]] * 100, dtype=object),
