@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -92,18 +93,15 @@ def _numbers(X: Any, n_rows: int) -> Iterator[NDArray[np.float64]]:
 
 def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the numbers of one column; of words, which common category each is."""
-    if column.dtype == object:
-        cells = column.tolist()
-        if all(isinstance(cell, (Real, Decimal)) or is_missing(cell) for cell in cells):
-            cells = [float(cell) if isinstance(cell, Decimal) else cell for cell in cells]
-            column = np.asarray([math.nan if is_missing(cell) else cell for cell in cells])
     if getattr(column.dtype, "kind", "O") in "biuf":
         if hasattr(column, "iloc"):  # pandas has gaps of its own
             column = column.to_numpy(np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64).reshape(-1, 1)
     cells = column.tolist()
-    if (seconds := _seconds(cells)) is not None:
-        return seconds[:, None]
+    numeric = (Real, Decimal) if column.dtype == object else ()  # categories are no numbers
+    with suppress(OverflowError, ValueError):
+        known = [math.nan if is_missing(cell) else _number(cell, numeric) for cell in cells]
+        return np.array(known)[:, None]
     words = [str(value) for value in cells]
     common = [word for word, held in Counter(words).items() if held * _COMMON >= n_rows]
     numbers = {word: number for number, word in enumerate(common)}
@@ -111,17 +109,11 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
     return np.asarray(codes[:, None] == np.arange(len(common)), dtype=np.float64)
 
 
-def _seconds(cells: list[Any]) -> NDArray[np.float64] | None:
-    """Return the clock of dates, times and texts of either, NaN of gaps; None if one is neither."""
-    seconds = np.full(len(cells), np.nan)
-    for i, cell in enumerate(cells):
-        if not is_missing(cell):
-            try:
-                clock = datetime.fromisoformat(str(cell))
-            except ValueError:
-                return None
-            seconds[i] = clock.replace(tzinfo=UTC).timestamp()
-    return seconds
+def _number(cell: Any, numeric: tuple[Any, ...]) -> float:
+    """Return a number as it is, and the seconds of a date, a time or a text of either."""
+    if isinstance(cell, numeric):
+        return float(cell)
+    return datetime.fromisoformat(str(cell)).replace(tzinfo=UTC).timestamp()
 
 
 def _on_grid(numbers: NDArray[np.float64]) -> Codes:
