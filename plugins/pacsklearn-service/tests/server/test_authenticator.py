@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 from typing import Any
 
@@ -211,6 +212,8 @@ def test_a_token_names_a_caller(keys: list[Any]) -> None:
         {"iss": None},
         {"sub": None},
         {"nbf": int(time.time()) + 3600},
+        {"project": 7},  # not as if it named none
+        {"project": ["p1"]},
     ],
 )
 def test_wrong_claims_are_refused(wrong: dict[str, Any], keys: list[Any]) -> None:
@@ -227,6 +230,24 @@ def test_wrong_signatures_are_refused(keys: list[Any]) -> None:
     stripped = "eyJhbGciOiJub25lIn0." + body[1] + "."
     for bad in (forged, stripped, token()[:-4], "a.b.c", "", "x" * 20_000):
         assert verifier().caller(bad) is None
+
+
+def test_keys_are_not_read_where_somebody_on_the_way_can_change_them() -> None:
+    class Moved(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            to = "http://id.test/jwks" if self.path == "/elsewhere" else "/here"
+            self.send_response(200 if self.path == "/here" else 302)
+            self.send_header("location", to)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+    with HTTPServer(("127.0.0.1", 0), Moved) as issuer:
+        threading.Thread(target=issuer.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{issuer.server_port}"
+        assert oidc.fetch_keys(f"{url}/moved") == {}
+        with pytest.raises(ValueError, match="https"):
+            oidc.fetch_keys(f"{url}/elsewhere")
+        issuer.shutdown()
 
 
 def test_keys_of_the_issuer_change(keys: list[Any], now: list[float]) -> None:

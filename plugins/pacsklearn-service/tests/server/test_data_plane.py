@@ -26,7 +26,9 @@ def test_health_and_metadata(house: House) -> None:
     assert found["outputs"] == [{"name": "predict", "datatype": "INT64", "shape": [-1]}]
     assert house.call("GET", "/v2/models/risk/ready", user="ann").json()["ready"] is True
     assert house.call("GET", "/v2/models/other", user="ann").status_code == 404
-    assert house.call("GET", "/v2/models/risk/versions/2", user="ann").status_code == 404
+    for version in ("2", "01", "x", "9" * 5000):
+        path = f"/v2/models/risk/versions/{version}"
+        assert house.call("GET", path, user="ann").status_code == 404, path
 
 
 def test_an_answer_says_what_it_cost(house: House) -> None:

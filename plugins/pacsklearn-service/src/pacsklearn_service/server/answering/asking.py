@@ -159,7 +159,7 @@ class Asking:
             hosted = self._coordinator.hosted(model)
         except Problem as problem:
             # Also whether it is being loaded, or is led elsewhere.
-            if versioned(model)[0] in self.asker_models(caller):
+            if model.partition("@")[0] in self.asker_models(caller):
                 raise
             raise Problem("not-found", NOT_OFFERED) from problem
         with self._coordinator.database.reading() as connection:

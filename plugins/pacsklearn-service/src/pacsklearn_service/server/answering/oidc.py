@@ -82,9 +82,11 @@ class OidcVerifier:
         scopes = claimed.split() if isinstance(claimed, str) else claimed
         if not isinstance(user, str) or not user or not isinstance(scopes, list):
             return None
+        # Nobody asks past the project's quota because its name was not understood.
+        if not isinstance(project, str | None):
+            return None
         granted = frozenset(each for each in scopes if each in SCOPES)
-        named = project if isinstance(project, str) else None
-        return Caller(user, named, granted, "oidc"), float(claims["exp"])
+        return Caller(user, project, granted, "oidc"), float(claims["exp"])
 
     def _claims(self, token: str) -> dict[str, Any] | None:
         if self._keys is None:
@@ -119,9 +121,20 @@ class OidcVerifier:
 
 
 def fetch_keys(url: str) -> Any:
-    """Read a JWKS document; over TLS, or from this machine."""
+    """Read a JWKS document; over TLS, or from this machine, wherever it is found in the end."""
+    opener = urllib.request.build_opener(_Redirected)
+    with opener.open(_checked(url), timeout=5) as response:
+        return json.loads(response.read(2**20))
+
+
+class _Redirected(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args: Any) -> urllib.request.Request | None:
+        _checked(args[-1])
+        return super().redirect_request(*args)
+
+
+def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname)):
         raise ValueError("The address of the issuer's keys must begin with https://.")
-    with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - checked above
-        return json.loads(response.read(2**20))
+    return url
