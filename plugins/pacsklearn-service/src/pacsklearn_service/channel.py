@@ -226,6 +226,13 @@ def is_loopback(host: str | None) -> bool:
         return host == "localhost"
 
 
+def is_protected(url: str) -> bool:
+    """Return whether nobody on the way can read or change what is asked at an address."""
+    parts = urlsplit(url)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
+    return is_safe and bool(parts.hostname)
+
+
 PREFIX: Final = "urn:pacsklearn:problem:"
 """Begins the type of every problem that a service tells."""
 _ERRORS: Final[dict[str, type[ServiceError]]] = {

@@ -245,6 +245,8 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
 @pytest.mark.parametrize("stated", [
     {"host": "192.0.2.1"}, {"curator_host": "192.0.2.1"}, {"certificate": "one.pem"},
     {"most_roes": 5}, {"lease": 0}, {"oidc": {"issuer": "https://login.example.org"}},
+    {"lease": 1e300}, {"slot": True}, {"workers": 10**30}, {"most_worker_bytes": 2**20},
+    {"curator_port": 8470}, {"health_port": 8471}, {"url": "ftp://127.0.0.1"},
 ])  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_is_made(
     tmp_path: Path, stated: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -6,20 +6,36 @@ import os
 import ssl
 import tomllib
 from pathlib import Path
-from typing import Annotated, Final, Self, final
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Final, Self, final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from pacsklearn_service.channel import is_loopback
+from pacsklearn_service.channel import is_loopback, is_protected
 
 PREFIX: Final = "PACSKLEARN_SERVICE_"
 """Begins the names of environment variables that state what the file leaves out."""
 
-Port = Annotated[int, Field(ge=0, le=65535)]
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):  # slot = true would be a slot of a second
+        raise ValueError("must be a number")
+    return value
+
+
+Text = Annotated[str, Field(min_length=1)]
+Port = Annotated[int, BeforeValidator(_number), Field(ge=0, le=65535)]
+Count = Annotated[int, BeforeValidator(_number), Field(ge=1, le=2**53)]
+Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, le=1e9)]
+_UNPROTECTED: Final = "must begin with https unless it is a loopback address"
 
 
 @final
@@ -37,12 +53,19 @@ class Oidc(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    issuer: str
-    audience: str
-    jwks: str
-    user_claim: str = "sub"
-    project_claim: str = "project"
-    scope_claim: str = "scope"
+    issuer: Text
+    audience: Text
+    jwks: Text
+    user_claim: Text = "sub"
+    project_claim: Text = "project"
+    scope_claim: Text = "scope"
+
+    @field_validator("jwks")
+    @classmethod
+    def _check_protected(cls, url: str) -> str:
+        if not is_protected(url):
+            raise ValueError(_UNPROTECTED)
+        return url
 
 
 @final
@@ -114,7 +137,7 @@ class Settings(BaseSettings):
     curator_url: str | None = None
     ca_file: str | None = None
     health_port: Port | None = None
-    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    workers: Annotated[Count, Field(le=64)] = 1
     certificate: str | None = None
     private_key: str | None = None
     trust_proxy: bool = False
@@ -122,7 +145,7 @@ class Settings(BaseSettings):
     seconds: Seconds = 60.0
     table_seconds: Seconds = 600.0
     slot: Seconds | None = None
-    lease: Seconds = 3.0
+    lease: Annotated[Seconds, Field(ge=0.1)] = 3.0
     most_bytes: Count = 16 * 2**20
     most_rows: Count = 10_000
     most_table_bytes: Count = 2**28
@@ -130,7 +153,7 @@ class Settings(BaseSettings):
     most_jobs: Count = 20
     most_job_bytes: Count = 2**26
     most_connections: Count = 2000
-    most_worker_bytes: Count = 3 * 2**30
+    most_worker_bytes: Annotated[Count, Field(ge=2**28)] = 3 * 2**30
     keep_jobs: Seconds = 7 * 86400.0
     keep_replies: Seconds = 86400.0
     requests_per_minute: Count = 6000
@@ -148,12 +171,14 @@ class Settings(BaseSettings):
                     f"(trust_proxy); got {host!r}"
                 )
         for name, url in (("url", self.url), ("curator_url", self.curator_url)):
-            parts = urlsplit(url or "https://here")
-            if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+            if url and not is_protected(url):
                 raise ValueError(
-                    f"{name} must begin with https unless it is a loopback address: requests are "
-                    "passed on with the keys of who sent them"
+                    f"{name} {_UNPROTECTED}: requests are passed on with the keys of who sent them"
                 )
+        own = (self.host, self.port), (self.curator_host, self.curator_port)
+        places = [each for each in (*own, ("127.0.0.1", self.health_port)) if each[1]]
+        if len({*places}) < len(places):  # it would stand by for itself
+            raise ValueError("port, curator_port and health_port of one host must differ")
         if (self.certificate is None) != (self.private_key is None):
             raise ValueError("certificate and private_key must be given together")
         return self

@@ -8,13 +8,12 @@ import time
 import urllib.request
 from math import inf
 from typing import Any, Final, final
-from urllib.parse import urlsplit
 
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from pacsklearn_service.channel import is_loopback
+from pacsklearn_service.channel import is_protected
 from pacsklearn_service.server.caller import SCOPES, Caller
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import Problem
@@ -134,7 +133,6 @@ class _Redirected(urllib.request.HTTPRedirectHandler):
 
 
 def _checked(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname)):
+    if not is_protected(url):
         raise ValueError("The address of the issuer's keys must begin with https://.")
     return url
