@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
-from pacsklearn._validation import brief
+from pacsklearn._validation import check_choice
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.engine import Engine, StepAnswers
@@ -125,10 +125,7 @@ def answer_kind(
 ) -> AnswerKind:
     """Check what is asked of ``estimator`` against what it can say."""
     name = type(estimator).__name__
-    if answers != "auto" and answers not in [kind.answers for kind in _KINDS]:
-        raise ValueError(
-            f"of must be 'auto', 'labels', 'probabilities' or 'values', got {brief(answers)}."
-        )
+    check_choice(name="of", value=answers, allowed=["auto", *(each.answers for each in _KINDS)])
     if y is None or not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(
             f"Private answers need a classifier or a regressor and its targets; {name} has "

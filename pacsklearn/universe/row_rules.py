@@ -94,6 +94,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     X = RowRules.of(estimator).check(X, at_least=2)
     if hasattr(estimator, "get_params"):
         _check_codebooks(estimator, X)
+    _check_ends(steps_of(estimator)[-1], X)
     if y is None:
         # A pipeline's own tags do not say that its last step needs one.
         if tags.target_tags.required or is_classifier(estimator) or is_regressor(estimator):
@@ -122,6 +123,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
+_LARGEST = 1e70
 _TEXT_READERS = frozenset({"CountVectorizer", "TfidfVectorizer", "HashingVectorizer"})
 _DICT_READERS = frozenset({"DictVectorizer", "FeatureHasher"})
 
@@ -158,6 +160,18 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
     first = _first_reader(estimator)
     if isinstance(first, CodebookReader):
         first.check_table(X)
+
+
+def _check_ends(last: Any, X: Any) -> None:
+    """Refuse numbers whose fourth powers overflow: liblinear's primal solver is never done."""
+    if (name := type(last).__name__) not in ("LinearSVC", "LinearSVR") or last.dual is True:
+        return
+    numbers = X.data if sparse.issparse(X) else np.asarray(X)
+    if numbers.dtype.kind == "f" and np.abs(numbers).max(initial=0.0) > _LARGEST:
+        raise ValueError(
+            f"X holds a number beyond {_LARGEST:g}, with which {name} is never done; leave its "
+            "row out, or clip it at what is publicly expected."
+        )
 
 
 @final
@@ -285,12 +299,8 @@ def check_known(labels: NDArray[Any]) -> None:
     ------
     ValueError
     """
-    gaps = False
-    if labels.dtype.kind == "f":
-        gaps = bool(np.isnan(labels).any())
-    elif labels.dtype == object:
-        gaps = any(map(is_missing, labels.flat))
-    if gaps:
+    numbers, words = labels.dtype.kind == "f", labels.dtype == object
+    if (numbers and np.isnan(labels).any()) or (words and any(map(is_missing, labels.flat))):
         raise ValueError("y must have a value in every row, got a missing one; leave the row out.")
 
 

@@ -618,3 +618,12 @@ def test_a_column_given_for_an_option_is_told_by_its_length(given: dict[str, Any
     refused(Exception, ["list of length 9"], None, X, Y, **given)
     with pytest.raises(LedgerError, match="list of length 9"):
         private(ledger=["geheim"] * 9).fit(X, Y)
+
+
+@pytest.mark.parametrize("first", [None, "passthrough", StandardScaler()], ids=str)
+def test_a_number_with_which_liblinear_is_never_done_is_refused(first: Any) -> None:
+    """The fit went on for ever, in scikit-learn's LinearSVC too."""
+    model = LinearSVC() if first is None else make_pipeline(first, LinearSVC())
+    rows = [holding(1e200), *([sparse.csr_matrix(holding(-1e200))] if first is None else [])]
+    for huge in rows:
+        refused(ValueError, ["X holds a number beyond 1e+70", "LinearSVC"], model, huge, Y)
