@@ -102,6 +102,13 @@ def test_members_are_those_that_were_signed(bundle, keys, tmp_path, edit, words)
         load_bundle(forged(bundle, tmp_path, edit), key=keys[1])
 
 
+@pytest.mark.parametrize("key", [True, False])
+def test_members_that_no_bundle_has_are_refused_though_they_are_listed(bundle, keys, tmp_path, key):
+    path = forged(bundle, tmp_path, lambda members: members.update({"rows.csv": b"1,2"}), keys[0])
+    with pytest.raises(BundleError, match=r"'rows.csv', which is no part"):
+        load_bundle(path, key=keys[1] if key else None)
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("budget", 10**400), ("secret", {"known_errors": "x"}), ("secret", [])]
 )

@@ -38,6 +38,7 @@ class Names:
     RECORD = "card.json"
 
     REQUIRED = frozenset({MODEL, GUARANTEE, INPUTS, SOFTWARE, CARD, PAGE, RECORD})
+    KNOWN = REQUIRED | {ONNX}
 
 
 @final
@@ -223,6 +224,8 @@ def _check_members(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
         raise BundleError(f"{other[:80]!r} {what}.")
     if missing := sorted(Names.REQUIRED - listed.keys()):
         raise BundleError(f"The bundle has no {missing[0]}.")
+    if unknown := sorted(listed.keys() - Names.KNOWN):
+        raise BundleError(f"The bundle holds {unknown[0][:80]!r}, which is no part of one.")
     for name, digest in listed.items():
         if hashlib.sha256(members[name]).hexdigest() != digest:
             raise BundleError(f"{name} is not the file that was published.")

@@ -113,6 +113,20 @@ def test_a_range_of_labels_is_refused(house: House) -> None:
     assert "release.range is for regressors" in reply.text
 
 
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [(50, "hides nothing"), ({"membership": "160%"}, "60 % is 0.60"), ("2^-60", "at least 1e-15")],
+)
+def test_budgets_that_no_fit_takes_are_refused_at_once(
+    house: House, budget: Any, words: str
+) -> None:
+    """They were taken (202), and failed in the job."""
+    recipe = {"name": "loud", "dataset": "clinic", "estimator": "GaussianNB", "budget": budget}
+    reply = house.call("POST", "/v1/models", user="curator", json=recipe)
+    assert reply.status_code == 422
+    assert words in reply.text
+
+
 def test_quotas_of_no_data_set_are_not_an_empty_list(house: House) -> None:
     assert house.call("GET", "/v1/datasets/clinc/quotas", user="curator").status_code == 404
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -126,15 +127,23 @@ class Recipe(_Part):
         except ValueError as error:
             raise Problem("invalid", str(error)) from None
 
-    def check_range(self) -> None:
-        """Refuse a range of answers that are no numbers; when a model is new, not when it is kept.
+    def check_new(self) -> None:
+        """Refuse budgets and ranges that no fit takes; when a model is new, not when it is kept.
 
         Raises
         ------
-        Problem
+        BudgetError, Problem
         """
         from sklearn.base import is_regressor
 
+        budget, entropy = self.stated_budget(), math.log(self.secret.n)
+        amount = budget.amount  # refuses a cap that is no success
+        if budget.adds and amount >= entropy:
+            raise Problem(
+                "invalid",
+                f"A budget of {amount:g} nats hides nothing: which of {self.secret.n} subsets is "
+                f"secret is known after {entropy:.3f}. Give less, for instance 1/16.",
+            )
         if self.release.range is not None and not is_regressor(self.model()):
             raise Problem(
                 "invalid",

@@ -197,7 +197,7 @@ class Catalog:
         Problem
         """
         self.dataset(stated.dataset)
-        stated.check_range()
+        stated.check_new()
         for each in self._rows("name, dataset FROM service_models", None):
             if each["name"] == stated.key:
                 raise taken("model", stated.key)
