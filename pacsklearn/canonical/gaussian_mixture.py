@@ -68,7 +68,8 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
         else:
             template.covariances_ = positive(logarithms)
             roots = positive(-logarithms / 2)
-        template.precisions_cholesky_ = roots
+        # In the order of a file: products of another one differ in their last bits.
+        template.precisions_cholesky_ = np.ascontiguousarray(roots)
         full = kind in ("full", "tied")
         template.precisions_ = roots @ np.swapaxes(roots, -1, -2) if full else roots**2
         return template

@@ -23,7 +23,7 @@ from pacsklearn.estimators.model_digest import model_digest
 from pacsklearn.estimators.model_file import TRUSTED, from_file, to_file
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.plugins.registry import registry
-from tests.canonical.cases import CASES
+from tests.canonical.cases import CASES, MIXTURES, names
 
 
 @pytest.fixture(scope="module")
@@ -183,3 +183,12 @@ def test_whatever_is_decoded_can_be_read_where_the_original_never_was(part, tmp_
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("case", MIXTURES, ids=names(MIXTURES))
+def test_a_mixture_has_the_same_densities_to_the_last_bit(case):
+    """Of a matrix in another order than the file's the products were rounded otherwise."""
+    model = case.decode(case.vectors[0])
+    again = from_file(to_file(model))
+    for method in ("predict_proba", "score_samples"):
+        assert np.array_equal(getattr(again, method)(case.X), getattr(model, method)(case.X))
