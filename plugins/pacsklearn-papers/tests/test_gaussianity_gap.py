@@ -91,6 +91,13 @@ def test_scale_does_not_matter():
     assert sliced_wasserstein(scaled).value == pytest.approx(sliced_wasserstein(gap).value)
 
 
+@pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])
+def test_units_whose_fourth_power_is_no_double(unit):
+    gap = GAPS["plane"]
+    scaled = SurrogateGap(gap.points * unit, gap.weights, gap.noise * unit**2)
+    assert scaled.logdet == pytest.approx(gap.logdet)
+
+
 def test_beside_the_mixture_s_own_information_in_many_dimensions():
     # Two implementations of one mixture: the bound, the exact value and the correction.
     rng = np.random.default_rng(4)

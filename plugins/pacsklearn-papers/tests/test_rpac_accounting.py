@@ -58,11 +58,24 @@ def test_composition_never_goes_below_nothing() -> None:
         (lambda: intrinsic_privacy([0.5, 0.5], [1.0, 0.0]), "reference"),
         (lambda: residual_privacy(-1.0, [1.0]), "information"),
         (lambda: composed_remaining_entropy([2.0], 1.0), "remaining"),
+        (lambda: composed_remaining_entropy([], math.nan), "entropy"),
+        (lambda: joint_remaining_entropy([], [0.5, 0.5], 10, np.random.default_rng(0)), "signals"),
+        (
+            lambda: joint_remaining_entropy([np.eye(3)], [1.0], 10, np.random.default_rng(0)),
+            "signals",
+        ),
+        (lambda: joint_remaining_entropy([[[1.0]]], [1.0], 0, np.random.default_rng(0)), "n_draws"),
     ],
 )
 def test_bad_input(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_reference_below_the_least_quotient() -> None:
+    """0.5 / 1e-320 is no double; its logarithm is one."""
+    expected = -(math.log(0.5) - math.log(1e-320) / 2)
+    assert intrinsic_privacy([0.5, 0.5], [1e-320, 1.0]) == pytest.approx(expected)
 
 
 def test_no_release_tells_more_than_the_secret_holds() -> None:

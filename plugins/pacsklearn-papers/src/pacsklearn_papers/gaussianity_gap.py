@@ -113,7 +113,8 @@ class SurrogateGap:
     @property
     def logdet(self) -> float:
         """The log-determinant bound, in nats."""
-        scaled = self.covariance / np.sqrt(np.outer(self.noise, self.noise))
+        # Deviations, whose product is a double wherever variances are.
+        scaled = self.covariance / np.outer(*[np.sqrt(self.noise)] * 2)
         return float(0.5 * np.linalg.slogdet(scaled)[1])
 
     @cached_property

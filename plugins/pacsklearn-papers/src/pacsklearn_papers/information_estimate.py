@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from pacsklearn._validation import as_count
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, log_joint
 from pacsklearn.trials.mean_bound import upper_mean_bound
@@ -99,7 +100,8 @@ def certified_information(
     return min(bound - (highest - entropy_of(mixture)) * (1 - 1e-12), entropy_of(mixture)) + 1e-12
 
 
-def _leakages(mixture: GaussianMixture, n_draws: int, generator: np.random.Generator) -> np.ndarray:
+def _leakages(mixture: GaussianMixture, n_draws: int, generator: np.random.Generator) -> Floats:
+    n_draws = as_count("n_draws", n_draws, minimum=1)
     return np.concatenate([leakage(mixture, draws) for draws in mixture.draws(n_draws, generator)])
 
 

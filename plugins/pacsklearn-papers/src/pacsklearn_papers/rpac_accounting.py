@@ -52,7 +52,7 @@ def intrinsic_privacy(weights: ArrayLike, reference: ArrayLike | None = None) ->
     p, r = _pair(weights, reference)
     possible = p > 0
     # The sum is zero up to rounding where they agree.
-    return min(-float(np.sum(p[possible] * np.log(p[possible] / r[possible]))), 0.0) + 0.0
+    return min(-float(np.sum(p[possible] * (np.log(p[possible]) - np.log(r[possible])))), 0.0) + 0.0
 
 
 def residual_privacy(
@@ -120,6 +120,8 @@ def composed_remaining_entropy(remaining: Sequence[float], entropy: float) -> fl
     2.75
     """
     values = [float(value) for value in remaining]
+    if not 0 <= entropy < math.inf:
+        raise ValueError(f"entropy must be finite and not negative, got {entropy!r} nats.")
     if not values:
         return float(entropy)
     if not all(0 <= value <= entropy * (1 + 1e-12) for value in values):
@@ -150,7 +152,13 @@ def joint_remaining_entropy(
     InformationEstimate
         At least :func:`composed_remaining_entropy` of the releases, up to its standard error.
     """
-    mixture = GaussianMixture(np.hstack(list(signals)), _pair(weights, None)[0])
+    p = _distribution("weights", weights)
+    shapes = [np.shape(each) for each in signals]
+    if not shapes or not all(len(shape) == 2 and shape[0] == p.size for shape in shapes):
+        raise ValueError(
+            f"signals must hold arrays of {p.size} rows, one for each weight, got shapes {shapes}."
+        )
+    mixture = GaussianMixture(np.hstack(list(signals)), p)
     estimate = mixture_information(mixture, n_draws, generator)
     return InformationEstimate(entropy_of(mixture) - estimate.nats, estimate.standard_error)
 

@@ -83,7 +83,7 @@ def sliced_wasserstein(
     # A squared distance between laws of one mean and variance is at most twice the variance.
     most = 2.0 * largest * (1.0 + 1e-9)
     bound = -upper_mean_bound(-np.minimum(distances, most), -most, 0.0, gamma)
-    return GapCorrection(max(bound / (2.0 * largest), 0.0), estimate, 1.0 - gamma, *_METHOD)
+    return GapCorrection(max(0.0, bound / (2.0 * largest)), estimate, 1.0 - gamma, *_METHOD)
 
 
 def _squared_distance(gap: SurrogateGap, direction: Floats) -> float:
