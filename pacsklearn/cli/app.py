@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any, Final, final
 
 import typer
+from typer.core import TyperGroup
 
 from pacsklearn.cli.audit_command import audit
 from pacsklearn.cli.budget_command import budget
@@ -18,9 +21,28 @@ from pacsklearn.cli.release_command import release
 from pacsklearn.cli.report_command import report
 from pacsklearn.cli.schema_command import schema
 from pacsklearn.exceptions import PluginError
+from pacsklearn.kernel.ledger.address import without_password
+
+_USAGE: Final[Any] = typer.BadParameter.__base__
+
+
+@final
+class _Commands(TyperGroup):
+    """Commands; what is wrong in how they are called is said without passwords."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except _USAGE as error:
+            # Of any word that is out of place: it may be the address of a ledger.
+            words = r"[^\s'\"(]+"
+            error.message = re.sub(words, lambda word: without_password(word[0]), error.message)
+            raise
+
 
 app = typer.Typer(
     name="pacsklearn",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

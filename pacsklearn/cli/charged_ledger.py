@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Final
 
@@ -27,12 +28,16 @@ def ledger_uri(address: str) -> str:
     ValueError
         For an address of a server in another form, whose password a file's name would show.
     """
-    if "://" not in address and without_password(address) != address:
+    if "://" in address:
+        return address
+    # With what was forgotten of the address's mark, or no password is found behind it.
+    meant = re.sub(r"^(postgres\w*)(:/?|//)", r"\1://", address)
+    if without_password(meant) != address:
         raise ValueError(
             "A ledger on a server is named as postgresql://user:password@host/database, got "
-            f"{without_password(address)!r}; the name of a file may stand behind sqlite:///."
+            f"{without_password(meant)!r}; the name of a file may stand behind sqlite:///."
         )
-    return address if "://" in address else f"sqlite:///{address}"
+    return f"sqlite:///{address}"
 
 
 def charged_ledger(charge: Charge) -> Ledger | None:

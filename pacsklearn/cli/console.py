@@ -23,6 +23,7 @@ from pacsklearn.exceptions import (
     PacsklearnError,
     PluginWarning,
 )
+from pacsklearn.kernel.ledger.address import without_password
 
 VIOLATED, BAD_USAGE, DEFECT = 1, 2, 3
 
@@ -109,8 +110,9 @@ def _check_files_differ(given: dict[str, Any]) -> None:
             place = Path(os.path.realpath(str(value).removeprefix("sqlite:///")))
             first = roles.setdefault(place, role)
             if first != role:
+                shown = without_password(str(value))
                 raise ValueError(
-                    f"{first} and {role} must be two files, got {value} for both; give another "
+                    f"{first} and {role} must be two files, got {shown} for both; give another "
                     "name."
                 )
 

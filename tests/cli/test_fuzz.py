@@ -44,7 +44,24 @@ def test_a_password_in_an_address_is_not_shown(command):
     assert "secret@" not in found.output
 
 
-@pytest.mark.parametrize("address", ["host=h password=secret", "postgres:u:secret@h", "u:secret@h"])
+@pytest.mark.parametrize(
+    "words",
+    [["ledger"], ["ledger", "show", "clinic.db"], ["release", "rows.csv", "-o"]],
+    ids=" ".join,
+)
+def test_a_password_out_of_place_is_not_shown(words):
+    address = "postgresql://u:secret@127.0.0.1:1/x"
+    options = ["--ledger", address] if words[-1] == "-o" else []
+    found = CliRunner().invoke(app, [*words, address, *options])
+    assert found.exit_code == 2
+    assert "u:***@127.0.0.1" in found.output
+    assert "secret@" not in found.output
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["host=h password=secret", "postgres:u:secret@h", "u:secret@h", "postgresql//u:secret@h/x"],
+)
 def test_a_password_in_an_address_of_another_form_is_not_shown(address):
     for words in (["show", address], ["found", address, "--ceiling", "1"]):
         found = CliRunner().invoke(app, ["ledger", *words])

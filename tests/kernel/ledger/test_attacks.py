@@ -765,6 +765,8 @@ class TestCallers:
         [
             "postgresql://owner:se-cret@nowhere.invalid/x",
             "postgresql://owner:se@cr:et-se-cret@nowhere.invalid/x",
+            "postgresql://owner:a@se-cret@nowhere.invalid/x",
+            "postgresql://owner:a/b@c?se-cret@nowhere.invalid/x",
             "postgresql://nowhere.invalid/x?user=o&sslpassword=se-cret",
             "postgresql://nowhere.invalid/x?PASSWORD=se-cret",
             "postgresql://o:se-cret@nowhere.invalid:99999999999999999999/x",

@@ -22,6 +22,9 @@ SCHEMA: Final = "pacsklearn"
 WRITER: Final = "pacsklearn_ledger_writer"
 """Role that may append to ledgers, and nothing else."""
 
+_HOST: Final = r"(\[[^\]]*\]|[^@:,\[]*)(:\d*)?"
+# Users and passwords end at the first @ or /, as libpq reads them, and hosts hold none.
+_READ: Final = re.compile(rf"([^@/]*@)?{_HOST}(,{_HOST})*([/?]|$)")
 _LOST: Final = ("57P01", "57P02", "57P03")  # shut down, crashed, starting up
 _STUCK_SECONDS: Final = 60
 _UTC: Final = (
@@ -87,6 +90,12 @@ class PostgresLog(Log):
             raise LedgerError(
                 "A ledger's address is 'postgresql://user:password@host/database', got "
                 f"{without_password(str(uri))!r}."
+            )
+        if "@" in rest and not _READ.match(rest):
+            # The driver would ask the network for a host by the end of the password, and print it.
+            raise LedgerError(
+                f"The address {without_password(str(uri))!r} cannot be read: write @ as %40, / as "
+                "%2F and % as %25 in its user and password, and its port as a number."
             )
         return f"postgresql://{rest}"
 
