@@ -40,6 +40,8 @@ from pacsklearn.tabular import (
     FixedStructureForestRegressor,
     Schema,
     SchemaEncoder,
+    StepwiseClassifier,
+    StepwiseRegressor,
 )
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -95,6 +97,8 @@ OWN = [
     linear.HuberRegressor(max_iter=1000),
     linear.RidgeClassifierCV(),
     linear.SGDClassifier("log_loss", random_state=0),
+    linear.SGDClassifier("modified_huber", random_state=0),
+    *(StepwiseClassifier(), StepwiseRegressor(2)),
     *(linear.ARDRegression(), linear.BayesianRidge(), linear.ElasticNetCV(cv=2), linear.RidgeCV()),
     *(linear.Lars(), linear.LassoLarsIC(), linear.OrthogonalMatchingPursuit(n_nonzero_coefs=2)),
     *(linear.QuantileRegressor(), linear.TheilSenRegressor(max_subpopulation=20, random_state=0)),
@@ -145,6 +149,7 @@ def test_outputs_are_the_same(estimator, iris):
     [linear.SGDClassifier("log_loss", random_state=0), linear.SGDClassifier(random_state=0),
      OneVsRestClassifier(linear.LogisticRegression(C=0.01)), BernoulliNB(),
      VotingClassifier(MEMBERS, voting="soft"), VotingClassifier(MEMBERS),
+     linear.SGDClassifier("modified_huber", random_state=0), StepwiseClassifier(),
      LinearDiscriminantAnalysis(), linear.Perceptron(random_state=0)],
     ids=lambda e: type(e).__name__,
 )  # fmt: skip

@@ -155,7 +155,8 @@ _OWN: Final[dict[str, Callable[[OnnxGraph, Any], None]]] = {
     "NearestCentroid": onnx_forest.centroid,
     **dict.fromkeys(onnx_linear.OWN, onnx_linear.linear),
     "SimpleImputer": onnx_features.imputer,
-    "LinearDiscriminantAnalysis": onnx_linear.discriminant,
+    **dict.fromkeys(("LinearDiscriminantAnalysis", "StepwiseClassifier"), onnx_linear.discriminant),
+    "StepwiseRegressor": onnx_linear.regression,
     "CategoricalNB": onnx_linear.categories,
     "BernoulliNB": onnx_linear.bits,
     **dict.fromkeys(

@@ -34,14 +34,16 @@ def decision(graph: OnnxGraph, model: Any, weights: Floats, shift: Floats) -> No
     scores = graph.node("Add", graph.matrix(graph.rows, weights.T), shift[None])
     graph.labels(scores if len(weights) > 1 else graph.after_zero(scores), model.classes_)
     graph.output(scores, "scores", DOUBLE, [None, len(weights)])
-    if hasattr(model, "predict_proba"):
+    if getattr(model, "loss", None) == "modified_huber":
+        graph.probabilities(_clipped_shares(graph, scores, count), count)
+    elif hasattr(model, "predict_proba"):
         # Where no class is likely at all: OneVsRestClassifier gives zeros, the others equal shares.
         blank = 0.0 if hasattr(model, "estimators_") else 1 / count
         graph.probabilities(_one_against_rest(graph, scores, count, blank), count)
 
 
 def discriminant(graph: OnnxGraph, model: Any) -> None:
-    """Add a linear discriminant; skl2onnx doubles the score of two classes."""
+    """Add a linear model of log-odds; skl2onnx doubles a discriminant's score of two classes."""
     weights, count = np.asarray(model.coef_, dtype=np.float64), len(model.classes_)
     scores = graph.node("Add", graph.matrix(graph.rows, weights.T), model.intercept_[None])
     scores = scores if count > 2 else graph.after_zero(scores)
@@ -63,6 +65,24 @@ def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int, blank: floa
     total = graph.node("ReduceSum", graph.node("Exp", logs), np.array([1]), keepdims=1)
     none = graph.node("Equal", total, zero)
     return graph.node("Where", none, np.float64(blank), graph.node("Softmax", logs, axis=1))
+
+
+def _clipped_shares(graph: OnnxGraph, scores: str, n_classes: int) -> str:
+    """Return the probabilities of a modified Huber loss (Zhang, 2002), made to sum to one."""
+    if n_classes == 2:
+        scores = graph.node("Concat", graph.node("Neg", scores), scores, axis=1)
+    clipped = graph.node("Clip", scores, np.float64(-1), np.float64(1))
+    shares = graph.node("Div", graph.node("Add", clipped, np.float64(1)), np.float64(2))
+    total = graph.node("ReduceSum", shares, np.array([1]), keepdims=1)
+    none = graph.node("Equal", total, np.float64(0))
+    return graph.node("Where", none, np.float64(1 / n_classes), graph.node("Div", shares, total))
+
+
+def regression(graph: OnnxGraph, model: Any) -> None:
+    """Add a linear prediction."""
+    total = graph.matrix(graph.rows, np.asarray(model.coef_)[:, None])
+    total = graph.node("Add", total, np.float64(model.intercept_))
+    graph.output(total, "variable", DOUBLE, [None, 1])
 
 
 def categories(graph: OnnxGraph, model: Any) -> None:
