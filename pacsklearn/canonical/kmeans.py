@@ -74,18 +74,18 @@ class BisectingKMeansCanonicalizer(Canonicalizer):
         if not shape:
             arrays = {"root": np.array(estimator.cluster_centers_, dtype=np.float64)}
         precision = str(estimator.cluster_centers_.dtype)
-        return encoding_of(estimator, arrays, shape=shape, dtype=precision)
+        return encoding_of(estimator, arrays, bisection_tree=shape, dtype=precision)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         ((name, _),) = layout.blocks
         centres = layout.unpack(vector)[name].astype(layout.fact("dtype"))
         set_facts(template, layout)
-        plant_bisecting_tree(template, layout.fact("shape"), centres)
+        plant_bisecting_tree(template, layout.fact("bisection_tree"), centres)
         prepare_for_predict(template, n_outputs=len(template.cluster_centers_))
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:
-        tree, ((_, shape),) = layout.fact("shape"), layout.blocks
+        tree, ((_, shape),) = layout.fact("bisection_tree"), layout.blocks
         if not tree:
             return vectors
         pairs = vectors.reshape(-1, *shape)

@@ -76,6 +76,11 @@ def auto_model(
     recipe: dict[str, Any], *, regression: bool, constant: float | None, **options: Any
 ) -> Any:
     """Return an unfitted estimator that chooses its model; as :func:`model_of`."""
+    if constant == 0:
+        raise ValueError(
+            "--constant 0 says nothing about how far targets lie from it: add a public number to "
+            "the target, and give that."
+        )
     kind = AutoPrivateRegressor if regression else AutoPrivateClassifier
     return kind(
         budget_of(recipe),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from sklearn.datasets import load_iris
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.canonical.kmeans import KMeansCanonicalizer
+from pacsklearn.exceptions import StructureMismatchError
 
 
 @pytest.mark.parametrize("kind", [KMeans, MiniBatchKMeans])
@@ -53,3 +54,9 @@ def test_rows_between_two_centres_are_no_fault_of_a_clustering(
     X = (generator.random((80, 4)) > 0.5).astype(float)
     private = PACPrivate(KMeans(8), secret=Subsets(16)).fit(X)
     assert private.released_estimator_.cluster_centers_.shape == (8, 4)
+
+
+def test_trees_that_differ_are_refused_by_what_differs() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    with pytest.raises(StructureMismatchError, match="bisection_tree differs"):
+        PACPrivate(BisectingKMeans(8), secret=Subsets(16, seed=0)).fit(X)

@@ -264,6 +264,7 @@ def test_a_chosen_constant_and_a_number(call, folder, table):
         (("--target", "kind", "--estimator", "Ridge", "--regression"), "give one"),
         (("--target", "kind", "--constant", 1), "goes with --constant"),
         (("--target", "kind", "--regression"), "goes with --constant"),
+        (("--target", "a", "--regression", "--constant", 0), "--constant 0 says nothing"),
         (("--target", "kind", "--params", "{}"), "the model is chosen"),
         (("--target", "a"), "give --regression"),
         (("--target", "kind", "--schema", "twice.json"), "target"),
