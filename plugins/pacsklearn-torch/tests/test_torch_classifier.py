@@ -255,9 +255,41 @@ def test_bad_arguments(digits):
         classifier().fit(X, np.zeros(64))
     with pytest.raises(ValueError, match="clipping"):
         classifier(clipping=0).fit(X, y)
+    for wrong in ({"weight_decay": np.nan}, {"chunk_size": 0}, {"per_layer": "no"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            classifier(**wrong).fit(X, y)
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="finds"):
             classifier(device="cuda").fit(X, y)
+
+
+class Counting(nn.Module):
+    """Drops units, and counts in place how often it was called."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(64, 10))
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, rows):
+        self.calls.add_(1)
+        return self.inner(rows)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+def test_what_a_module_draws_follows_its_seed_and_what_it_writes_is_left_out(digits):
+    X, y = (part[:200] for part in digits)
+    state = torch.random.get_rng_state()
+    one, same, other = (
+        SRPPTorchClassifier(
+            Counting, epochs=1, batches=64, random_state=0, init_seed=seed
+        ).fit(X, y).module_
+        for seed in (0, 0, 1)
+    )  # fmt: skip
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert torch.equal(one.inner[2].weight, same.inner[2].weight)
+    assert not torch.equal(one.inner[2].weight, other.inner[2].weight)
+    assert one.calls == 0
 
 
 def test_an_instance_is_copied_and_the_same_module_is_made_each_time(digits):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -55,7 +57,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     chunk_size : int, default=64
         Rows whose gradients are in memory at once.
     init_seed : int, default=0
-        Public seed under which ``module`` is called.
+        Public seed under which ``module`` is called, and draws what it draws itself (dropout).
     device : str, default="cpu"
         Where the module runs.
 
@@ -92,6 +94,10 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         **SCENARIO,
         "clipping": [Interval(Real, 0, None, closed="neither")],
         "epochs": [Interval(Integral, 1, None, closed="left")],
+        "per_layer": ["boolean"],
+        "weight_decay": [Interval(Real, 0, None, closed="left")],
+        "chunk_size": [Interval(Integral, 1, None, closed="left")],
+        "init_seed": [Integral],
     }
 
     def fit(self, X: Any, y: Any, *, secret: Any = None, realized: Any = None) -> Any:
@@ -108,7 +114,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
             The true secret, for scenarios that must be told.
         """
         choices = RunChoices.of(self)
-        with kept_if_refused(self, forgetting=_PRIVATE):
+        with kept_if_refused(self, forgetting=_PRIVATE), _drawing_by(self.init_seed):
             return self._train(choices, X, y, secret, realized, self.epochs, None)
 
     def partial_fit(
@@ -116,7 +122,8 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     ) -> Any:
         """Run one more epoch, on the account of the run so far; parameters as in ``fit``."""
         choices = RunChoices.of(self)
-        with kept_if_refused(self):
+        seed = self.init_seed + getattr(self, "n_steps_", 0)
+        with kept_if_refused(self), _drawing_by(seed):
             return self._train(choices, X, y, secret, realized, 1, classes, goes_on=True)
 
     @property
@@ -338,6 +345,15 @@ _PUBLIC = (
     "classes_",
     "batch size, number of steps and every parameter of the estimator",
 )
+
+
+@contextmanager
+def _drawing_by(seed: int) -> Iterator[None]:
+    """Have a module draw by a public seed, and leave the stream of other code as it was."""
+    torch = _torch()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 def module_device(module: Any) -> Any:

@@ -50,7 +50,8 @@ class ClippedGradients:
     def total(self, rows: Any, labels: Any) -> Floats:
         """Sum over the rows of a batch; shape (d,). Zero for an empty batch."""
         parameters = {name: p.detach() for name, p in self._module.named_parameters()}
-        buffers = {name: b.detach() for name, b in self._module.named_buffers()}
+        # Copied: what a module writes into one is no noised number.
+        buffers = {name: b.detach().clone() for name, b in self._module.named_buffers()}
         size = sum(p.numel() for p in parameters.values())
         total = torch.zeros(size, dtype=torch.float64)
         for start in range(0, len(rows), self._chunk):
