@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import re
 from contextlib import suppress
 from importlib.metadata import requires
@@ -64,6 +65,7 @@ def run(
     if register_curator(coordinator, token, anew=new_curator):
         typer.echo(f"the curator's key is in {token}")
     asyncio.run(Server(coordinator).run())
+    gc.freeze()  # all is said and written: to look for garbage once more takes seconds
 
 
 @service.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import gc
 import ipaddress
 import json
 import os
@@ -24,6 +25,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra service")
 
 import uvicorn
+from pacsklearn_service.server.server import Server
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web import worker as web
 from service_house.house import v2
@@ -240,6 +242,27 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
         )
     )
     return files
+
+
+def test_a_service_that_has_stopped_looks_for_no_garbage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which would take seconds, of those that a container is given to end."""
+    stopped: list[Server] = []
+
+    async def run(server: Server) -> None:
+        await asyncio.to_thread(server._coordinator.stop)
+        stopped.append(server)
+
+    monkeypatch.setattr(Server, "run", run)
+    monkeypatch.chdir(tmp_path)
+    before = gc.get_freeze_count()
+    try:
+        assert CliRunner().invoke(app, ["service", "run"]).exit_code == 0
+        assert len(stopped) == 1
+        assert gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()
 
 
 @pytest.mark.parametrize("stated", [
