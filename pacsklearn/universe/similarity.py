@@ -97,11 +97,10 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
         if hasattr(column, "iloc"):  # pandas has gaps of its own
             column = column.to_numpy(np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64).reshape(-1, 1)
-    cells = column.tolist()
-    numeric = (Real, Decimal) if column.dtype == object else ()  # categories are no numbers
+    cells, is_object = column.tolist(), column.dtype == object
     with suppress(OverflowError, ValueError):
-        known = [math.nan if is_missing(cell) else _number(cell, numeric) for cell in cells]
-        return np.array(known)[:, None]
+        read = [math.nan if is_missing(cell) else _number(cell, is_object) for cell in cells]
+        return np.array(read)[:, None]
     words = [str(value) for value in cells]
     common = [word for word, held in Counter(words).items() if held * _COMMON >= n_rows]
     numbers = {word: number for number, word in enumerate(common)}
@@ -109,9 +108,9 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
     return np.asarray(codes[:, None] == np.arange(len(common)), dtype=np.float64)
 
 
-def _number(cell: Any, numeric: tuple[Any, ...]) -> float:
-    """Return a number as it is, and the seconds of a date, a time or a text of either."""
-    if isinstance(cell, numeric):
+def _number(cell: Any, is_object: bool) -> float:
+    """Return a number that is no category, or the seconds of a date, a time or a text of them."""
+    if is_object and isinstance(cell, (Real, Decimal)):
         return float(cell)
     return datetime.fromisoformat(str(cell)).replace(tzinfo=UTC).timestamp()
 
