@@ -94,7 +94,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     X = RowRules.of(estimator).check(X, at_least=2)
     if hasattr(estimator, "get_params"):
         _check_codebooks(estimator, X)
-    _check_ends(steps_of(estimator)[-1], X)
+    _check_ends(estimator, X)
     if y is None:
         # A pipeline's own tags do not say that its last step needs one.
         if tags.target_tags.required or is_classifier(estimator) or is_regressor(estimator):
@@ -123,7 +123,6 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
-_LARGEST = 1e70
 _TEXT_READERS = frozenset({"CountVectorizer", "TfidfVectorizer", "HashingVectorizer"})
 _DICT_READERS = frozenset({"DictVectorizer", "FeatureHasher"})
 
@@ -162,16 +161,15 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
         first.check_table(X)
 
 
-def _check_ends(last: Any, X: Any) -> None:
+def _check_ends(estimator: Any, X: Any) -> None:
     """Refuse numbers whose fourth powers overflow: liblinear's primal solver is never done."""
-    if (name := type(last).__name__) not in ("LinearSVC", "LinearSVR") or last.dual is True:
+    # Other steps, such as an encoder by a codebook, may bound what it sees.
+    name = title_of(estimator).removeprefix("StandardScaler + ").removeprefix("RobustScaler + ")
+    if name not in ("LinearSVC", "LinearSVR") or steps_of(estimator)[-1].dual is True:
         return
     numbers = X.data if sparse.issparse(X) else np.asarray(X)
-    if numbers.dtype.kind == "f" and np.abs(numbers).max(initial=0.0) > _LARGEST:
-        raise ValueError(
-            f"X holds a number beyond {_LARGEST:g}, with which {name} is never done; leave its "
-            "row out, or clip it at what is publicly expected."
-        )
+    if numbers.dtype.kind == "f" and np.abs(numbers).max(initial=0.0) > 1e70:
+        raise ValueError(f"X holds a number beyond 1e70, with which {name} never ends; clip it.")
 
 
 @final

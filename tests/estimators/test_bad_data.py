@@ -31,7 +31,7 @@ from sklearn.linear_model import (
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, PowerTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -44,6 +44,7 @@ from pacsklearn.exceptions import (
     NonDeterministicError,
     SubsetFitError,
 )
+from pacsklearn.universe.row_rules import check_universe
 
 N = 60
 GENERATOR = np.random.default_rng(11)
@@ -626,4 +627,6 @@ def test_a_number_with_which_liblinear_is_never_done_is_refused(first: Any) -> N
     model = LinearSVC() if first is None else make_pipeline(first, LinearSVC())
     rows = [holding(1e200), *([sparse.csr_matrix(holding(-1e200))] if first is None else [])]
     for huge in rows:
-        refused(ValueError, ["X holds a number beyond 1e+70", "LinearSVC"], model, huge, Y)
+        refused(ValueError, ["X holds a number beyond 1e70", "LinearSVC"], model, huge, Y)
+    ranks = make_pipeline(KBinsDiscretizer(3, encode="ordinal", strategy="uniform"), LinearSVC())
+    assert check_universe(ranks, holding(1e200), Y)[0].max() == 1e200  # bounded by its first step
