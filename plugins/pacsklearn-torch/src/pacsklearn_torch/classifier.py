@@ -266,8 +266,7 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.module, torch.nn.Module):
             made = copy.deepcopy(self.module)
         elif callable(self.module):
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(self.init_seed)
+            with _drawing_by(self.init_seed):
                 # A function may give one module twice: the steps of a fit are in its own alone.
                 made = copy.deepcopy(self.module())
         else:
