@@ -98,7 +98,7 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
             column = column.to_numpy(np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64).reshape(-1, 1)
     cells, is_object = column.tolist(), column.dtype == object
-    with suppress(OverflowError, ValueError):
+    with suppress(OverflowError, ValueError):  # one cell that is neither makes all of them words
         read = [math.nan if is_missing(cell) else _number(cell, is_object) for cell in cells]
         return np.array(read)[:, None]
     words = [str(value) for value in cells]
@@ -109,7 +109,11 @@ def _of_column(column: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def _number(cell: Any, is_object: bool) -> float:
-    """Return a number that is no category, or the seconds of a date, a time or a text of them."""
+    """Return a number, or the seconds since 1970 of a date, a time or a text of one.
+
+    Numbers are read in columns of objects only: among categories they are names. A zone is left
+    out, so that times are read by their own clock.
+    """
     if is_object and isinstance(cell, (Real, Decimal)):
         return float(cell)
     return datetime.fromisoformat(str(cell)).replace(tzinfo=UTC).timestamp()
