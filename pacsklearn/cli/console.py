@@ -67,7 +67,8 @@ def guarded(command: Callable[..., Output | None]) -> Callable[..., None]:
         except (AuditViolationError, LedgerCorruptedError) as error:
             _fail(error, str(error), VIOLATED, as_json=as_json)
         except (PacsklearnError, typer.BadParameter) as error:
-            _fail(error, str(error), BAD_USAGE, as_json=as_json)
+            here = " Here that is --allow-exact." if "allow_exact=True" in str(error) else ""
+            _fail(error, str(error) + here, BAD_USAGE, as_json=as_json)
         except (TypeError, ValueError, OSError, ImportError) as error:
             _fail(error, _own_words(error), BAD_USAGE, as_json=as_json)
         except KeyboardInterrupt as error:

@@ -44,7 +44,6 @@ def distill(
     from pacsklearn.estimators.pac_private import PACPrivate
     from pacsklearn.estimators.released_answers import Answers
     from pacsklearn.estimators.subsets import Subsets
-    from pacsklearn.exceptions import BudgetError
     from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.students.distillation import distill as distilled
 
@@ -61,10 +60,9 @@ def distill(
         note(f"Warning: the public rows' column {recipe['target']!r} is not used.")
     spare = [recipe["target"], recipe["groups"], recipe["id"], *recipe["drop"]]
     queries = queries.drop(columns=[name for name in spare if name in queries])
-    budget = recipes.budget_of({"budget": limit.stated})
     source = PACPrivate(
         teacher,
-        budget=budget,
+        budget=recipes.budget_of({"budget": limit.stated}),
         release=Answers(len(queries) if answers is None else answers),
         secret=Subsets(**design.stated),
         ledger=charged_ledger(charge),
@@ -75,15 +73,12 @@ def distill(
     with publication(files) as place, rehearsed(place.content):
         if charge.ledger is None:
             source.set_params(ledger=ledger_beside(data, place.model, place.statement))
-        # A student goes to others, unlike answers: consent is asked for what is said in its status.
-        promised = source.fit(table.X, table.y, **given).responder().guarantee_
-        if promised.uncovered and not budget.allow_exact:
-            raise BudgetError(
-                f"A student of so many nats would hide nothing: {promised.status.reason}. Nothing "
-                "is charged. Give less, such as --nats 1/4, or --allow-exact if that is what you "
-                "want; it is never published then."
-            )
-        trained = distilled(source, learner, queries, alpha=options.number(alpha, "--alpha"))
+        trained = distilled(
+            source.fit(table.X, table.y, **given),
+            learner,
+            queries,
+            alpha=options.number(alpha, "--alpha"),
+        )
         document = {
             **privacy_report(trained, title=title).statement,
             "model": place.model.name,

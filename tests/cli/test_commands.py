@@ -264,7 +264,7 @@ def test_a_student_is_published(call, folder):
         "--student-params", '{"max_iter": 500}', "--subsets", 16,
     )  # fmt: skip
     refused = call(*base, "--nats", "2", "--output", "s.joblib", code=2)
-    assert "--allow-exact if" in refused.stderr
+    assert "Here that is --allow-exact." in refused.stderr
     assert not (folder / "s.joblib").exists()
     result = call(*base, "--nats", "2", "--allow-exact", "--output", "s.joblib", "--json")
     statement = json.loads(result.stdout)

@@ -250,7 +250,7 @@ def test_mixed_tables_need_no_preprocessing() -> None:
 def test_students_are_released_on_request() -> None:
     X, y, schema = mixed()
     auto = AutoPrivateClassifier(
-        schema=schema, families=Student(), secret=Subsets(8), budget=Nats(1.0)
+        schema=schema, families=Student(), secret=Subsets(8), budget=0.5
     ).fit(X, y)
     assert auto.score(X, y) > 0.7
     assert "whole table" in auto.guarantee_.headline
@@ -263,9 +263,9 @@ def test_students_of_three_classes_learn_of_an_svm() -> None:
     X, y, schema = mixed()
     y = np.where(X["age"] > 70, "old", y)
     asked = Student(queries=X.sample(200, random_state=0))
-    auto = AutoPrivateClassifier(
-        schema=schema, families=asked, secret=Subsets(8), budget=Nats(1.0)
-    ).fit(X, y)
+    auto = AutoPrivateClassifier(schema=schema, families=asked, secret=Subsets(8), budget=0.5).fit(
+        X, y
+    )
     assert type(auto.best_estimator_[-1]) is SVC
     assert auto.score(X, y) > 0.75
     assert set(auto.predict(X)) == {"ill", "old", "well"}

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import Answers, Nats, PACPrivate, PrivacySession, Subsets
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.bounds.belief import uniform_belief
 from pacsklearn.kernel.noise.sampler import SeededSampler
@@ -94,7 +94,7 @@ def test_a_student_inherits_the_guarantee_and_no_row(rows: Any) -> None:
 
 def test_every_source(rows: Any) -> None:
     X, y = rows
-    with PrivacySession(X[:100], y[:100], budget=Nats(1.0), secret=Subsets(M)) as session:
+    with PrivacySession(X[:100], y[:100], budget=0.5, secret=Subsets(M)) as session:
         by_session = distill(
             session,
             LogisticRegression(),
@@ -108,7 +108,7 @@ def test_every_source(rows: Any) -> None:
         by_responder = distill(responder, LogisticRegression(), X[100:].tolist(), alpha=None)
         assert session.ledger.spent == spent
         np.testing.assert_array_equal(by_session.estimator.coef_, by_responder.estimator.coef_)
-        session_values = PrivacySession(X, X[:, 0], budget=Nats(1.0), secret=Subsets(M))
+        session_values = PrivacySession(X, X[:, 0], budget=0.5, secret=Subsets(M))
         numbers = distill(
             session_values.responder(Ridge(), max_answers=50, prior=Range(-3, 3)), Ridge(), X[:50]
         )
@@ -140,3 +140,7 @@ def test_errors(rows: Any) -> None:
     )
     with pytest.raises(BudgetExhaustedError):
         distill(poor, student, X[100:])
+    poor.set_params(budget=Nats(1)).fit(X[:100], y[:100])
+    with pytest.raises(BudgetError, match="would hide nothing"):
+        distill(poor, student, X[100:])
+    assert poor.answers_given_ == 0

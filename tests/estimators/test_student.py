@@ -189,7 +189,7 @@ def test_regressors_have_students(iris: Any, sizes: Any) -> None:
     model = PACPrivate(
         SVR(),
         release=Student(student=Ridge(), queries=iris[0], prior=Range(-5, 10)),
-        budget=Nats(1.0),
+        budget=0.5,
     ).fit(iris[0][::2], sizes[::2])
     assert np.isfinite(model.predict(iris[0])).all()
 
@@ -214,6 +214,7 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
         ({"release": Student(queries=SCHEMA, alpha=0.1), **CAPPED}, "budget"),
         ({"release": Student(queries=SchemaQueries(SCHEMA, "private")), **CAPPED}, "budget"),
         ({"release": Student(queries=SCHEMA, alpha=2)}, "alpha"),
+        ({"release": Student(queries=SCHEMA), "budget": Nats(1)}, "would hide nothing"),
         ({"release": Student(queries=[1.0, 2.0])}, "queries"),
         ({"release": Student(Ridge(), SCHEMA)}, "student"),
         ({"release": Student(LogisticRegression, SCHEMA)}, "student"),
@@ -252,7 +253,7 @@ def test_a_student_reads_the_table_by_the_same_codebook() -> None:
             Column("age", low=-4, high=4),
         ]
     )
-    how: Any = {"budget": Nats(1), "secret": Subsets(8)}
+    how: Any = {"budget": 0.5, "secret": Subsets(8)}
     release = Student(LogisticRegression(), X[:30])
     model = PACPrivate(LogisticRegression(), release=release, schema=schema, **how).fit(X, y)
     assert model.score(X, y) == 1
@@ -270,6 +271,6 @@ def test_queries_are_made_up_for_times_in_a_zone() -> None:
     seen = pd.Series(pd.Timestamp("2020-01-01") + days).dt.tz_localize("Europe/Berlin")
     schema = Schema([Column("seen", "date", low="2020-01-01", high="2020-03-31")])
     release = Student(LogisticRegression(), schema)
-    model = PACPrivate(LogisticRegression(), Nats(1), schema=schema, release=release)
+    model = PACPrivate(LogisticRegression(), 0.5, schema=schema, release=release)
     model.set_params(secret=Subsets(8)).fit(seen.to_frame("seen"), np.arange(90) > 40)
     assert model.predict(seen.to_frame("seen")).shape == (90,)

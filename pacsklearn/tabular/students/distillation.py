@@ -13,7 +13,7 @@ from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.guarantee.pac_guarantee import PACGuarantee
-from pacsklearn.tabular.students.teaching import check_alpha, rehearse, taught
+from pacsklearn.tabular.students.teaching import check_alpha, check_consent, rehearse, taught
 from pacsklearn.universe.frame import as_pandas
 
 
@@ -80,6 +80,8 @@ def distill(
     ------
     BudgetExhaustedError
         When the budget does not cover the public rows that are contested.
+    BudgetError
+        When the student would hide nothing and the budget does not allow that.
     ValueError
         When too few rows pass the test to fit a student.
 
@@ -111,6 +113,7 @@ def distill(
     """
     check_alpha(alpha)
     responder = _responder(source, estimator, respond_params)
+    check_consent(responder.procedure)
     X_public = as_pandas(X_public)
     X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
     tried = rehearse(lambda *_: student, X_public, responder.kind)

@@ -37,6 +37,7 @@ from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.students.student_queries import StudentQueries
 from pacsklearn.tabular.students.teaching import (
     check_alpha,
+    check_consent,
     learned,
     rehearse,
     taught,
@@ -248,6 +249,8 @@ class Student(AnsweringKind):
         """Return the student, and what is promised about it."""
         about: list[tuple[str, str]] = []
         procedure, known = fit.procedure, fit.rows.candidates
+        if procedure.terms.criterion is None:
+            check_consent(procedure)
         queries = StudentQueries.of(self.queries)
         choose = partial(self.choose, fit.estimator)
 

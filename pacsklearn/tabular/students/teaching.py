@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -13,9 +14,11 @@ from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import brief
+from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers, Responder
 from pacsklearn.kernel.outputs.withheld import withheld
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 _REHEARSED = 500
 
@@ -33,6 +36,27 @@ def check_alpha(alpha: Any) -> None:
     if alpha is not None and (not isinstance(alpha, Real) or not 0 < float(alpha) < 1):
         raise ValueError(
             f"alpha must be a number strictly between 0 and 1 or None, got {brief(alpha)}."
+        )
+
+
+def check_consent(procedure: ReleaseProcedure) -> None:
+    """Refuse, before anything is answered, a student that would hide nothing.
+
+    Answers are asked for one by one; a student goes to others, who are told what its status says.
+
+    Raises
+    ------
+    BudgetError
+        Unless the budget allows it.
+    """
+    # Rule 15: answers depend on each other, so that their bound is all that may be spent.
+    stated = replace(procedure.guarantee(), spent=procedure.account.own.ceiling)
+    if stated.uncovered and not procedure.allow_exact:
+        raise BudgetError(
+            f"A student of {stated.spent:.6g} nats would hide nothing: {stated.status.reason}. "
+            "Nothing is charged. Give less, for instance 1/4 nat, or allow_exact=True on the "
+            "budget, as in Nats(1, allow_exact=True), if that is what you want; it is never "
+            "published then."
         )
 
 
