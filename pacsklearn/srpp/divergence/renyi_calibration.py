@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, linear_sum_assignment
-from scipy.special import logsumexp
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.srpp.divergence.log_moment import log_moment
 from pacsklearn.universe.vector_distances import vector_distances
 
 # Root finding stops within this share of the variance; the larger end is returned.
@@ -53,8 +53,7 @@ def joint_cost(distances: Floats, weights: Floats, order: float, variance: float
     if variance <= 0:
         return math.inf
     exponents = (order - 1) * order * distances**2 / (2 * variance)
-    moments = logsumexp(exponents + np.log(weights), axis=1)
-    return max(float(np.max(moments)), 0.0) / (order - 1)
+    return float(np.max(log_moment(exponents, np.log(weights)))) / (order - 1)
 
 
 def worst_slice_cost(distances: Floats, order: float) -> float:
@@ -131,9 +130,10 @@ def transport_divergence(left: ArrayLike, right: ArrayLike, order: float) -> flo
     Notes
     -----
     ``ln E exp(order (order - 1) |x - y|^2 / 2) / (order - 1)`` under the coupling that makes it
-    least: divergences of coupled components, by joint convexity. Never above ``order / 2`` times
-    the squared infinity-Wasserstein distance. Source: srpp, equation (21), the distribution-aware
-    general Wasserstein mechanism, with ``q = 1``: larger ``q`` never gives less.
+    least: divergences of coupled components, by joint convexity. Where terms span more than a
+    double does, any coupling of the largest ones is taken: callers hold it against ``order / 2``
+    times the squared infinity-Wasserstein distance. Source: srpp, equation (21), the
+    distribution-aware general Wasserstein mechanism, with ``q = 1``: larger ``q`` never gives less.
 
     Examples
     --------
@@ -150,10 +150,9 @@ def _divergence(distances: Floats, order: float) -> float:
     least = max(float(exponents.min(axis=0).max()), float(exponents.min(axis=1).max()))
     if math.isinf(least):
         return math.inf
-    chosen = linear_sum_assignment(np.exp(np.minimum(exponents - least, _WIDEST)))
+    chosen = linear_sum_assignment(np.expm1(np.minimum(exponents - least, _WIDEST)))
     # Any coupling gives a bound: terms that were cut off count in full here.
-    moment = float(logsumexp(exponents[chosen])) - math.log(len(exponents))
-    return max(moment, 0.0) / (order - 1)
+    return float(log_moment(exponents[chosen], -math.log(len(exponents)))) / (order - 1)
 
 
 def transport_variance(

@@ -8,9 +8,9 @@ most, and rounding by ``slack`` more as soon as one differs at all: ``k`` rows m
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.srpp.divergence.log_moment import log_moment
 
 
 def shift_divergence(order: float, count: float, reach: float, slack: float = 0.0) -> float:
@@ -53,7 +53,7 @@ def secret_batch_divergence(
     if order == 1:
         return mean_divergence(order, np.exp(log_law), reach, slack)
     exponents = (order - 1) * order / 2 * _shifts(log_law, reach, slack) ** 2
-    return max(float(logsumexp(exponents + log_law)), 0.0) / (order - 1)
+    return float(log_moment(exponents, log_law)) / (order - 1)
 
 
 def _shifts(law: Floats, reach: float, slack: float) -> Floats:

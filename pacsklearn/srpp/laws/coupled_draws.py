@@ -221,11 +221,11 @@ class _Certificate:
         top = rate * self._widest
         if top > _WIDEST:
             return top
-        high, bounds = math.exp(top), []
+        high, bounds = math.expm1(top), []
         for squares in self._sliced if sliced else self._whole:
             weights = target.profile.weights if sliced else np.ones(1)
-            values = np.clip(np.exp(rate * squares[rows]) @ weights, 1.0, high)
-            bounds.append(math.log(upper_mean_bound(values, 1.0, high, gamma)))
+            values = np.clip(np.expm1(rate * squares[rows]) @ weights, 0.0, high)
+            bounds.append(math.log1p(upper_mean_bound(values, 0.0, high, gamma)))
         return min(max(bounds), top)
 
 
