@@ -80,12 +80,15 @@ def _thresholds(shown: Floats, inside: NDArray[np.bool_]) -> list[ScoreRule]:
     right = np.concatenate([[0], np.cumsum(~truth)]) + (
         truth.sum() - np.concatenate([[0], np.cumsum(truth)])
     )
-    edges = np.concatenate([[-np.inf], (values[1:] + values[:-1]) / 2, [np.inf]])
-    above, below = edges[int(np.argmax(right))], edges[int(np.argmin(right))]
+    lower, upper = values[:-1], values[1:]
+    middles = np.minimum((lower + upper) / 2, np.nextafter(upper, -np.inf))
+    edges = np.concatenate([[-np.inf], middles, [np.inf]])
+    # Equal scores are on one side of any edge.
+    cuts = np.concatenate([[0], np.flatnonzero(lower < upper) + 1, [values.size]])
+    above, below = (edges[cuts[place(right[cuts])]] for place in (np.argmax, np.argmin))
     return [
-        # Just below the edge: scores come again exactly where nothing is noised, and must count.
-        ScoreRule(np.asarray, float(np.nextafter(above, -np.inf)), "score above a threshold"),
-        ScoreRule(np.negative, -below, "score below a threshold"),
+        ScoreRule(np.asarray, float(above), "score above a threshold"),
+        ScoreRule(np.negative, -float(np.nextafter(below, np.inf)), "score below a threshold"),
     ]
 
 
