@@ -85,6 +85,18 @@ def test_scores_that_come_again_are_on_one_side_of_the_edge():
         assert result.success > 0.8 - 4 * np.sqrt(0.8 * 0.2 / 400)
 
 
+def test_scores_far_from_zero_are_told_apart():
+    """Which unit is the most exposed was lost in squares of scores with a common large part."""
+
+    class Offset(Confident):
+        def confidences(self, released):
+            return released + 1e9
+
+    result = LiRAAttack(n_shadow=200).run(Offset([0, 3, 0.2]), 200, 0)
+    assert dict(result.details)["unit"] == "1"
+    assert result.success > 0.8
+
+
 @pytest.mark.parametrize("direction", [1, -1])
 def test_scores_next_to_each_other_are_told_apart(direction):
     """Doubles without another between them: their middle is one of the two."""
