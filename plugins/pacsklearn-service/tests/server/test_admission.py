@@ -9,6 +9,7 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -232,22 +233,7 @@ def test_requests_that_are_sent_by_halves_keep_nobody_out(house: House, is_body:
             f"POST {MODEL}/preview HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n"
             f"Authorization: Bearer {house.key('ann')}\r\n\r\n{{"
         ).encode()
-    port, app = free_port(), caller_app(LocalLink(house.operations), house.settings)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            port=port,
-            log_level="critical",
-            lifespan="off",
-            limit_concurrency=10,
-            http=BoundedHttp,
-        )
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        while not server.started:
-            time.sleep(0.01)
+    with served(house) as (port, server):
         halves = []
         for _ in range(30):
             half = socket.create_connection(("127.0.0.1", port))
@@ -264,6 +250,40 @@ def test_requests_that_are_sent_by_halves_keep_nobody_out(house: House, is_body:
             assert late.recv(1) == b""
         for each in (*halves, late):
             each.close()
+
+
+def test_who_has_sent_all_may_close_that_half_and_gets_the_reply(house: House) -> None:
+    body = json.dumps(v2(contested_rows(1, seed=77)))
+    head = (f"POST /v2/models/risk/infer HTTP/1.1\r\nhost: test\r\ncontent-length: {len(body)}\r\n"
+            f"authorization: Bearer {house.key('ann')}\r\n")  # fmt: skip
+    with served(house) as (port, _), socket.create_connection(("127.0.0.1", port)) as half:
+        half.settimeout(60)
+        half.sendall(f"{head}content-type: application/json\r\n\r\n{body}".encode())
+        half.shutdown(socket.SHUT_WR)
+        told = half.makefile("rb").read()  # to its end, which comes with the reply
+    assert told.startswith(b"HTTP/1.1 200")
+    assert b'"predict"' in told
+
+
+@contextlib.contextmanager
+def served(house: House) -> Iterator[tuple[int, uvicorn.Server]]:
+    port, app = free_port(), caller_app(LocalLink(house.operations), house.settings)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            port=port,
+            log_level="critical",
+            lifespan="off",
+            limit_concurrency=10,
+            http=BoundedHttp,
+        )
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield port, server
     finally:
         server.should_exit = True
         thread.join(30)

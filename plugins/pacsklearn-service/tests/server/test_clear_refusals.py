@@ -70,6 +70,15 @@ def test_a_body_that_cannot_be_read_is_told_why(house: House) -> None:
     assert "quota" in told
 
 
+def test_a_header_that_stands_twice_is_refused_before_anything_is_charged(house: House) -> None:
+    body, before = v2(contested_rows(1, seed=91)), house.spent
+    for name in ("Idempotency-Key", "Content-Type"):
+        twice = [(name, "application/json"), (name.lower(), "text/csv")]
+        told = refused(house, "POST", "/v2/models/risk/infer", json=body, headers=twice)
+        assert told == f"The header {name.lower()} stands twice."
+    assert house.spent == before
+
+
 def test_who_goes_away_is_no_defect_of_the_service(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -110,6 +110,17 @@ def wait_for_all(callers: list[Caller], at: float) -> float:
     return max(each.latest[1] for each in callers) - at
 
 
+def look_at_the_console(live: Live, key: str) -> None:
+    """It prices a file for any model, and raises no alarm about those that are led elsewhere."""
+    row = {"rows": ("rows.csv", "x0,x1,x2,x3\n0.01,0.02,-0.01,0.003\n")}
+    with httpx.Client(base_url=f"http://127.0.0.1:{live.curator_port}/console") as browser:
+        assert browser.post("/sign-in", data={"key": key}).status_code == 303
+        for name in NAMES:
+            told = browser.post(f"/models/{name}", data={"user": "ann"}, files=row, timeout=30)
+            assert "At most 0.0002441 nats for ann" in told.text
+        assert "does not answer" not in browser.get("").text
+
+
 # Each takes half a minute of processor time, most of it to begin nine processes.
 @pytest.mark.soak
 @pytest.mark.timeout(600)
@@ -138,6 +149,7 @@ def test_one_of_three_coordinators_is_lost(address: str, new_house: Any, tmp_pat
                     headers={"authorization": f"Bearer {keys['curator']}"},
                 )  # fmt: skip
                 assert told.status_code == 200, told.text
+            look_at_the_console(live, keys["curator"])
         lost, at = lives[2], time.monotonic()
         for process in (lost.process.pid, *lost.workers()):
             os.kill(process, signal.SIGKILL if "sqlite" in address else signal.SIGSTOP)

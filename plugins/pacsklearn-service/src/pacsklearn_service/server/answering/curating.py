@@ -205,10 +205,17 @@ class Curating:
         self._coordinator.callers.forget()
         return {"name": key}
 
-    def curator_all_models(self, curator: Caller, model: str | None = None) -> Any:
-        left = {each.name: each.rows_left() for each in self._coordinator.answering()}
+    def curator_all_models(
+        self, curator: Caller, model: str | None = None, dataset: str | None = None
+    ) -> Any:
+        answering = {each.name: each for each in self._coordinator.answering()}
         models = self._catalog.models() if model is None else [self._catalog.model(model)]
-        return [each | {"rows_left": left.get(each["name"])} for each in models]
+        models = [each for each in models if dataset in (None, each["dataset"])]
+        for each in models:
+            hosted = answering.get(each["name"])
+            each["rows_left"] = hosted and hosted.rows_left()
+            each["is_led_here"] = each["dataset"] in self.database.led
+        return models
 
     @_audited("fit", "{recipe[name]}")
     def curator_fit(self, curator: Caller, *, recipe: Facts) -> Facts:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartParser
 
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.problem import Problem
-from pacsklearn_service.server.web.app import ask
+from pacsklearn_service.server.web.app import ask, problem_response
 from pacsklearn_service.server.web.data_plane import packed_table
 from pacsklearn_service.server.web.table_body import CSV
 
 
 def nats(amount: float) -> str:
-    """Return the figure with four digits; small ones are not rounded to nothing."""
-    return f"{amount:,.4g}" if abs(amount) < 10_000 else f"{amount:,.0f}"
+    """Return the figure with at least four digits; small ones are not rounded to nothing."""
+    return f"{amount:,.0f}" if 10_000 <= abs(amount) < 1_000_000 else f"{amount:,.4g}"
 
 
 def moment(seconds: float) -> str:
@@ -61,21 +59,13 @@ def _page(name: str, status: int = 200, **facts: Any) -> Response:
     return HTMLResponse(text, status_code=status, headers=_HEADERS)
 
 
-class _Page(APIRoute):
-    """Route whose refusals are pages too."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        inner = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            try:
-                return await inner(request)
-            except Problem as problem:
-                if problem.kind == "unauthenticated" and request.method == "GET":
-                    return RedirectResponse("/console/sign-in", status_code=303)
-                return _page("problem", problem.status, who=None, problem=problem)
-
-        return handle
+def refusal(request: Request, problem: Problem) -> Response:
+    """Return the response of a refusal: of the console's addresses a page as well."""
+    if not f"{request.url.path}/".startswith(f"{_PATH}/"):
+        return problem_response(request, problem)
+    if problem.kind == "unauthenticated" and request.method == "GET":
+        return RedirectResponse(f"{_PATH}/sign-in", status_code=303)
+    return _page("problem", problem.status, who=None, problem=problem)
 
 
 async def _curator(request: Request) -> Caller:
@@ -98,7 +88,7 @@ async def _with_key(request: Request, shown: str) -> Caller:
     return caller
 
 
-router = APIRouter(prefix=_PATH, include_in_schema=False, route_class=_Page)
+router = APIRouter(prefix=_PATH, include_in_schema=False)
 Curator = Annotated[Caller, Depends(_curator)]
 
 
@@ -112,6 +102,7 @@ def _check_origin(request: Request) -> None:
 async def _form(request: Request) -> dict[str, bytes]:
     """Return the fields of a form of ours."""
     _check_origin(request)
+    await request.body()  # kept, where another coordinator has to read it
     async with request.form(max_files=1, max_fields=2) as form:
         return {
             name: await each.read() if isinstance(each, UploadFile) else each.encode()
@@ -182,13 +173,12 @@ async def dataset_page(request: Request, caller: Curator, dataset: str) -> Respo
     """Return the ceiling, burn-down, and what each user spent."""
     facts = await ask(request, "dataset", dataset=dataset)
     burnt = await ask(request, "burn_down", dataset=dataset, most=_MOST_POINTS)
-    models = [m for m in await ask(request, "all_models") if m["dataset"] == dataset]
     return _page(
         "dataset",
         who=caller.user,
         dataset=facts,
         quotas=await ask(request, "quotas", dataset=dataset),
-        models=models,
+        models=await ask(request, "all_models", dataset=dataset),
         burnt=burnt,
     )
 

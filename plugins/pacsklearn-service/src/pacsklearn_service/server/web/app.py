@@ -18,7 +18,7 @@ import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,7 +33,7 @@ from pacsklearn_service.server.web.schemas import invalid
 
 MARK: Final = "x-pacsklearn-passed-on"
 _PASSED: Final = (
-    "accept", "authorization", "content-encoding", "content-type", "idempotency-key",
+    "accept", "authorization", "content-encoding", "content-type", "cookie", "idempotency-key",
     "inference-header-content-length", "x-request-id",
 )  # fmt: skip
 _AT_ONCE: Final = ThreadPoolExecutor(64, "passed on")
@@ -91,6 +91,9 @@ _OPEN: Final = ("/v2", "/v2/health/live", "/v2/health/ready", "/ping", "/openapi
 _LONG: Final = 2**16
 _TABLES: Final = re.compile(r"/v1/(datasets|models/[^/]+/versions)")
 _REQUEST_ID: Final = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+_ONCE: Final = (
+    "authorization", "content-type", "idempotency-key", "inference-header-content-length",
+)  # fmt: skip
 _HEADERS: Final = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -130,25 +133,25 @@ def new_app(title: str, link: Link, settings: Settings, lifespan: Any = None) ->
     )
     app.state.link, app.state.settings = link, settings
     app.state.authenticator = Authenticator(link, settings)
-    app.state.decoding = asyncio.Lock()
+    app.state.decoding, app.state.refusal = asyncio.Lock(), problem_response
 
     @app.exception_handler(Problem)
     async def refused(request: Request, problem: Problem) -> Response:
-        if problem.kind != "elsewhere":
-            return problem_response(problem)
         try:
-            return await passed_on(request, problem, await request.body())
+            if problem.kind == "elsewhere":
+                return await passed_on(request, problem, await request.body())
         except Problem as other:
-            return problem_response(other)
+            problem = other
+        return _refusal(request, problem)
 
     @app.exception_handler(RequestValidationError)
-    async def not_valid(_: Request, error: RequestValidationError) -> Response:
-        return problem_response(invalid(error.errors()))
+    async def not_valid(request: Request, error: RequestValidationError) -> Response:
+        return _refusal(request, invalid(error.errors()))
 
     @app.exception_handler(HTTPException)
-    async def http(_: Request, error: HTTPException) -> Response:
+    async def http(request: Request, error: HTTPException) -> Response:
         kind = _BY_STATUS.get(error.status_code, "bad-request")
-        response = problem_response(Problem(kind, f"{KINDS[kind][1]}."))
+        response = _refusal(request, Problem(kind, f"{KINDS[kind][1]}."))
         response.headers.update(error.headers or {})
         return response
 
@@ -179,7 +182,12 @@ def content_kind(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def problem_response(problem: Problem) -> Response:
+def _refusal(request: Request, problem: Problem) -> Response:
+    response: Response = request.app.state.refusal(request, problem)
+    return response
+
+
+def problem_response(_: Request, problem: Problem) -> Response:
     """Return the response of a refusal."""
     headers = {}
     if "retry_after" in problem.more:
@@ -221,15 +229,15 @@ class Limits:
         brings_table = scope["method"] == "POST" and _TABLES.fullmatch(path) is not None
         seconds = settings.table_seconds if brings_table else settings.seconds
         most = settings.most_table_bytes if brings_table else settings.most_bytes
-        given = Request(scope).headers.get("x-request-id", "")
+        headers = Request(scope).headers
+        given = headers.get("x-request-id", "")
         own = given if _REQUEST_ID.fullmatch(given) else ""
         exchange = _Exchange(receive, send, most, own)
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request=own or secrets.token_hex(8))
         problem: Problem | None = None
         try:
-            if "\0" in path:  # no name has one, and no server's text can hold it
-                raise Problem("not-found", "There is nothing of this name.")
+            _check_head(path, headers)
             # A stream of events lasts as long as its job.
             async with asyncio.timeout(None if path.endswith("/events") else seconds):
                 # The console's pages know people by a cookie.
@@ -246,7 +254,7 @@ class Limits:
                 LOG.error("a request failed", error=type(error).__name__)
         # A reply that has begun cannot become another one.
         if problem is not None and not exchange.status:
-            await problem_response(problem)(scope, receive, exchange.send)
+            await _refusal(Request(scope), problem)(scope, receive, exchange.send)
         LOG.info(
             "answered",
             method=scope["method"],
@@ -254,6 +262,14 @@ class Limits:
             status=exchange.status,
             seconds=round(time.monotonic() - began, 6),
         )
+
+
+def _check_head(path: str, headers: Headers) -> None:
+    if "\0" in path:  # no name has one, and no server's text can hold it
+        raise Problem("not-found", "There is nothing of this name.")
+    for name in _ONCE:  # sender, proxies and service may differ on which one counts
+        if len(headers.getlist(name)) > 1:
+            raise Problem("bad-request", f"The header {name} stands twice.")
 
 
 class _Exchange:

@@ -63,6 +63,14 @@ class BoundedHttp(H11Protocol):
         super().on_response_complete()
         self._look()
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        # Whoever has sent a whole request may be done with sending, and waits for the reply.
+        cycle: Any = self.cycle  # none before the first head
+        if cycle is None or cycle.more_body or cycle.response_complete:
+            return False
+        cycle.keep_alive = False
+        return self.scheme == "http"  # TLS ends both ways at once
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait_no_more()
         super().connection_lost(exc)
@@ -220,6 +228,7 @@ def curator_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI
     app.include_router(curator_plane.router)
     app.include_router(curator_plane.metrics)
     app.include_router(pages.router)
+    app.state.refusal = pages.refusal
     return app
 
 
