@@ -44,9 +44,12 @@ def column_values(X: Any, name: str, position: int) -> Any:
 
 
 def _values_of(X: Any, name: str, position: int) -> Any:
-    if column_names(X) is None and not hasattr(X, "iloc"):
+    # Pandas knows that all names are texts; to list them for each column takes as long as the rest.
+    known = getattr(getattr(X, "columns", None), "inferred_type", None)
+    named = known == "string" or column_names(X) is not None
+    if not named and not hasattr(X, "iloc"):
         return np.asarray(X)[:, position]
-    column = X[name] if column_names(X) is not None else X.iloc[:, position]
+    column = X[name] if named else X.iloc[:, position]
     if hasattr(column, "iloc"):
         return column.array if hasattr(column, "cat") else column.to_numpy()
     if hasattr(column, "combine_chunks"):  # Arrow
@@ -125,7 +128,9 @@ def as_codes(values: Any, categories: Iterable[Any], missing: Sequence[Any]) -> 
     """Return position of each value among the categories, :data:`OUTSIDE` or :data:`MISSING`."""
     known = _Codes(categories, missing)
     if hasattr(values, "codes"):  # a categorical of pandas
-        table = np.array([*(known[type(value), value] for value in values.categories), MISSING])
+        table = np.array(
+            [*(known[type(value), value] for value in values.categories.tolist()), MISSING]
+        )
         return table[np.asarray(values.codes)]
     return np.array([known[type(value), value] for value in _plain(values).tolist()], dtype=np.intp)
 
