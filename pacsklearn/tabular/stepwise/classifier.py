@@ -129,16 +129,17 @@ def calibrated(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
     penalty = np.zeros(n_classes)
     penalty[0] = _PENALTY
 
-    def objective(w: Floats) -> float:
+    def objective(w: Floats) -> tuple[float, Floats]:
         logits = w[0] * units + w[1:]
-        loss = held[:, 0] @ np.logaddexp(0.0, _total(logits)) - np.sum(truth * logits)
-        return float(loss + penalty @ w**2 / 2)
+        total = np.logaddexp(0.0, _total(logits))
+        loss = held[:, 0] @ total - np.sum(truth * logits)
+        logits -= total[:, None]
+        return float(loss + penalty @ w**2 / 2), logits
 
     w = np.zeros(n_classes)
-    value = objective(w)
+    value, log_p = objective(w)
     for _ in range(_MOST_STEPS):
-        logits = w[0] * units + w[1:]
-        p = np.exp(logits - np.logaddexp(0.0, _total(logits))[:, None])
+        p = np.exp(log_p)
         wrong, scaled = held * p - truth, held * p * units
         gradient = np.concatenate([[np.sum(wrong * units)], wrong.sum(axis=0)]) + penalty * w
         # Mean of each row's features under its probabilities: the scale's, then the intercepts'.
@@ -148,7 +149,7 @@ def calibrated(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
         step = np.linalg.solve(bent - (held * mean).T @ mean + np.diag(penalty), -gradient)
         length = 1.0
         while length > _SMALLEST_STEP:
-            reached = objective(w + length * step)
+            reached, log_p = objective(w + length * step)
             if reached <= value + 1e-12 * abs(value):
                 break
             length /= 2
