@@ -207,6 +207,10 @@ class _Search:
         """Differences of outputs that success depends on to first order."""
         return success_directions(self._criterion, self._coordinates, self._support.weights)
 
+    @cached_property
+    def _squares(self) -> Floats:
+        return np.square(self.directions)
+
     def scaled(self, shape: NoiseShape, n_draws: int, n_certificate: int = 0) -> NoiseShape:
         """Return the scale of a shape by success alone, or with the margin of a certificate."""
         weights = self._support.weights
@@ -256,8 +260,9 @@ class _Search:
             return distinct
         if not criterion.has_sets and len(self.directions) != criterion.n_targets:
             return distinct
-        seen = self.directions @ shape.axes
-        np.square(seen, out=seen)
+        # Two of the shapes lie along the coordinates themselves.
+        plain = np.array_equal(shape.axes, np.eye(len(shape.axes)))
+        seen = self._squares if plain else np.square(self.directions @ shape.axes)
         visible = (seen @ (1 / shape.variances))[distinct]
         return distinct[np.argsort(visible)[-_WATCHED:]]
 

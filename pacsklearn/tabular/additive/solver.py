@@ -75,8 +75,10 @@ class LogisticLoss(OneScore):
 
     def terms(self, scores: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
         y, p = self.y[rows], expit(scores)
-        value = np.logaddexp(0.0, scores) - y * scores
-        return np.asarray(value)[:, 0], p - y, p * (1 - p)
+        q = 1 - p
+        # log(1 + exp(s)), from the larger of both probabilities: half as long as logaddexp takes.
+        value = np.maximum(scores, 0.0) - np.log(np.maximum(p, q)) - y * scores
+        return np.asarray(value)[:, 0], p - y, p * q
 
 
 @final
