@@ -61,7 +61,8 @@ def separations(shown: Floats, inside: NDArray[np.bool_]) -> Floats:
         Infinite where both are one point each; -1 where one of them was hardly seen.
     """
     n_in, n_out = inside.sum(axis=0), (~inside).sum(axis=0)
-    shown = shown - shown[0]  # squares of large scores would lose what they differ in
+    # Squares of large scores would lose what they differ in.
+    shown = shown - np.nan_to_num(shown[0])
     means = [np.where(side, shown, 0).sum(axis=0) for side in (inside, ~inside)]
     squares = [np.where(side, shown**2, 0).sum(axis=0) for side in (inside, ~inside)]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -87,3 +87,13 @@ def test_a_property_of_a_column_with_gaps_is_found():
         make_pipeline(SimpleImputer(), Ridge()), noise=TooQuiet(), secret=Subsets(16)
     ).fit(rows, y)
     assert not run_audit(model, rows, y, attacks=["property"], n_trials=100).passed
+
+
+@pytest.mark.parametrize("attack", ["quantile", "label_only", "canaries", "attribute"])
+def test_a_column_without_any_number_is_no_obstacle(attack):
+    """Its quantiles could not be learnt, an error of numpy; its mean warned."""
+    rows = X.copy()
+    rows[:, 0] = np.nan
+    steps = SimpleImputer(keep_empty_features=True), RidgeClassifier()
+    model = PACPrivate(make_pipeline(*steps), secret=Subsets(16)).fit(rows, y)
+    assert run_audit(model, rows, y, attacks=[attack], n_trials=20).passed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pacsklearn_attacks import LabelOnlyAttack, RMIAAttack, RobustLiRAAttack
+from pacsklearn_attacks import LabelOnlyAttack, QuantileAttack, RMIAAttack, RobustLiRAAttack
 from scipy.stats import norm
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 
 from pacsklearn import PACPrivate, Subsets
 from pacsklearn.audit import run_audit
+from pacsklearn.audit.game import Round
 from pacsklearn.audit.shadow_attack import LiRAAttack
 from pacsklearn.plugins import registry
 from pacsklearn.testing import AttackGames, check_attack, example_games
@@ -140,3 +141,16 @@ def test_labels_of_two_targets_are_asked():
     targets = np.stack([NUMBERS, NUMBERS[::-1]], axis=1)
     model = PACPrivate(Ridge(), secret=Subsets(16)).fit(X, targets)
     assert run_audit(model, X, targets, attacks=["label_only"], n_trials=10).passed
+
+
+def test_where_every_row_was_used_nothing_is_learnt_of_others():
+    class Everybody(Confident):
+        beyond = ("confidences", "features")
+        features = np.arange(3.0)[:, None]
+
+        def play(self, generator):
+            played = super().play(generator)
+            return Round(played.secret, played.posterior, played.released, (7,))
+
+    with pytest.raises(ValueError, match="n_shadow"):
+        QuantileAttack().run(Everybody([0, 0, 0]), 10, 0)

@@ -44,6 +44,12 @@ def dense_table(X: Any, attack: str) -> Floats:
     return table
 
 
+def centre_and_spread(table: Floats) -> tuple[Floats, Floats]:
+    """Return mean and deviation of each column's known numbers; NaN where there is none."""
+    known = np.ma.masked_invalid(table)
+    return np.ma.filled(known.mean(axis=0), np.nan), np.ma.filled(known.std(axis=0), np.nan)
+
+
 def appended(
     X: Any, y: Any, groups: Any, rows: Floats, targets: Any
 ) -> tuple[Any, Any, Any, tuple[int, ...]]:
@@ -133,7 +139,8 @@ class CanaryAttack(InsertingAttack):
         generator = np.random.default_rng(seed)
         table = dense_table(X, self.name)
         signs = generator.choice([-1.0, 1.0], (count, table.shape[1]))
-        far = np.nanmean(table, axis=0) + _DISTANCE * np.nanstd(table, axis=0) * signs
+        centre, spread = centre_and_spread(table)
+        far = centre + _DISTANCE * spread * signs
         return appended(X, y, groups, far, _targets(estimator, y, count, generator))
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
@@ -208,8 +215,9 @@ class AttributeAttack(InsertingAttack):
         column = check_integer(name="column", value=self.column, minimum=0)
         if column >= table.shape[1]:
             raise ValueError(f"column must be below {table.shape[1]}, got {column}.")
-        versions = np.repeat(np.nanmean(table, axis=0)[None], 2, axis=0)
-        versions[:, column] += _APART / 2 * np.nanstd(table[:, column]) * np.array([-1, 1])
+        centre, spread = centre_and_spread(table)
+        versions = np.repeat(centre[None], 2, axis=0)
+        versions[:, column] += _APART / 2 * spread[column] * np.array([-1, 1])
         targets = None if y is None else np.repeat(np.asarray(y)[:1], 2, axis=0)
         return appended(X, y, groups, versions, targets)
 
@@ -323,7 +331,7 @@ class PoisoningAttack(InsertingAttack):
         row = table[_target(len(table) - self.n_copies, seed)]
         noise = np.random.default_rng(seed).standard_normal((count, table.shape[1]))
         noise[0] = 0.0
-        queries = row + _JITTER * np.nanstd(table, axis=0) * noise
+        queries = row + _JITTER * centre_and_spread(table)[1] * noise
         return type(X)(queries, columns=X.columns) if hasattr(X, "iloc") else queries
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn.audit.attack import ThreatModel
 from pacsklearn.audit.game import Round
 from pacsklearn.audit.shadow_attack import Learnt, ScoreRule, ShadowAttack, rounds_with
+from pacsklearn_attacks.inserting_attacks import centre_and_spread
 
 _MOST_PAIRS = 20_000
 _LEVELS = (0.5, 0.9)
@@ -207,7 +208,14 @@ class QuantileAttack(ShadowAttack):
         if len(units) > _MOST_PAIRS:
             kept = np.random.default_rng(seed).permutation(len(units))[:_MOST_PAIRS]
             numbers, units = numbers[kept], units[kept]
+        if not len(units):
+            raise ValueError(
+                "n_shadow must be larger: every unit was used in all rounds that teach what is "
+                "usual for rows that are not."
+            )
         features = np.asarray(game.features)
+        # A column in which nothing is known teaches nothing, and is refused by the regression.
+        features = np.where(np.isnan(features[units]).all(axis=0), 0.0, features)
         usual = []
         for level in _LEVELS:
             regression = HistGradientBoostingRegressor(
@@ -270,7 +278,7 @@ class LabelOnlyAttack(ShadowAttack):
             scale * generator.standard_normal((self.n_copies if scale else 1, features.shape[1]))
             for scale in _SCALES
         ]
-        pushes = np.concatenate(noise) * np.nanstd(features, axis=0)
+        pushes = np.concatenate(noise) * centre_and_spread(features)[1]
 
         def score(played: Round, units: Any) -> Any:
             copies = features[units][:, None] + pushes
