@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -221,6 +223,26 @@ def test_a_holder_that_stands_still_is_replaced(address: str, is_inside: bool) -
 def test_a_session_that_stands_still_on_another_machine_is_ended(server: PostgresServer) -> None:
     with frozen_holder(server.database(), "its-boot pid:[1] 5 1", True) as (_, heir):
         take(heir, lambda names: int(lease_keeper.end(names[0])))
+
+
+def test_a_copy_leads_nothing_while_the_process_of_the_original_is_alive(new_house: Any) -> None:
+    """Whoever looks at a restored copy beside the service does not end it."""
+    first: House = new_house()
+    first.close()
+    with subprocess.Popen(["/bin/sleep", "600"]) as original:
+        facts = [lease_keeper._name(original.pid), "", "", "of the original"]
+        holder = first.coordinator.vault.seal(json.dumps(facts).encode(), "holder").hex()
+        database = ServiceDatabase(first.address)
+        with database.writing() as connection:
+            lease = {"number": 99, "holder": holder, "until": 0.0, "seconds": 0.1}
+            connection.insert("service_coordinators", **lease)
+            connection.update("service_leases", {"coordinator": 99}, dataset="clinic")
+        database.close()
+        copy: House = new_house(found=False, lease=1.0)
+        assert not copy.is_ready(3.0)
+        assert original.poll() is None
+        original.kill()
+    assert copy.wait(60)
 
 
 def test_nobody_else_is_killed() -> None:

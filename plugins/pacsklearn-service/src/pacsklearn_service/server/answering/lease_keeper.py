@@ -30,20 +30,26 @@ def end(name: str) -> bool:
 
     It has no lease any more, so that nothing it could still do would count.
     """
-    process = int(name.rpartition(" ")[2] or 0)
-    if process == os.getpid() or not name or name != _name(process):
-        return False
+    process = _other(name)
     try:
-        os.kill(process, signal.SIGKILL)
+        if process:
+            os.kill(process, signal.SIGKILL)
     except OSError:  # it has just ended, or is somebody else's
         return False
-    return True
+    return process > 0
 
 
 def is_stopped(name: str) -> bool:
     """Return whether the process of a name runs on this machine and was told to stand still."""
+    process = _other(name)
+    return process > 0 and _stat(process)[0] in "Tt"
+
+
+def _other(name: str) -> int:
+    """Return the number of the process of a name that runs on this machine, not this one; or 0."""
     process = int(name.rpartition(" ")[2] or 0)
-    return bool(name) and name == _name(process) and _stat(process)[0] in "Tt"
+    is_there = bool(name) and name == _name(process) and _stat(process)[0] not in "ZX"
+    return process if is_there and process != os.getpid() else 0
 
 
 def _stat(process: int) -> list[str]:
@@ -119,7 +125,7 @@ class LeaseKeeper:
 
     def open(self, url: str, curator_url: str) -> None:
         """Hold a lease from now on, of a process that is reached at two addresses."""
-        facts = json.dumps([own_name(), url, curator_url]).encode()
+        facts = json.dumps([own_name(), url, curator_url, self._database.place]).encode()
         self.holder = self._vault.seal(facts, _HOLDER).hex()
         self._wake.set()
 
@@ -129,7 +135,7 @@ class LeaseKeeper:
             holder = self._database.holder(connection, dataset)
         if not holder or holder == self.holder:
             return "", ""
-        _, url, curator_url = self._opened(holder)
+        _, url, curator_url, _ = self._opened(holder)
         return url, curator_url
 
     def stop(self) -> None:
@@ -185,7 +191,14 @@ class LeaseKeeper:
             self._leaving.discard(dataset)
 
     def _end(self, holders: list[str]) -> int:
-        names = [self._opened(each)[0] for each in holders]
+        names = []
+        for name, *_, database in map(self._opened, holders):
+            if database != self._database.place and (process := _other(name)):
+                raise LedgerError(
+                    f"Process {process} of this machine leads data sets in another copy of this "
+                    "database, with the same secrets: end it first."
+                )
+            names.append(name)
         place = next((i for i, name in enumerate(names) if is_stopped(name)), 0)
         if end(names[place]):
             LOG.error("the process that held the lease stood still, and was killed")

@@ -71,6 +71,10 @@ class Connection(ABC):
         """Return the seconds since 1970, by the clock that all who write here share."""
 
     @abstractmethod
+    def place(self) -> str:
+        """Return what tells this database from a copy of it."""
+
+    @abstractmethod
     def _begin(self, statement: str) -> None:
         """Begin a transaction, on a connection that is made where there is none."""
 

@@ -53,6 +53,8 @@ class ServiceDatabase:
     ----------
     address : str
         What ledgers in it are opened with.
+    place : str
+        What tells it from a copy of it.
     lost, surplus : list of str
         Data sets that others lead since the lease was asked for last, and those that this process
         leads beyond its share, since another one has begun.
@@ -322,6 +324,7 @@ class ServiceDatabase:
                     if statement:
                         connection.change(statement)
                 connection.insert("service_version", number=number)
+            self.place = connection.place()
 
 
 def _next(connection: Connection) -> int:

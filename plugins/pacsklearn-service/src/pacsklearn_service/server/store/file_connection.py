@@ -9,7 +9,7 @@ from typing import Any, final
 
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.ledger.log import waits
-from pacsklearn.kernel.ledger.sqlite_file import SQLITE, connect
+from pacsklearn.kernel.ledger.sqlite_file import SQLITE, connect, file_identity
 from pacsklearn_service.server.store.connection import Connection
 
 
@@ -34,6 +34,9 @@ class FileConnection(Connection):
 
     def now(self) -> float:
         return time.time()
+
+    def place(self) -> str:
+        return "{} {}".format(*file_identity(self.address.removeprefix(SQLITE)))
 
     def end_frozen(self, seconds: float) -> None:
         return None  # the file's locks end with the process that has them

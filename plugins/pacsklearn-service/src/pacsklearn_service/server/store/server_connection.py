@@ -28,6 +28,13 @@ class ServerConnection(Connection):
         question = "SELECT extract(epoch FROM clock_timestamp())::float8 AS now"
         return float(self.ask(question)[0]["now"])
 
+    def place(self) -> str:
+        question = (
+            "SELECT system_identifier || ' ' || oid AS place FROM pg_control_system(), pg_database "
+            "WHERE datname = current_database()"
+        )
+        return str(self.ask(question)[0]["place"])
+
     def end_frozen(self, seconds: float) -> None:
         # Of this login in this database: a service's own sessions, and those of its ledgers.
         question = (
