@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from pacsklearn._sklearn_compat import Interval, StrOptions
+from pacsklearn._validation import brief
 from pacsklearn.kernel.bounds.arrays import Floats
 
 
@@ -159,10 +160,10 @@ class ColumnScales:
         if sides.shape != (n_features,) or not np.all(
             (sides >= _SMALLEST) & (sides <= 1 / _SMALLEST)
         ):
-            given = repr(bounds) if np.size(bounds) <= 20 else f"{np.size(bounds)} entries"
             raise ValueError(
                 f"feature_bounds must be {n_features} numbers in [{_SMALLEST:g}, "
-                f"{1 / _SMALLEST:g}], one for each column of X, from a codebook; got {given}."
+                f"{1 / _SMALLEST:g}], one for each column of X, from a codebook; got "
+                f"{brief(bounds)}."
             )
         return cls(sides, clip_norm * math.sqrt(n_features + intercept))
 

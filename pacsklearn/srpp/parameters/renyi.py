@@ -30,7 +30,7 @@ def check_order(order: Any, delta: Any) -> None:
         if not number or not least < value <= most:
             raise ValueError(
                 f"budget: {name} must be a number above {least} and at most {most:g}, got "
-                f"{value!r}."
+                f"{brief(value)}."
             )
 
 

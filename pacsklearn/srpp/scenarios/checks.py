@@ -171,7 +171,9 @@ def pair_indices(pairs: Any, secrets: Sequence[Any]) -> tuple[tuple[int, int], .
     pair: Any
     for pair in listed("pairs", pairs):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-            raise ScenarioError(f"pairs must be pairs of secrets, got {pair!r}.")
+            raise ScenarioError(
+                f"pairs must be pairs of secrets, got an object of type {type(pair).__name__}."
+            )
         unknown = [name for name in pair if name not in secrets]
         if unknown:
             raise ScenarioError(

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import brief, check_integer
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.srpp.scenarios.checks import (
     class_codes,
@@ -81,7 +81,7 @@ class GroupScenario(Scenario):
         if not sizes or not all(0 < size <= 10 for size in sizes):
             raise ScenarioError(
                 f"sizes must be numbers above 0 and at most 10 (1.0 for a group's own size), got "
-                f"{self.sizes!r}."
+                f"{brief(self.sizes)}."
             )
         groups, codes = secret_codes(secret, X.shape[0], "GroupScenario")
         counts = np.bincount(codes, minlength=len(groups))

@@ -335,7 +335,8 @@ class PrevalenceScenario(Scenario):
         """Return the secrets: a name, a value and its share each."""
         if self.value is not None and self.value not in values:
             raise ScenarioError(
-                f"value must be one of the values in the secret column; no row has {self.value!r}."
+                f"value must be one of the values in the secret column; no row has "
+                f"{brief(self.value)}."
             )
         chosen = range(len(values)) if self.value is None else [values.index(self.value)]
         if len(values) == 2:
@@ -366,7 +367,9 @@ class PrevalenceScenario(Scenario):
 def _checked_shares(shares: Any) -> list[float]:
     checked = sorted(set(numbers(shares)))
     if len(checked) < 2 or not all(0 < share < 1 for share in checked):
-        raise ScenarioError(f"shares must be two numbers or more between 0 and 1, got {shares!r}.")
+        raise ScenarioError(
+            f"shares must be two numbers or more between 0 and 1, got {brief(shares)}."
+        )
     return checked
 
 

@@ -18,11 +18,13 @@ from pacsklearn.srpp import (
     Clipping,
     DiscrepancyCap,
     Epochs,
+    GroupScenario,
     HuberLoss,
     LearningRate,
     Noise,
     NoiseMultiplier,
     Penalty,
+    PrevalenceScenario,
     Renyi,
     Slices,
     SRPPSGDClassifier,
@@ -165,3 +167,26 @@ def test_the_confidence_of_a_scenario_holds_for_gradient_descent_too() -> None:
 def test_a_cap_is_copied_with_its_batches() -> None:
     cap = DiscrepancyCap.differing(60, 2, 20, "poisson")
     assert clone(Batches(20, discrepancy=cap)).discrepancy == cap
+
+
+@pytest.mark.parametrize("given", [np.array([654.25, 2.0, 3.0]), [654.25, 2, 3]])
+@pytest.mark.parametrize(
+    "fitted",
+    [
+        lambda X, given: SRPPPrivate(np.mean, Renyi(1.0, order=given)).fit(X),
+        lambda X, given: SRPPPrivate(np.mean, Renyi(1.0, delta=given)).fit(X),
+        lambda X, given: scenario_fit(X, PrevalenceScenario(shares=given)),
+        lambda X, given: scenario_fit(X, PrevalenceScenario(value=given)),
+        lambda X, given: scenario_fit(X, PrevalenceScenario(pairs=given)),
+        lambda X, given: scenario_fit(X, GroupScenario(sizes=given)),
+        lambda X, given: SRPPSGDRegressor(clipping=Clipping(feature_bounds=given)).fit(X, X[:, 0]),
+    ],
+)
+def test_a_column_given_by_mistake_is_told_by_its_shape(fitted, given):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match=r"\A(?!.*654)"):
+        fitted(X, given)
+
+
+def scenario_fit(X: Any, scenario: Any) -> Any:
+    return SRPPPrivate(lambda X: X.mean(), scenario=scenario).fit(X, secret=X[:, 0] > 0)
