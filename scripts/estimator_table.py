@@ -71,6 +71,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "SelfTrainingClassifier": {"estimator": LogisticRegression()},
     "SparseCoder": {"dictionary": np.eye(4)},
     "SparseRandomProjection": {"n_components": 2},
+    "SplineTransformer": {"knots": [[0.0] * 4, [8.0] * 4]},
     "StackingClassifier": {
         "estimators": _CLASSIFIERS,
         "cv": 2,
@@ -95,6 +96,7 @@ TOLD = {
     "QuantileTransformer": "with fewer `n_quantiles` than a subset has rows",
     "RBFSampler": "with a number for `gamma`",
     "SparseRandomProjection": "with `n_components` given",
+    "SplineTransformer": "with `knots` given, or a `schema`",
     "TfidfVectorizer": (
         "on a column of a `ColumnTransformer`, with `vocabulary` given and `use_idf=False`"
     ),

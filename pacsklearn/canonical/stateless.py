@@ -7,7 +7,12 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+)
 
 from pacsklearn.canonical.features import encoding_of, feature_facts
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -15,8 +20,14 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 
 _LEARNED = (
-    ("n_components", "auto", "the number of its outputs"),
-    ("gamma", "scale", "their variance"),
+    ("n_components", ("auto",), "the number of its outputs", "a number"),
+    ("gamma", ("scale",), "their variance", "a number"),
+    (
+        "knots",
+        ("uniform", "quantile"),
+        "its knots",
+        "public ones, shape (n_knots, n_features), or schema= with the columns' ranges",
+    ),
 )
 
 
@@ -38,6 +49,7 @@ class StatelessCanonicalizer(Canonicalizer):
         "sklearn.preprocessing.FunctionTransformer",
         "sklearn.preprocessing.Normalizer",
         "sklearn.preprocessing.PolynomialFeatures",
+        "sklearn.preprocessing.SplineTransformer",
         "sklearn.random_projection.GaussianRandomProjection",
         "sklearn.random_projection.SparseRandomProjection",
     )
@@ -47,15 +59,19 @@ class StatelessCanonicalizer(Canonicalizer):
 
     @classmethod
     def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
-        for parameter, learned, what in _LEARNED:
-            if getattr(estimator, parameter, None) == learned:
+        for parameter, words, what, public in _LEARNED:
+            stated = getattr(estimator, parameter, None)
+            if isinstance(stated, str) and stated in words:
                 raise NoCanonicalizerError(
-                    f"{type(estimator).__name__}({parameter}={learned!r}) takes {what} from the "
-                    f"rows, which cannot be noised; give {parameter} a number."
+                    f"{type(estimator).__name__}({parameter}={stated!r}) takes {what} from the "
+                    f"rows, which cannot be noised; give {parameter} {public}."
                 )
         canonicalizer = cls()
         # Others may write into the rows, and users' functions and subclasses mix several of them.
-        canonicalizer.is_public = type(estimator) in (PolynomialFeatures, RBFSampler)
+        canonicalizer.is_public = type(estimator) in (PolynomialFeatures, RBFSampler) or (
+            # By lists, which can be compared.
+            type(estimator) is SplineTransformer and isinstance(estimator.knots, list)
+        )
         return canonicalizer
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

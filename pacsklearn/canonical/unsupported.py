@@ -278,6 +278,5 @@ class NotYet(Unsupported):
         "sklearn.model_selection.TunedThresholdClassifierCV",
         "sklearn.multioutput.ClassifierChain",
         "sklearn.multioutput.RegressorChain",
-        "sklearn.preprocessing.SplineTransformer",
         "sklearn.semi_supervised.SelfTrainingClassifier",
     )

@@ -51,4 +51,4 @@ def _words(template: Any, X: Any, y: Any, params: Any) -> str:
         template.fit(X, **params) if y is None else template.fit(X, y, **params)
     except Exception:  # noqa: BLE001 - whatever it is, it is shown
         return traceback.format_exc()
-    return "It was fitted without an error; what failed is its encoding."
+    return "It was fitted without an error; what failed comes after the fit."

@@ -19,6 +19,7 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
+    SplineTransformer,
     StandardScaler,
 )
 
@@ -35,7 +36,7 @@ from pacsklearn.kernel.secret.secret_space import SecretSpace
 # Cells of sparse rows that are written out.
 _MOST_CELLS = 2**25
 # Steps that learn nothing, and refuse rows with gaps.
-_PICKY = (PolynomialFeatures, RBFSampler)
+_PICKY = (PolynomialFeatures, RBFSampler, SplineTransformer)
 
 
 @final
@@ -163,6 +164,8 @@ def _learns_nothing(step: Any) -> bool:
         return False
     if type(step) is RBFSampler:
         return step.gamma != "scale" and isinstance(step.random_state, Integral)
+    if type(step) is SplineTransformer:
+        return isinstance(step.knots, list) and step.extrapolation != "error"
     return type(step) is PolynomialFeatures or _takes_any_row(step)
 
 

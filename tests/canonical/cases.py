@@ -84,6 +84,7 @@ from sklearn.preprocessing import (
     PowerTransformer,
     QuantileTransformer,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
@@ -385,6 +386,7 @@ STATELESS = _of(
     Binarizer=lambda: Binarizer(threshold=3.0),
     Normalizer=Normalizer,
     PolynomialFeatures=lambda: PolynomialFeatures(2),
+    SplineTransformer=lambda: SplineTransformer(knots=[[0.0] * 4, [3.0] * 4, [8.0] * 4]),
     FunctionTransformer=lambda: FunctionTransformer(np.log1p),
     AdditiveChi2Sampler=AdditiveChi2Sampler,
     RBFSampler=lambda: RBFSampler(gamma=0.5, n_components=7),

@@ -17,13 +17,21 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     Normalizer,
     PolynomialFeatures,
+    SplineTransformer,
     StandardScaler,
 )
 
 from pacsklearn.canonical.stateless import StatelessCanonicalizer
 from pacsklearn.plugins import registry
 
-STEPS = [Binarizer(), Normalizer(), PolynomialFeatures(2), FunctionTransformer(np.abs)]
+KNOTS = [[-1.0, -2.0, -3.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]
+STEPS = [
+    Binarizer(),
+    Normalizer(),
+    PolynomialFeatures(2),
+    FunctionTransformer(np.abs),
+    SplineTransformer(knots=KNOTS),
+]
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: type(step).__name__)

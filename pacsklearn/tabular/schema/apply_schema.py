@@ -12,7 +12,12 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    SplineTransformer,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.tabular.schema.column import Column
@@ -153,7 +158,8 @@ def apply_schema(estimator: Any, schema: Schema) -> Any:
 
     ``OneHotEncoder`` and ``OrdinalEncoder`` with ``categories="auto"`` get the schema's
     categories, and take other values for none of them; ``KBinsDiscretizer`` becomes an encoder
-    with public bins; forests of a fixed structure without a ``feature_range`` get the schema's. It
+    with public bins; ``SplineTransformer`` gets even knots over the schema's ranges where it would
+    learn them, and forests of a fixed structure without a ``feature_range`` get the schema's. It
     looks into pipelines, unions and column transformers; what comes after a step that makes
     features of its own is left alone.
 
@@ -211,6 +217,8 @@ def read_by(estimator: Any, schema: Schema, X: Any = None) -> Any:
     for first in _firsts(made):
         if getattr(first, "feature_range", ()) is None:
             first.set_params(feature_range=(0.0, 1.0))  # what the encoder scales to
+        if type(first) is SplineTransformer:
+            _with_knots(first, [(0.0, 1.0)] * len(reader.get_feature_names_out()))
     if not hasattr(made, "steps"):
         return make_pipeline(reader, made)
     made.steps = [(type(reader).__name__.lower(), reader), *made.steps]
@@ -273,6 +281,8 @@ def _fill_parts(estimator: Any, schema: Schema, columns: Sequence[str] | None) -
 def _fill_model(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
     if type(estimator) is KBinsDiscretizer:
         return _public_bins(estimator, schema, columns)
+    if type(estimator) is SplineTransformer:
+        return _with_knots(estimator, [schema[name].bounds for name in columns])
     if "feature_range" in estimator.get_params(deep=False):
         # MinMaxScaler's is the range it scales to; it is never None.
         if estimator.feature_range is None:
@@ -380,6 +390,13 @@ def _categories(column: Column) -> list[Any]:
         )
     # Without an ``other`` that is a word where the rest are none.
     return [value for value in column.categories if value != column.other or value == _gap(column)]
+
+
+def _with_knots(splines: Any, ranges: Sequence[tuple[float, float]]) -> Any:
+    if isinstance(splines.knots, str):
+        low, high = np.transpose(ranges)
+        splines.knots = np.linspace(low, high, splines.n_knots).tolist()
+    return splines
 
 
 def _public_bins(binner: Any, schema: Schema, columns: Sequence[str]) -> Any:

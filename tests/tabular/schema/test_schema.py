@@ -8,9 +8,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    SplineTransformer,
+    StandardScaler,
+)
 
 from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.tabular import (
@@ -275,6 +281,8 @@ def test_the_schema_supplies_what_auto_gave_up_for(sizes):
     np.testing.assert_array_equal(forest.feature_range, [[0], [1]])
     union = apply_schema(FeatureUnion([("hot", OneHotEncoder())]), sizes.select(["colour"]))
     assert union.transformer_list[0][1].categories == [["red", "blue"]]
+    splines = apply_schema(SplineTransformer(3), sizes.select(["width"]))
+    np.testing.assert_array_equal(splines.knots, [[0], [0.5], [1]])
     later = make_pipeline(StandardScaler(), OneHotEncoder())
     assert (
         apply_schema(later, sizes)[-1].categories == "auto"
@@ -304,6 +312,21 @@ def test_supplied_parts_release_parameters(sizes):
     ).fit(frame, y)
     assert "released_estimator_" in vars(private)
     assert private.score(frame, y) > 0.8
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_splines_over_the_ranges_of_a_schema_are_released(sizes, inside):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"width": rng.uniform(size=400), "colour": rng.choice(["red", "blue"], 400)}
+    )
+    y = np.sin(6 * frame.width) + (frame.colour == "red")
+    parts = [("curve", SplineTransformer(), ["width"]), ("hot", OneHotEncoder(), ["colour"])]
+    curve = ColumnTransformer(parts) if inside else SplineTransformer()
+    schema = sizes.select(["width", "colour"])
+    private = PACPrivate(make_pipeline(curve, Ridge()), budget=0.25, schema=schema).fit(frame, y)
+    assert private.score(frame, y) > 0.8
+    assert private.guarantee_.released == ("ridge: coef_", "ridge: intercept_")
 
 
 def test_the_table_of_a_data_package():
