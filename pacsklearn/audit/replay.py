@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from pacsklearn.audit.replayed_game import ReplayedGame
@@ -83,6 +84,7 @@ def replay_fit(
     _check_same_data(guarantee, model, X, groups)
     canaries: tuple[int, ...] = ()
     if insert is not None:
+        check_fit_params(fit_params, X.shape[0])
         X, y, groups, canaries = insert(estimator, X, y, groups)
     jobs = model.n_jobs if n_jobs is None else n_jobs
     options = FitOptions(fit_params or {}, jobs)
@@ -125,6 +127,21 @@ def replay_fit(
         f"{type(model.release_).__name__}: a student is no function of the secret alone that could "
         "be replayed. Audit the answers it learnt from: release=Answers()."
     )
+
+
+def check_fit_params(fit_params: Mapping[str, Any] | None, n_rows: int) -> None:
+    """Refuse parameters that rows put in would have no value of, or rows taken out too many.
+
+    Raises
+    ------
+    ValueError
+    """
+    for name, value in (fit_params or {}).items():
+        if np.ndim(value) and np.shape(value)[0] == n_rows:
+            raise ValueError(
+                "fit_params must have no value for each row where rows are put in or taken out, "
+                f"got one in {name!r}."
+            )
 
 
 def fitted_estimator(model: PACPrivate, X: Any, groups: Any) -> Any:

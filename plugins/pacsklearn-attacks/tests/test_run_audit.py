@@ -122,3 +122,12 @@ class OnWords(CanaryAttack):
 def test_canaries_among_words_are_refused(sound):
     with pytest.raises(ValueError, match="dense"):
         run_audit(sound, X, y, attacks=[OnWords()], n_trials=5)
+
+
+@pytest.mark.parametrize("attack", ["canaries", "attribute", "poisoning"])
+def test_rows_that_are_put_in_have_no_weight(attack):
+    """X was said to have more rows than the user had given."""
+    weights = {"sample_weight": np.ones(len(X))}
+    model = PACPrivate(RidgeClassifier(), secret=Subsets(M)).fit(X, y, **weights)
+    with pytest.raises(ValueError, match="fit_params"):
+        run_audit(model, X, y, fit_params=weights, attacks=[attack], n_trials=5)

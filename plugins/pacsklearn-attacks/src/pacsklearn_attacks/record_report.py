@@ -14,7 +14,12 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.audit.attack import share_interval
 from pacsklearn.audit.game import secret_units
-from pacsklearn.audit.replay import fitted_estimator, released_plan, replay_fit
+from pacsklearn.audit.replay import (
+    check_fit_params,
+    fitted_estimator,
+    released_plan,
+    replay_fit,
+)
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.estimators.individual_information import information_about_units
 from pacsklearn.estimators.pac_private import PACPrivate
@@ -172,7 +177,7 @@ def record_report(
             "model must release parameters: answers have no single law of noise. Audit a model "
             "that answers with run_audit."
         )
-    _check_fit_params(fit_params, game.space.n_rows)
+    check_fit_params(fit_params, game.space.n_rows)
     plan, estimator = game.plans[0], fitted_estimator(model, X, groups)
     law = plan.calibrate(game.prior)
     hidden = np.flatnonzero(secret_units(game, _members(game)))
@@ -208,15 +213,6 @@ def record_report(
             )
         )
     return RecordReport(tuple(reported), hidden.size, count, level, leakage.confidence)
-
-
-def _check_fit_params(fit_params: Mapping[str, Any] | None, n_rows: int) -> None:
-    for name, value in (fit_params or {}).items():
-        if np.ndim(value) and np.shape(value)[0] == n_rows:
-            raise ValueError(
-                f"fit_params must have no value for each row, got one in {name!r}: rows are taken "
-                "out to see what they cost."
-            )
 
 
 def _members(game: ReplayedGame) -> NDArray[np.bool_]:
