@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
+from scipy.interpolate import BSpline
 
 from pacsklearn.estimators.archive import packed
 from pacsklearn.estimators.model_digest import DIGEST, GUARANTEE, model_digest
@@ -29,9 +30,17 @@ _OURS: Final = {
     "StepwiseClassifier": "pacsklearn.tabular",
     "StepwiseRegressor": "pacsklearn.tabular",
 }
+# What newer splines make arrays of numbers by.
+_ARRAYS: Final = {
+    f"{value.__module__}.{value.__name__}"
+    for name, value in vars(BSpline([0.0, 1.0], [0.0], 0)).items()
+    if name == "_asarray"
+}
 TRUSTED: Final = (
     *(f"{module}.{name}" for name, module in _OURS.items()),
+    *_ARRAYS,
     "numpy.dtype",
+    "scipy.interpolate._bsplines.BSpline",
     "scipy.sparse._csr.csr_matrix",
     "sklearn._loss.loss.HalfTweedieLoss",
     "sklearn._loss.loss.HalfTweedieLossIdentity",
@@ -67,7 +76,7 @@ _NODES: Final = frozenset(
 _NO_TYPES: Final = frozenset({"builtins", "numpy"})
 # Elementwise functions of arrays, which call nothing else: steps of public transformers. NumPy 2.0
 # names the module in which they were compiled.
-_FUNCTIONS: Final = frozenset(
+_FUNCTIONS: Final = _ARRAYS | frozenset(
     f"{module}.{name}"
     for name, value in vars(np).items()
     if isinstance(value, np.ufunc)
