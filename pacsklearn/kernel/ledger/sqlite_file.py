@@ -175,7 +175,7 @@ def new_file(target: Path) -> Iterator[Path]:
         draft.unlink()
         synchronise(target.parent)
     except (OSError, sqlite3.Error, DoubtError) as error:
-        raise LedgerError(f"{target} cannot be written: {error}.") from None
+        raise LedgerError(f"{target} cannot be written: {str(error).rstrip('.')}.") from None
     finally:
         for end in ("", "-wal", "-shm"):
             draft.with_name(draft.name + end).unlink(missing_ok=True)

@@ -111,7 +111,8 @@ class SQLiteLog(Log):
 
     def copy_file(self, draft: Log) -> bool:
         self.check_version()
-        with self._errors(), closing(sqlite3.connect(draft.address.removeprefix(SQLITE))) as copy:
+        # Its errors are of the draft, and named by whoever makes that: this file was just read.
+        with closing(sqlite3.connect(draft.address.removeprefix(SQLITE))) as copy:
             self._connected().backup(copy)
             copy.execute("PRAGMA journal_mode = WAL")
         self.rest()

@@ -195,12 +195,17 @@ class TestTampering:
         with pytest.raises(LedgerCorruptedError, match="row 2"):
             verify_ledger(ledger)
 
-    def test_a_newer_schema_is_left_alone(
-        self, ledger: SharedLedger, address: str, make_event: MakeEvent
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [("UPDATE version SET number = 99", "newer"), ("UPDATE version SET number = 0", "lost"),
+         ("DELETE FROM version", "lost")],
+    )  # fmt: skip
+    def test_tables_of_another_version_are_left_alone(
+        self, ledger: SharedLedger, address: str, make_event: MakeEvent, change: str, words: str
     ) -> None:
         ledger.charge(make_event(0.125))
-        sql(address, "UPDATE version SET number = 99")
-        with pytest.raises(LedgerMismatchError, match="newer"):
+        sql(address, change)
+        with pytest.raises(LedgerMismatchError, match=words):
             ledger.charge(make_event(0.125))
 
     def test_a_server_that_may_forget_is_refused(self) -> None:

@@ -16,6 +16,7 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.testing.fresh_process import close_ledgers
+from pacsklearn.upkeep.backup import backup, restore
 from pacsklearn.upkeep.verification import verify_ledger
 
 MakeEvent = Callable[..., Event]
@@ -112,6 +113,19 @@ def test_a_full_disk(disk: Path, make_event: MakeEvent, marked: bool) -> None:
     check(ledger, told, failed)
     ledger.charge(make_event(TINY, key=failed, backend="x" * 900))
     assert not ledger.charge(make_event(TINY, key=failed, backend="x" * 900))
+    verify_ledger(ledger)
+
+
+def test_a_copy_that_a_disk_has_no_room_for_is_what_cannot_be_written(
+    disk: Path, tmp_path: Path, make_event: MakeEvent
+) -> None:
+    ledger = SharedLedger.found(f"sqlite:///{tmp_path}/clinic.db", 1.0)
+    ledger.charge(make_event(0.25))
+    fill(disk)
+    for write in (backup, restore):
+        with pytest.raises(LedgerError, match=rf"{disk}/copy.db cannot be written: .*full\.$"):
+            write(tmp_path / "clinic.db", disk / "copy.db")
+        assert [*disk.glob("*copy*")] == []
     verify_ledger(ledger)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, final
 import psycopg
 import psycopg.conninfo
 
-from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
+from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger import log as patience
 from pacsklearn.kernel.ledger.address import without_password
 from pacsklearn.kernel.ledger.log import VERSION, Log, UnreachableError, scripts
@@ -145,8 +145,13 @@ class PostgresLog(Log):
         ):
             return 0
         self._has_tables = True
-        rows = self.ask("SELECT number FROM pacsklearn.version")
-        return int(rows[0][0]) if rows else 0
+        number = self.ask("SELECT coalesce(max(number), 0) FROM pacsklearn.version")[0][0]
+        if number < 1:  # the table was made with one, in one transaction
+            raise LedgerMismatchError(
+                f"{self._title} has lost the version of its tables (pacsklearn.version); let their "
+                "owner write it again, or restore a backup."
+            )
+        return int(number)
 
     def time(self) -> str:
         return str(self.ask(f"SELECT {_UTC}")[0][0])

@@ -136,6 +136,14 @@ def test_budgets_that_no_fit_takes_are_refused_at_once(
     assert words in reply.text
 
 
+def test_a_ceiling_that_no_ledger_takes_is_not_valid(house: House) -> None:
+    """It was refused as a name that is there already (409)."""
+    path = "/v1/datasets?name=faint&target=y&ceiling=1e-300"
+    csv = {"content": b"x,y\n1,0\n2,1\n", "headers": {"content-type": "text/csv"}}
+    assert "at least 1e-15" in refused(house, "POST", path, user="curator", **csv)
+    assert house.call("POST", path, user="curator", **csv).status_code == 422
+
+
 def test_quotas_of_no_data_set_are_not_an_empty_list(house: House) -> None:
     assert house.call("GET", "/v1/datasets/clinc/quotas", user="curator").status_code == 404
 

@@ -17,7 +17,7 @@ from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_document import state_document
 from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.subsets import design_of
-from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.budget.nats import Nats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.book import time_text
@@ -89,12 +89,12 @@ class Catalog:
         mark = self._high_water / f"{name}.high-water"
         try:
             SharedLedger.found(self._database.address, ceiling, dataset=name, high_water=str(mark))
-        except PacsklearnError as error:
+        except LedgerError as error:
             why = f"The ledger of a data set {name!r} that was deleted stays; give another name."
             try:
                 ledger = self.ledger(name)
                 is_same = ledger.ceiling == ceiling and not ledger.events
-            except PacsklearnError:  # the file of a database that was lost, say
+            except LedgerError:  # the file of a database that was lost, say
                 is_same, why = False, str(error)
             if not is_same:
                 raise Problem("conflict", why) from None
