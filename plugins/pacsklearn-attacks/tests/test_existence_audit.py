@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pacsklearn_attacks.existence_audit import existence_audit
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
@@ -53,6 +54,22 @@ def test_a_random_tree_is_asked_about_the_row():
     tree = DecisionTreeClassifier(splitter="random")
     attack = existence_audit(tree, numbers[:, None], numbers % 2, n_trials=20).attack
     assert attack.success == 1
+
+
+def test_models_that_publish_another_number_of_numbers_are_attacked():
+    """Labels of the rows are one fewer without a row: numpy refused them, unequally many."""
+    attack = existence_audit(KMeans(4, init="random", n_init=1), X, n_trials=40).attack
+    assert attack.success == 1
+
+
+@pytest.mark.parametrize("unknown", [np.nan, np.inf])
+def test_what_is_published_without_a_number_is_no_obstacle(unknown):
+    generator = np.random.default_rng(0)
+
+    def make(rows):
+        return np.array([len(rows) + 0.001 * generator.standard_normal(), unknown])
+
+    assert existence_audit(make, X, n_trials=40).attack.success == 1
 
 
 def test_bad_arguments_are_named():

@@ -38,8 +38,8 @@ class ExistenceGame(Game):
     worlds : sequence of callables
         ``world(generator)`` makes what is published: first with the row, then without it.
     numbers : callable, optional
-        ``numbers(released)``: what is published as a vector, of the same length in both worlds.
-        All fitted numbers of a model when not given.
+        ``numbers(released)``: what is published as a vector. All fitted numbers of a model when
+        not given.
     """
 
     beyond = ("published",)
@@ -106,14 +106,16 @@ class ExistenceAttack(Attack):
         self.check_plays(game)
         rehearsal, trials = np.random.default_rng(seed).spawn(2)
         rounds = [game.play(rehearsal) for _ in range(pilot)]
-        seen = np.stack([game.published(played.released) for played in rounds])
+        numbers = [game.published(played.released) for played in rounds]
+        width = max(map(len, numbers))
+        seen = np.stack([_padded(each, width) for each in numbers])
         with_row = np.array([played.secret == 0 for played in rounds])
         half = pilot // 2
         model = make_pipeline(StandardScaler(), Ridge(0.1 * half)).fit(seen[:half], with_row[:half])
         rule = best_rule(model.predict(seen[half:]), with_row[half:], 0.5)
 
         def right(played: Round) -> bool:
-            (score,) = model.predict(game.published(played.released)[None])
+            (score,) = model.predict(_padded(game.published(played.released), width)[None])
             return bool(rule.says_member(score)) == (played.secret == 0)
 
         return tally(
@@ -126,6 +128,12 @@ class ExistenceAttack(Attack):
             right=right,
             details=(("rule", rule.words),),
         )
+
+
+def _padded(numbers: Floats, width: int) -> Floats:
+    """Return so many numbers, zero where there are none, and how many there were."""
+    known = np.where(np.isfinite(numbers), numbers, 0.0)[:width]
+    return np.concatenate([known, np.zeros(width - known.size), [len(numbers)]])
 
 
 @final
@@ -252,7 +260,7 @@ def _shown(published: Any, X: Any, y: Any) -> Any:
     if not asked or np.ndim(y) != 1 or not (is_classifier(published) or is_regressor(published)):
         return numbers
     # Of nodes of trees there is another number in every world.
-    return np.append(numbers, row_confidences(published, X, y))
+    return np.append(row_confidences(published, X, y), numbers)
 
 
 def _numbers(published: Any) -> Any:
