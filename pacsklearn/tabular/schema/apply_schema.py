@@ -225,6 +225,32 @@ def read_by(estimator: Any, schema: Schema, X: Any = None) -> Any:
     return made
 
 
+def encoded_columns(estimator: Any, columns: Sequence[str] | None) -> Iterator[str]:
+    """Yield the columns of a table whose categories an encoder would learn, as it stands.
+
+    Parameters
+    ----------
+    estimator : estimator
+    columns : sequence of str or None
+        Of its input; None if they are no longer those of the table.
+    """
+    if columns is None or isinstance(estimator, str) or estimator is None:
+        return
+    if isinstance(estimator, Pipeline):
+        for _, step in estimator.steps:
+            yield from encoded_columns(step, columns)
+            if not isinstance(step, _SAME_VALUES):
+                return
+    elif isinstance(estimator, ColumnTransformer):
+        for _, part, where in estimator.transformers:
+            yield from encoded_columns(part, _chosen(where, columns))
+    elif isinstance(estimator, (OneHotEncoder, OrdinalEncoder)):
+        yield from columns if isinstance(estimator.categories, str) else ()
+    else:
+        for _, inner in _inner(estimator):
+            yield from encoded_columns(inner, columns)
+
+
 def _firsts(estimator: Any) -> Iterator[Any]:
     """Yield what sees the table first: inside pipelines, unions, searches, votes and the like."""
     if hasattr(estimator, "steps"):

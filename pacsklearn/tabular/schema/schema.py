@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -173,7 +173,7 @@ class Schema:
         return cls(columns_of_dtypes(data, ranges))
 
     @classmethod
-    def from_table(cls, data: Any, groups: Any = None) -> Schema:
+    def from_table(cls, data: Any, groups: Any = None, categories: Collection[str] = ()) -> Schema:
         """Look the facts up in ``data``, to be published exactly with a release.
 
         What ``schema="from table"`` of :class:`PACPrivate` and Auto makes of their table: names and
@@ -188,6 +188,8 @@ class Schema:
             Without the targets.
         groups : array-like of shape (n_rows,), optional
             Unit of privacy.
+        categories : collection of str
+            Columns that are categories where they look like numbers or texts: numbered wards.
 
         Raises
         ------
@@ -195,7 +197,7 @@ class Schema:
             When a column looks like an identifier whose values repeat, and there are no groups, or
             holds numbers with commas, per cent or currencies as texts.
         """
-        return cls(published_columns(data, groups))
+        return cls(published_columns(data, groups, categories))
 
     @classmethod
     def from_table_schema(cls, document: Mapping[str, Any]) -> Schema:

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import FROM_TABLE, Codebook
-from pacsklearn.tabular.schema.apply_schema import read_by
+from pacsklearn.tabular.schema.apply_schema import encoded_columns, read_by
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.universe.frame import as_pandas, column_names
 from pacsklearn.universe.row_rules import RowRules, check_names
@@ -26,11 +26,11 @@ class SchemaArgument(Codebook):
     name = "schema"
 
     def read(self, given: Any, estimator: Any, X: Any, groups: Any) -> Any:
-        schema = stated_schema(given, X, groups)
+        schema = stated_schema(given, X, groups, options_of(estimator).template)
         return options_of(estimator).through(lambda one: read_by(one, schema, X))
 
 
-def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:
+def stated_schema(given: Any, X: Any, groups: Any = None, estimator: Any = None) -> Schema:
     """Return the schema by a user's argument.
 
     Parameters
@@ -39,6 +39,8 @@ def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:
     X : table
         Looked up only by ``"from table"``.
     groups : array-like of shape (n_rows,), optional
+    estimator : estimator, optional
+        What its encoders take is a category, also where it looks like a number.
 
     Raises
     ------
@@ -48,7 +50,8 @@ def stated_schema(given: Any, X: Any, groups: Any = None) -> Schema:
         return given
     if isinstance(given, str) and given == FROM_TABLE:
         check_names(X)
-        return Schema.from_table(X, groups)
+        names = column_names(X) or [f"x{place}" for place in range(np.shape(X)[-1])]
+        return Schema.from_table(X, groups, set(encoded_columns(estimator, names)))
     if not isinstance(given, (str, Path)) or not Path(given).is_file():
         is_path = isinstance(given, (str, Path))
         shown = f"{str(given)!r}, which is no file" if is_path else type(given).__name__

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -96,7 +96,9 @@ def drafted_columns(data: Any) -> Iterator[Column]:
         yield _warned(_drafted(name, column, values, None))
 
 
-def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
+def published_columns(
+    data: Any, groups: Any = None, categories: Collection[str] = ()
+) -> Iterator[Column]:
     """Yield columns by facts that are looked up in the rows to be published exactly with a release.
 
     Categories of fewer than ten units become ``"other"``; ranges are rounded outward; columns that
@@ -111,6 +113,8 @@ def published_columns(data: Any, groups: Any = None) -> Iterator[Column]:
         owners = units_of(groups, len(values))[0]
         units = np.arange(len(values)) if owners is None else owners
         facts = _drafted(name, column, values, units)
+        if name in categories and not (facts.categories or facts.kind == "ignored"):
+            facts = _as_category(facts, values, units)
         if _is_repeated(facts, values):
             if groups is None:
                 raise ValueError(
@@ -244,6 +248,21 @@ def _category(
     # First: what is ordered has it below the least of the others.
     kept = [*others, *(value for value in kept if value not in others)]
     return Column(name, "category", categories=tuple(kept), other=others[0], **facts)
+
+
+def _as_category(facts: Column, values: Any, units: Any) -> Column:
+    """Return a column as a category of its values, numbers in their order."""
+    words = set(as_keys(values)).difference(map(str, facts.missing))
+    distinct = sorted(words, key=_size if facts.kind == "number" else None)
+    kept = _category(facts.name, values, (tuple(distinct), False), units, ("kind", "categories"))
+    return replace(kept, missing=facts.missing)
+
+
+def _size(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:  # a duration
+        return math.inf
 
 
 def _is_repeated(facts: Column, values: Any) -> bool:

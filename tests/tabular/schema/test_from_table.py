@@ -333,6 +333,29 @@ def test_encoders_of_categories_get_them(patients: Any) -> None:
     assert model.predict(table.assign(ward="elsewhere", age=None)).shape == ill.shape
 
 
+@pytest.mark.parametrize("written", ["whole numbers", "gaps", "texts", "array"])
+def test_numbers_that_an_encoder_takes_are_categories(written: str) -> None:
+    """Ward 12 was a number from 0 to 20, and the encoder was said to have no categories."""
+    rng = np.random.default_rng(0)
+    ward = rng.choice([2, 9, 12], 300)
+    table: Any = pd.DataFrame({"age": rng.normal(size=300), "ward": ward})
+    where: Any = ["ward"]
+    if written == "gaps":
+        table["ward"] = table.ward.where(rng.random(300) < 0.9)
+    elif written == "texts":
+        table["ward"] = table.ward.map(str)
+    elif written == "array":
+        table, where = table.to_numpy(), [1]
+    for encoder in (OneHotEncoder(), OrdinalEncoder()):
+        columns = make_column_transformer((encoder, where), remainder=StandardScaler())
+        asked = make_pipeline(columns, LogisticRegression())
+        model = PACPrivate(asked, budget=1 / 4, schema="from table", secret=SECRET)
+        model.fit(table, ward == 9)
+        assert "coef_" in model.guarantee_.released[0]
+        found = model.released_estimator_[1].transformers_[0][1].categories_[0]
+        assert [*found][-3:] == ["2", "9", "12"]
+
+
 def test_schema_columns_of_every_kind() -> None:
     schema = Schema(
         [
