@@ -132,7 +132,8 @@ def repair(
     """Copy a damaged ledger up to its first wrong row, and charge again what was set aside.
 
     The damaged file is not changed. The rows set aside are beside the copy, in a file whose digest
-    the copy holds.
+    the copy holds. Ledgers alone are copied: what else is in the database, a service's data sets,
+    models and keys, is not in the copy.
     """
     from pacsklearn.upkeep.repair import repair as repaired
 
