@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -225,30 +225,17 @@ def read_by(estimator: Any, schema: Schema, X: Any = None) -> Any:
     return made
 
 
-def encoded_columns(estimator: Any, columns: Sequence[str] | None) -> Iterator[str]:
-    """Yield the columns of a table whose categories an encoder would learn, as it stands.
+def encoded_columns(estimator: Any, columns: Sequence[str]) -> set[str]:
+    """Return the columns of a table whose categories an encoder would learn, as it stands."""
+    learned: set[str] = set()
 
-    Parameters
-    ----------
-    estimator : estimator
-    columns : sequence of str or None
-        Of its input; None if they are no longer those of the table.
-    """
-    if columns is None or isinstance(estimator, str) or estimator is None:
-        return
-    if isinstance(estimator, Pipeline):
-        for _, step in estimator.steps:
-            yield from encoded_columns(step, columns)
-            if not isinstance(step, _SAME_VALUES):
-                return
-    elif isinstance(estimator, ColumnTransformer):
-        for _, part, where in estimator.transformers:
-            yield from encoded_columns(part, _chosen(where, columns))
-    elif isinstance(estimator, (OneHotEncoder, OrdinalEncoder)):
-        yield from columns if isinstance(estimator.categories, str) else ()
-    else:
-        for _, inner in _inner(estimator):
-            yield from encoded_columns(inner, columns)
+    def note(part: Any, own: Sequence[str]) -> Any:
+        if isinstance(part, (OneHotEncoder, OrdinalEncoder)) and isinstance(part.categories, str):
+            learned.update(own)
+        return part
+
+    _through(clone(estimator, safe=False), columns, note)
+    return learned
 
 
 def _firsts(estimator: Any) -> Iterator[Any]:
@@ -273,61 +260,57 @@ def _inner(estimator: Any) -> Iterator[tuple[str, Any]]:
     yield from ((name, one) for name, one in listed or () if not isinstance(one, str))
 
 
-def _fill(estimator: Any, schema: Schema, columns: Sequence[str] | None) -> Any:
-    """Fill in what is missing; ``columns`` are those of the input, None if they are no longer."""
+def _fill(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
+    """Fill in what is missing."""
+    return _through(estimator, columns, lambda part, own: _filled_in(part, schema, own))
+
+
+def _through(
+    estimator: Any, columns: Sequence[str] | None, change: Callable[[Any, Sequence[str]], Any]
+) -> Any:
+    """Replace whatever sees columns of the table by what ``change`` makes of it and them.
+
+    ``columns`` are those of the input, None if they are no longer.
+    """
     if isinstance(estimator, Pipeline):
-        return _fill_steps(estimator, schema, columns)
-    if isinstance(estimator, (ColumnTransformer, FeatureUnion)):
-        return _fill_parts(estimator, schema, columns)
-    if columns is None or isinstance(estimator, str) or estimator is None:
-        return estimator
+        steps = []
+        for name, step in estimator.steps:
+            steps.append((name, _through(step, columns, change)))
+            if not (step in (None, "passthrough") or isinstance(step, _SAME_VALUES)):
+                columns = None
+        estimator.steps = steps
+    elif isinstance(estimator, ColumnTransformer):
+        estimator.transformers = [
+            (name, _through(part, _chosen(where, columns), change), where)
+            for name, part, where in estimator.transformers
+        ]
+    elif isinstance(estimator, FeatureUnion):
+        estimator.transformer_list = [
+            (name, _through(part, columns, change)) for name, part in estimator.transformer_list
+        ]
+    elif not (columns is None or isinstance(estimator, str) or estimator is None):
+        estimator = change(estimator, columns)
+        for name, inner in _inner(estimator):
+            estimator.set_params(**{name: _through(inner, columns, change)})
+    return estimator
+
+
+def _filled_in(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
     if isinstance(estimator, (OneHotEncoder, OrdinalEncoder)):
         if isinstance(estimator.categories, str):
             estimator.categories = [_categories(schema[name]) for name in columns]
             if estimator.handle_unknown == "error":
                 # A value that is not listed, or missing, is none of the categories.
                 estimator.set_params(**_UNKNOWN[type(estimator)])
-        return estimator
-    return _fill_model(estimator, schema, columns)
-
-
-def _fill_parts(estimator: Any, schema: Schema, columns: Sequence[str] | None) -> Any:
-    if isinstance(estimator, ColumnTransformer):
-        estimator.transformers = [
-            (name, _fill(part, schema, _chosen(where, columns)), where)
-            for name, part, where in estimator.transformers
-        ]
-    else:
-        estimator.transformer_list = [
-            (name, _fill(part, schema, columns)) for name, part in estimator.transformer_list
-        ]
-    return estimator
-
-
-def _fill_model(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
-    if type(estimator) is KBinsDiscretizer:
+    elif type(estimator) is KBinsDiscretizer:
         return _public_bins(estimator, schema, columns)
-    if type(estimator) is SplineTransformer:
+    elif type(estimator) is SplineTransformer:
         return _with_knots(estimator, [schema[name].bounds for name in columns])
-    if "feature_range" in estimator.get_params(deep=False):
+    elif getattr(estimator, "feature_range", ()) is None:
         # MinMaxScaler's is the range it scales to; it is never None.
-        if estimator.feature_range is None:
-            ends = np.array([schema[name].bounds for name in columns])
-            estimator.feature_range = (ends[:, 0], ends[:, 1])
-        return estimator
-    for name, inner in _inner(estimator):
-        estimator.set_params(**{name: _fill(inner, schema, columns)})
+        ends = np.array([schema[name].bounds for name in columns])
+        estimator.feature_range = (ends[:, 0], ends[:, 1])
     return estimator
-
-
-def _fill_steps(pipeline: Pipeline, schema: Schema, columns: Sequence[str] | None) -> Pipeline:
-    steps = []
-    for name, step in pipeline.steps:
-        steps.append((name, _fill(step, schema, columns)))
-        if not (step in (None, "passthrough") or isinstance(step, _SAME_VALUES)):
-            columns = None
-    pipeline.steps = steps
-    return pipeline
 
 
 def _list_columns(estimator: Any, schema: Schema, X: Any) -> None:

@@ -51,7 +51,7 @@ def stated_schema(given: Any, X: Any, groups: Any = None, estimator: Any = None)
     if isinstance(given, str) and given == FROM_TABLE:
         check_names(X)
         names = column_names(X) or [f"x{place}" for place in range(np.shape(X)[-1])]
-        return Schema.from_table(X, groups, set(encoded_columns(estimator, names)))
+        return Schema.from_table(X, groups, encoded_columns(estimator, names))
     if not isinstance(given, (str, Path)) or not Path(given).is_file():
         is_path = isinstance(given, (str, Path))
         shown = f"{str(given)!r}, which is no file" if is_path else type(given).__name__
