@@ -69,8 +69,9 @@ class StatelessCanonicalizer(Canonicalizer):
         canonicalizer = cls()
         # Others may write into the rows, and users' functions and subclasses mix several of them.
         canonicalizer.is_public = type(estimator) in (PolynomialFeatures, RBFSampler) or (
-            # By lists, which can be compared.
-            type(estimator) is SplineTransformer and isinstance(estimator.knots, list)
+            type(estimator) is SplineTransformer
+            and _are_listed(estimator.knots)
+            and estimator.extrapolation != "error"
         )
         return canonicalizer
 
@@ -82,6 +83,12 @@ class StatelessCanonicalizer(Canonicalizer):
 
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
         return template.fit(zero_rows(layout))
+
+
+def _are_listed(values: Any) -> bool:
+    """Return whether values are lists of lists, which can be compared."""
+    kinds = (list, tuple)
+    return isinstance(values, kinds) and all(isinstance(each, kinds) for each in values)
 
 
 def zero_rows(layout: Layout) -> Any:
@@ -130,10 +137,9 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
                     f"which cannot be noised; leave {parameter} out, or give fewer categories."
                 )
         canonicalizer = cls()
-        # Of itself alone, and by lists, which can be compared.
-        given, kinds = estimator.categories, (list, tuple)
-        listed = isinstance(given, kinds) and all(isinstance(values, kinds) for values in given)
-        canonicalizer.is_public = listed and type(estimator) in (OneHotEncoder, OrdinalEncoder)
+        # Of itself alone.
+        is_own = type(estimator) in (OneHotEncoder, OrdinalEncoder)
+        canonicalizer.is_public = is_own and _are_listed(estimator.categories)
         return canonicalizer
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

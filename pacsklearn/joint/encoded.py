@@ -157,15 +157,13 @@ def _learns_nothing(step: Any) -> bool:
         parts = [part for _, part in step.transformer_list]
         return all(_takes_any_row(part) and not output_config(part) for part in parts)
     # Of itself alone: a subclass may learn.
-    if type(step) in (ColumnTransformer, OneHotEncoder, OrdinalEncoder):
+    if type(step) in (ColumnTransformer, OneHotEncoder, OrdinalEncoder, SplineTransformer):
         # As its canonicalizer says, which releases it so: what has none may learn.
         with suppress(NoCanonicalizerError):
             return registry().canonicalizer("auto", step).is_public
         return False
     if type(step) is RBFSampler:
         return step.gamma != "scale" and isinstance(step.random_state, Integral)
-    if type(step) is SplineTransformer:
-        return isinstance(step.knots, list) and step.extrapolation != "error"
     return type(step) is PolynomialFeatures or _takes_any_row(step)
 
 

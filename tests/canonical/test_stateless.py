@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     Binarizer,
@@ -21,6 +21,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.canonical.stateless import StatelessCanonicalizer
 from pacsklearn.plugins import registry
 
@@ -48,6 +49,17 @@ def test_the_step_is_fitted_again_on_nothing(step: Any, kind: Any) -> None:
     released = canonicalizer.decode(vector, layout, clone(step))
     assert np.array_equal(released.transform(rows), model.transform(rows))
     assert getattr(released, "n_features_in_", 3) == 3
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, lambda knots: knots.tolist()])
+def test_knots_are_public_however_they_are_written(
+    kind: Any, generator: np.random.Generator
+) -> None:
+    X = generator.uniform(-1, 1, (120, 3))
+    curves = SplineTransformer(knots=kind(np.array(KNOTS)))
+    model = PACPrivate(make_pipeline(curves, Ridge()), budget=0.25, secret=Subsets(16))
+    model.fit(X, np.sin(3 * X[:, 0]))
+    assert model.guarantee_.released == ("ridge: coef_", "ridge: intercept_")
 
 
 WORDS = ["cough", "fever", "fall", "well"]

@@ -253,7 +253,7 @@ def _category(
 def _as_category(facts: Column, values: Any, units: Any) -> Column:
     """Return a column as a category of its values, numbers in their order."""
     words = set(as_keys(values)).difference(map(str, facts.missing))
-    distinct = sorted(words, key=_size if facts.kind == "number" else None)
+    distinct = sorted(sorted(words), key=_size if facts.kind == "number" else None)
     kept = _category(facts.name, values, (tuple(distinct), False), units, ("kind", "categories"))
     return replace(kept, missing=facts.missing)
 
