@@ -13,7 +13,7 @@ from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
 from pacsklearn.tabular.forests.regressor import FixedStructureForestRegressor as FixedStructureForestRegressor
 from pacsklearn.tabular.schema.apply_schema import apply_schema as apply_schema
 from pacsklearn.tabular.schema.column import Column as Column
-from pacsklearn.tabular.schema.apply_schema import SchemaColumns as SchemaColumns
+from pacsklearn.tabular.schema.schema_columns import SchemaColumns as SchemaColumns
 from pacsklearn.tabular.schema.encoder import SchemaEncoder as SchemaEncoder
 from pacsklearn.tabular.schema.queries import SchemaQueries as SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema as Schema
