@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.plots.display import Display
-from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, percent
+from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent, series_style
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -71,16 +71,8 @@ class AuditDisplay(Display):
         for place, result in enumerate(self.audit.results):
             low, high = map(percent, self.audit.interval(result))
             middle = percent(result.success)
-            colour = COLOURS[place % len(COLOURS)]
-            ax.errorbar(
-                middle,
-                place,
-                xerr=[[middle - low], [high - middle]],
-                fmt=MARKERS[place % len(MARKERS)],
-                color=colour,
-                capsize=4,
-                markersize=6,
-            )
+            ends = [[middle - low], [high - middle]]
+            ax.errorbar(middle, place, xerr=ends, **series_style(place), capsize=4, markersize=6)
             ax.plot(percent(result.prior), place, "|", color=NEUTRAL, markersize=18)
             if result.bound is not None:
                 ax.plot(percent(result.bound), place, "d", color=NEUTRAL, markersize=8)
@@ -88,16 +80,14 @@ class AuditDisplay(Display):
             refuted = result.violates(self.audit.attack_level)
             names.append(f"{result.attack}\n{words}" + ("\nREFUTED" if refuted else ""))
         ax.set_yticks(range(len(names)), names)
-        ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.set_xlim(0, 104)
-        ax.set_xlabel("success (% of rounds)")
+        ax.set(xlim=(0, 104), ylim=(len(names) - 0.5, -0.5))
+        ax.set(xlabel="success (% of rounds)", title="Success of each attack")
         ax.grid(visible=True, axis="x", alpha=0.25)
         shown = f"attack, {100 * self.audit.level:g} % interval (all together)"
         ax.errorbar([], [], xerr=[], fmt="o", color=COLOURS[0], capsize=4, label=shown)
         ax.plot([], [], "|", color=NEUTRAL, markersize=12, label="guessing blindly")
         ax.plot([], [], "d", color=NEUTRAL, markersize=8, label="allowed by the guarantee")
         legend_below(ax, 3, fontsize="small")
-        ax.set_title("Success of each attack")
 
     def _draw_characteristics(self, ax: Any) -> None:
         places = {result.attack: i for i, result in enumerate(self.audit.results)}
@@ -119,14 +109,10 @@ class AuditDisplay(Display):
                 list(map(percent, curve.false_positive_rate)),
                 list(map(percent, curve.true_positive_rate)),
                 where="post",
-                color=COLOURS[places.get(curve.attack, 0) % len(COLOURS)],
+                color=series_style(places.get(curve.attack, 0))["color"],
                 label=curve.attack,
             )
-        ax.set_xlim(-2, 102)
-        ax.set_ylim(-2, 102)
-        ax.set_aspect("equal")
-        ax.set_xlabel("false alarms (%)")
-        ax.set_ylabel("members found (%)")
+        ax.set(xlim=(-2, 102), ylim=(-2, 102), aspect="equal", title="Membership of one unit")
+        ax.set(xlabel="false alarms (%)", ylabel="members found (%)")
         ax.grid(visible=True, alpha=0.25)
         legend_below(ax, fontsize="small")
-        ax.set_title("Membership of one unit")

@@ -115,8 +115,7 @@ class BeliefDisplay(Display):
                 linewidth=2,
                 label="the one drawn in this rehearsal",
             )
-        above.set_ylim(bottom=0)
-        above.set_ylabel("belief (%)")
+        above.set(ylim=(0, None), ylabel="belief (%)")
         above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         entropy = entr(self.beliefs).sum(axis=1)
         below.plot(steps, entropy, color=COLOURS[0], label="remains unknown")
@@ -127,8 +126,7 @@ class BeliefDisplay(Display):
             color=NEUTRAL,
             label="guaranteed on average",
         )
-        below.set_ylim(0, 1.08 * entropy[0])
-        below.set_ylabel("entropy (nats)")
+        below.set(ylim=(0, 1.08 * entropy[0]), ylabel="entropy (nats)")
         below.set_xlabel("answers or releases")
         below.xaxis.get_major_locator().set_params(integer=True)
         legend_below(below)

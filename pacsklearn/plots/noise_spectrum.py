@@ -12,7 +12,7 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.display import pyplot
 from pacsklearn.plots.outputs_display import OutputsDisplay
-from pacsklearn.plots.palette import COLOURS, MARKERS, legend_below
+from pacsklearn.plots.palette import legend_below, series_style
 from pacsklearn.universe.metrics import as_metric
 
 _BACKENDS = ("logdet", "eigen", "diagonal", "isotropic")
@@ -149,25 +149,23 @@ class NoiseSpectrumDisplay(OutputsDisplay):
             ax.plot(
                 places,
                 np.where(values > 0, values, np.nan),
-                color=COLOURS[i % len(COLOURS)],
-                marker=MARKERS[i % len(MARKERS)],
+                **series_style(i),
                 markersize=4.5,
                 markevery=(i % every, every),
                 label=f"noise, {name}",
             )
-        ax.set_yscale("log")
+        ax.set_title(f"Noise by direction, budget {spectrum.budget:.4g} nats")
         ax.set_xlabel(f"principal direction of the outputs ({shown} of {len(spectrum.variances)})")
-        ax.set_ylabel("variance (units of the metric, squared)")
+        ax.set(yscale="log", ylabel="variance (units of the metric, squared)")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(visible=True, axis="y", alpha=0.25)
         ax.set_xlim(0.3, shown + 0.7)
         legend_below(ax, 3, fontsize="small")
-        ax.set_title(f"Noise by direction, budget {spectrum.budget:.4g} nats")
 
     def _draw_powers(self, ax: Any) -> None:
         spectrum = self.spectrum
         places = range(len(spectrum.powers))
-        colours = [COLOURS[i % len(COLOURS)] for i in places]
+        colours = [series_style(i)["color"] for i in places]
         bars = ax.barh(places, spectrum.powers, color=colours)
         ax.set_yticks(places, spectrum.noises)
         ax.invert_yaxis()
@@ -178,7 +176,6 @@ class NoiseSpectrumDisplay(OutputsDisplay):
             for power in spectrum.powers
         ]
         ax.bar_label(bars, texts, padding=3, fontsize="small")
-        ax.set_xlim(0, largest * 1.55)
-        ax.set_xlabel("noise power (sum of variances)")
+        ax.set(xlim=(0, largest * 1.55), xlabel="noise power (sum of variances)")
         ax.set_title("Total noise")
         ax.spines[["top", "right"]].set_visible(False)

@@ -51,6 +51,11 @@ def legend_below(ax: Any, columns: int = 2, *, inches: float = 0.45, **options: 
     )
 
 
+def series_style(place: int) -> dict[str, str]:
+    """Return colour and marker of the series at a place, which begin again after the last."""
+    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+
+
 def percent(share: float) -> float:
     """Write a share in per cent."""
     return 100 * float(share)

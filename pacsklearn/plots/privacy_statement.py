@@ -30,11 +30,8 @@ def guarantee_of(source: Any) -> Guarantee:
     TypeError
         When there is none.
     """
-    for candidate in (
-        source,
-        getattr(source, "guarantee_", None),
-        getattr(source, "guarantee", None),
-    ):
+    held = (getattr(source, name, None) for name in ("guarantee_", "guarantee"))
+    for candidate in (source, *held):
         if isinstance(candidate, Guarantee):
             return candidate
     raise TypeError(
@@ -152,7 +149,4 @@ def _version(name: str) -> str:
 
 
 def _finite(point: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: None if isinstance(value, float) and value == float("inf") else value
-        for name, value in point.items()
-    }
+    return {name: None if value == float("inf") else value for name, value in point.items()}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pacsklearn.plots.display import Display, pyplot
-from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
+from pacsklearn.plots.palette import NEUTRAL, legend_below, series_style
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
@@ -105,8 +105,7 @@ class PrivacyUtilityDisplay(Display):
     def _draw_backend(self, index: int, noise: str) -> None:
         points = self.curve.of(noise)
         style = {
-            "color": COLOURS[index % len(COLOURS)],
-            "marker": MARKERS[index % len(MARKERS)],
+            **series_style(index),
             "markersize": 4.5,
             "label": "least noise under the cap" if noise == "criterion" else noise,
         }

@@ -13,7 +13,7 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.display import pyplot
 from pacsklearn.plots.outputs_display import OutputsDisplay
-from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below
+from pacsklearn.plots.palette import NEUTRAL, legend_below, series_style
 from pacsklearn.universe.metrics import as_metric
 
 
@@ -125,22 +125,15 @@ class StabilityDisplay(OutputsDisplay):
         self.lines_ = []
         for i, (name, powers) in enumerate(self.powers.items()):
             low, middle, high = np.quantile(100 * powers, (0.25, 0.5, 0.75), axis=0)
-            colour = COLOURS[i % len(COLOURS)]
-            (line,) = ax.plot(
-                self.sizes,
-                middle,
-                color=colour,
-                marker=MARKERS[i % len(MARKERS)],
-                label=f"{name}: median and quartiles",
-            )
-            ax.fill_between(self.sizes, low, high, color=colour, alpha=0.2, linewidth=0)
+            label = f"{name}: median and quartiles"
+            (line,) = ax.plot(self.sizes, middle, **series_style(i), label=label)
+            ax.fill_between(self.sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
             self.lines_.append(line)
         ax.axhline(100, color=NEUTRAL, linestyle="--", linewidth=1, label="all candidates")
         ax.set_xscale("log", base=2)
         ax.set_xticks(self.sizes, [str(size) for size in self.sizes])
         ax.minorticks_off()
-        ax.set_ylim(bottom=0)
+        ax.set(ylim=(0, None), ylabel="noise power (% of that of all candidates)")
         ax.set_xlabel("number of candidates")
-        ax.set_ylabel("noise power (% of that of all candidates)")
         ax.grid(visible=True, axis="y", alpha=0.25)
         legend_below(ax)
