@@ -133,11 +133,13 @@ def _firsts(estimator: Any) -> Iterator[Any]:
 
 def _inner(estimator: Any) -> Iterator[tuple[str, Any]]:
     """Yield the estimators that another one fits to the table that it is given itself, by name."""
+    # Its parameters alone: a forest has a tree by the name ``estimator`` that it makes itself.
+    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     for name in ("estimator", "regressor"):
-        one = getattr(estimator, name, None)
+        one = own.get(name)
         if hasattr(one, "get_params") and not isinstance(one, type):
             yield name, one
-    listed = getattr(estimator, "estimators", getattr(estimator, "transformer_list", ()))
+    listed = own.get("estimators", own.get("transformer_list"))
     yield from ((name, one) for name, one in listed or () if not isinstance(one, str))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -294,6 +294,20 @@ def test_answers_say_both(patients: Any) -> None:
     assert model.predict(table[:2]).shape == (2,)
     for word in ("published exactly", "all candidates agree"):
         assert word in model.guarantee_.headline
+
+
+@pytest.mark.parametrize("trees", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("inside", [False, True])
+def test_trees_that_a_forest_makes_itself_are_no_part_of_it(
+    patients: Any, trees: Any, *, inside: bool
+) -> None:
+    table, ill = patients
+    forest = trees(3, max_depth=2)
+    if inside:
+        encoder = make_column_transformer((OneHotEncoder(), ["ward"]))
+        forest = make_pipeline(encoder, forest)
+    model = PACPrivate(forest, budget=1 / 4, secret=FEW, schema="from table", release=Answers(9))
+    assert len(model.fit(table, ill).predict(table[:2])) == 2
 
 
 def test_a_file_costs_nothing(patients: Any, tmp_path: Any) -> None:
