@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, TypeAlias, final
 
 from scipy import stats
 
@@ -331,6 +331,10 @@ class Attack(ABC):
         """
 
 
+Inserted: TypeAlias = tuple[Any, Any, Any, tuple[int, ...]]
+"""``X``, ``y`` and ``groups`` with rows put in, and the units attacked."""
+
+
 class InsertingAttack(Attack):
     """An attack that puts rows among those of the universe, where a fit can be replayed on them.
 
@@ -344,9 +348,7 @@ class InsertingAttack(Attack):
     probe: ClassVar[Callable[..., Any] | None] = None
 
     @abstractmethod
-    def insert(
-        self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
-    ) -> tuple[Any, Any, Any, tuple[int, ...]]:
+    def insert(self, estimator: Any, X: Any, y: Any, groups: Any, seed: int) -> Inserted:
         """Return ``X``, ``y`` and ``groups`` with the rows put in, and the units attacked."""
 
     @final

@@ -247,9 +247,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary with the derived figures added, for JSON."""
-        data = asdict(self)
-        data["passed"] = self.passed
-        data["attack_level"] = self.attack_level
+        data = asdict(self) | {"passed": self.passed, "attack_level": self.attack_level}
         refuted = self.epsilon_refuted
         data["epsilon_refuted"] = None if refuted == math.inf else refuted
         for plain, point in zip(data["points"], self.points, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -93,19 +93,17 @@ def model_numbers(model: Any) -> Floats:
     -------
     ndarray of shape (k,)
     """
-    parts: list[Floats] = []
-    _collect(model, parts, set())
-    return np.concatenate(parts) if parts else np.empty(0)
+    return np.concatenate([np.empty(0), *_collected(model, set())])
 
 
-def _collect(value: Any, parts: list[Floats], seen: set[int]) -> None:
+def _collected(value: Any, seen: set[int]) -> Iterator[Floats]:
     numbers = _as_numbers(value)
     if numbers is not None:
-        parts.append(numbers)
+        yield numbers
     elif id(value) not in seen:
         seen.add(id(value))
         for part in _parts(value):
-            _collect(part, parts, seen)
+            yield from _collected(part, seen)
 
 
 def _as_numbers(value: Any) -> Floats | None:

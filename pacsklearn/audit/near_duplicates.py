@@ -81,15 +81,13 @@ def near_duplicates(X: Any, groups: Any = None, *, tolerance: float = 1e-3) -> N
     units = np.arange(n_units) if named is None else named
     search = NearestNeighbors(radius=tolerance, metric="chebyshev").fit(table)
     near_pairs: list[NDArray[np.intp]] = []
-    total = 0
     for start in range(0, len(table), 1024):
         near = search.radius_neighbors(table[start : start + 1024], return_distance=False)
         first = np.repeat(np.arange(start, start + len(near)), [len(each) for each in near])
         second = np.concatenate(near).astype(np.intp)
         kept = (first < second) & (units[first] != units[second])
         near_pairs.append(np.column_stack([first[kept], second[kept]]))
-        total += int(kept.sum())
-        if total >= _MOST_PAIRS:
+        if sum(map(len, near_pairs)) >= _MOST_PAIRS:
             break
     pairs = np.concatenate(near_pairs)[:_MOST_PAIRS]
     return NearDuplicates(pairs, len(table), float(tolerance))

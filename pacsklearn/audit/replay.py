@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from pacsklearn.audit.attack import Inserted
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.estimators.codebook import through_codebook
@@ -26,7 +27,7 @@ from pacsklearn.universe.design import Design, SubsetSeed, candidates_over
 from pacsklearn.universe.row_rules import check_universe
 from pacsklearn.universe.stated_budget import as_budget
 
-Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
+Insertion = Callable[[Any, Any, Any, Any], Inserted]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""
 
 

@@ -53,6 +53,7 @@ class ReplayedGame(CandidateGame):
     """
 
     released: ClassVar[str] = "parameters"
+    members: NDArray[np.bool_]
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.attack import AttackResult, InsertingAttack, ThreatModel
+from pacsklearn.audit.attack import AttackResult, Inserted, InsertingAttack, ThreatModel
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.audit.tally import tally
@@ -50,9 +50,7 @@ def centre_and_spread(table: Floats) -> tuple[Floats, Floats]:
     return np.ma.filled(known.mean(axis=0), np.nan), np.ma.filled(known.std(axis=0), np.nan)
 
 
-def appended(
-    X: Any, y: Any, groups: Any, rows: Floats, targets: Any
-) -> tuple[Any, Any, Any, tuple[int, ...]]:
+def appended(X: Any, y: Any, groups: Any, rows: Floats, targets: Any) -> Inserted:
     """Return the universe with rows at its end, each a unit of privacy of its own.
 
     Returns
@@ -111,9 +109,7 @@ class CanaryAttack(InsertingAttack):
     n_canaries: ClassVar[int] = 8
     n_pilot: ClassVar[int] = 200
 
-    def insert(
-        self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
-    ) -> tuple[Any, Any, Any, tuple[int, ...]]:
+    def insert(self, estimator: Any, X: Any, y: Any, groups: Any, seed: int) -> Inserted:
         """Return the universe with canaries at its end.
 
         Parameters
@@ -207,9 +203,7 @@ class AttributeAttack(InsertingAttack):
     def __init__(self, column: int = 0) -> None:
         self.column = column
 
-    def insert(
-        self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
-    ) -> tuple[Any, Any, Any, tuple[int, ...]]:
+    def insert(self, estimator: Any, X: Any, y: Any, groups: Any, seed: int) -> Inserted:
         """Return the universe with both versions at its end; as for :class:`CanaryAttack`."""
         table = dense_table(X, "attribute")
         column = check_integer(name="column", value=self.column, minimum=0)
@@ -301,9 +295,7 @@ class PoisoningAttack(InsertingAttack):
         self.n_queries = n_queries
         self.n_pilot = n_pilot
 
-    def insert(
-        self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
-    ) -> tuple[Any, Any, Any, tuple[int, ...]]:
+    def insert(self, estimator: Any, X: Any, y: Any, groups: Any, seed: int) -> Inserted:
         """Return the universe with the poison at its end, and the unit that it is aimed at."""
         count = check_integer(name="n_copies", value=self.n_copies, minimum=1)
         table = dense_table(X, self.name)

@@ -180,7 +180,7 @@ def record_report(
     check_fit_params(fit_params, game.space.n_rows)
     plan, estimator = game.plans[0], fitted_estimator(model, X, groups)
     law = plan.calibrate(game.prior)
-    hidden = np.flatnonzero(secret_units(game, _members(game)))
+    hidden = np.flatnonzero(secret_units(game, game.members))
     leakage = information_about_units(law, game.space, game.prior)
     right = _counted(game, count, seed)
     influence = _influence(plan.outputs.vectors, law, game)
@@ -215,16 +215,10 @@ def record_report(
     return RecordReport(tuple(reported), hidden.size, count, level, leakage.confidence)
 
 
-def _members(game: ReplayedGame) -> NDArray[np.bool_]:
-    """Return whether unit ``u`` is in candidate ``i``; a replayed model always has units."""
-    assert game.members is not None
-    return game.members
-
-
 def _counted(game: ReplayedGame, n_trials: int, seed: int) -> NDArray[np.intp]:
     """Return the rounds in which Bayes' rule was right, for each unit."""
     generator = np.random.default_rng(seed)
-    members = _members(game)
+    members = game.members
     own = members.astype(np.float64)
     right = np.zeros(members.shape[1], dtype=np.intp)
     for _ in range(n_trials):
@@ -238,7 +232,7 @@ def _influence(vectors: Floats, law: Any, game: ReplayedGame) -> Floats:
     weights = game.prior
     centres = np.asarray(law.centres, dtype=np.float64) if law.dimension else np.asarray(vectors)
     spread = centres - weights @ centres
-    inside = _members(game).astype(np.float64)
+    inside = game.members.astype(np.float64)
     rate = weights @ inside
     variance = rate * (1 - rate)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -261,9 +255,7 @@ def _power_without(
     unit_of_row = space.unit_of_row
     kept = np.arange(space.n_rows) if unit_of_row is None else np.asarray(unit_of_row)
     rows = np.flatnonzero(kept != unit)
-    units = None
-    if unit_of_row is not None:
-        units = kept[rows] - (kept[rows] > unit)
+    units = None if unit_of_row is None else kept[rows] - (kept[rows] > unit)
     smaller = SecretSpace(
         np.delete(space.packed, unit, axis=0), space.n_subsets, space.weights, units
     )
