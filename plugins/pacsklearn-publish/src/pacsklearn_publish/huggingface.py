@@ -94,13 +94,11 @@ def push(
         raise ValueError(f"{place.name} holds no {_BUNDLE}; write_folder makes such a folder.")
     if not _NAME.fullmatch(repository):
         raise ValueError(f"repository must be 'owner/name', got {repository!r}.")
-    hub = api
     if api is None:
         home, what = "./plugins/pacsklearn-publish", "Pushing to the Hugging Face Hub"
-        library = optional("huggingface_hub", extra="huggingface", purpose=what, home=home)
-        hub = library.HfApi()
-    hub.create_repo(repository, private=private, exist_ok=True)
-    done = hub.upload_folder(
+        api = optional("huggingface_hub", extra="huggingface", purpose=what, home=home).HfApi()
+    api.create_repo(repository, private=private, exist_ok=True)
+    done = api.upload_folder(
         repo_id=repository, folder_path=str(place), commit_message="Released model, signed bundle"
     )
     return str(done.commit_url)

@@ -74,11 +74,8 @@ def model_inputs(model: Any) -> dict[str, Any]:
     schema = model_schema(model)
     texts = {name for part in model_parts(model) for name in _texts(part, names)}
     fields = [{"name": str(n), "type": "string" if n in texts else "number"} for n in names]
-    columns: dict[str, Any] = {"fields": fields}
-    if schema is not None:
-        columns = schema.to_table_schema()
     document: dict[str, Any] = {
-        "columns": columns,
+        "columns": {"fields": fields} if schema is None else schema.to_table_schema(),
         "methods": [name for name in _METHODS if hasattr(model, name)],
     }
     classes = getattr(model, "classes_", None)

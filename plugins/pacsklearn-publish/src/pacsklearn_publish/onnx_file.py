@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import reduce
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -63,16 +64,11 @@ def onnx_model(model: Any) -> Any:
         When an operator is missing.
     """
     steps = _steps(model)
-    if len(steps) == 1:
-        return _one(steps[0])
-    if not any(map(_own, steps)):
+    if len(steps) > 1 and not any(map(_own, steps)):
         from sklearn.pipeline import Pipeline
 
         return _by_skl2onnx(Pipeline([(f"step{k}", step) for k, step in enumerate(steps)]))
-    made = _one(steps[0])
-    for step in steps[1:]:
-        made = _joined(made, _one(step))
-    return made
+    return reduce(_joined, map(_one, steps))
 
 
 def largest_difference(model: Any, content: bytes) -> tuple[float, int]:

@@ -18,22 +18,14 @@ def forest(graph: OnnxGraph, model: Any) -> None:
     n_trees, n_nodes = model.features_.shape
     values = graph.node("Gather", graph.rows, model.features_.ravel().astype(np.int64), axis=1)
     above = graph.node("Greater", values, model.thresholds_.ravel()[None])
-    turns = graph.node(
-        "Reshape",
-        graph.node("Cast", above, to=1),
-        np.array([-1, n_trees, n_nodes], dtype=np.int64),
-    )
+    turns = graph.reshape(graph.node("Cast", above, to=1), -1, n_trees, n_nodes)
     paths, lefts = _paths(n_nodes + 1)
     agreeing = graph.node("Add", graph.node("MatMul", turns, paths), lefts)
     depth = np.log2(n_nodes + 1)
     # Counts of turns are small whole numbers, exact in single precision.
     reached = graph.node("Greater", agreeing, np.float32(depth - 0.5))
     n_leaves, width = model.leaf_values_.shape[1:]
-    flat = graph.node(
-        "Reshape",
-        graph.node("Cast", reached, to=11),
-        np.array([-1, n_trees * n_leaves], dtype=np.int64),
-    )
+    flat = graph.reshape(graph.node("Cast", reached, to=11), -1, n_trees * n_leaves)
     average = graph.matrix(flat, model.leaf_values_.reshape(-1, width) / n_trees)
     classes = getattr(model, "classes_", None)
     if classes is None:

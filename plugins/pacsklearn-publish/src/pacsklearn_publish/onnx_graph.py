@@ -106,6 +106,10 @@ class OnnxGraph:
         """Multiply the rows by a constant matrix."""
         return self.node("MatMul", rows, np.asarray(values, dtype=np.float64))
 
+    def reshape(self, value: str, *shape: int) -> str:
+        """Return a value in another shape; -1 is what is left."""
+        return self.node("Reshape", value, np.array(shape, dtype=np.int64))
+
     def model(self) -> Any:
         """Return the finished model, checked."""
         import onnx

@@ -13,6 +13,7 @@ from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, keys_of
 from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
 
 _NUMBERS: Final = ("number", "date")
+_LARGEST: Final = np.finfo(np.float64).max
 
 
 def encoder(graph: OnnxGraph, model: Any) -> None:
@@ -48,10 +49,8 @@ def additive(graph: OnnxGraph, model: Any) -> None:
             level = _level(graph, inputs, column, size - 1, term.n_bins)
             before = graph.node("Mul", code, np.array(size, dtype=np.int64)) if code else ""
             code = graph.node("Add", before, level) if before else level
-        table = model.coef_.T[own]
-        contribution = graph.node(
-            "Gather", graph.constant(table), code, axis=0
-        )  # (rows, 1, scores)
+        table = graph.constant(model.coef_.T[own])
+        contribution = graph.node("Gather", table, code, axis=0)  # (rows, 1, scores)
         scores.append(graph.node("Squeeze", contribution, np.array([1])))
     total = graph.node("Sum", *scores)
     classes = getattr(model, "classes_", None)
@@ -73,22 +72,18 @@ def _numbers(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
     column, (low, high) = encoding.column, encoding.column.bounds
     numbers, missing, absent = _read_numbers(graph, column.name, column)
     filled = graph.node("Where", absent, np.float64((low + high) / 2), numbers)
-    ends = (
-        low if column.low is not None else -np.finfo(np.float64).max,
-        high if column.high is not None else np.finfo(np.float64).max,
-    )
-    inside = graph.node("Clip", filled, *map(np.float64, ends))
+    least = -_LARGEST if column.low is None else np.float64(low)
+    most = _LARGEST if column.high is None else np.float64(high)
+    inside = graph.node("Clip", filled, least, most)
     if encoding.kind == "scaled":
-        shift = graph.node(
-            "Sub", graph.node("Clip", inside, np.float64(low), np.float64(high)), np.float64(low)
-        )
+        within = graph.node("Clip", inside, np.float64(low), np.float64(high))
+        shift = graph.node("Sub", within, np.float64(low))
         if column.scale == "log":
             grown = graph.node("Log", graph.node("Add", shift, np.float64(1)))
             return graph.node("Div", grown, np.log1p(high - low)), missing
         return graph.node("Div", shift, np.float64(high - low)), missing
-    reached = graph.node(
-        "Cast", graph.node("GreaterOrEqual", inside, column.cuts(encoding.n_bins)[None]), to=11
-    )
+    above = graph.node("GreaterOrEqual", inside, column.cuts(encoding.n_bins)[None])
+    reached = graph.node("Cast", above, to=11)
     if encoding.kind == "thermometer":
         return reached, missing
     # One for all bounds below the value, minus one for all bounds but the last of these.
@@ -148,9 +143,7 @@ def _read_numbers(
         if isinstance(code, (int, float)) and not isinstance(code, bool):
             same = graph.node("Equal", numbers, np.float64(code))
             missing = graph.node("Or", missing, same)
-    endless = graph.node(
-        "Greater", graph.node("Abs", numbers), np.float64(np.finfo(np.float64).max)
-    )
+    endless = graph.node("Greater", graph.node("Abs", numbers), _LARGEST)
     return numbers, missing, graph.node("Or", missing, endless)
 
 

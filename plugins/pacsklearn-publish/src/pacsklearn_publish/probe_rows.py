@@ -42,10 +42,9 @@ def probe_rows(model: Any, count: int = _COUNT) -> Any:
     codes = _codes(model)
     if codes is not None:
         chosen = [one[generator.integers(len(one), size=count)] for one in codes]
-        return _named(model, np.column_stack(chosen))
+        return _named(fields, np.column_stack(chosen))
     sizes = 10 ** generator.uniform(-1, 3, size=(count, 1))
-    rows = generator.normal(size=(count, len(fields))) * sizes
-    return _named(model, rows)
+    return _named(fields, generator.normal(size=(count, len(fields))) * sizes)
 
 
 def is_released(model: Any, method: str) -> bool:
@@ -95,13 +94,12 @@ def _codes(model: Any) -> list[Any] | None:
     return None
 
 
-def _named(model: Any, rows: Any) -> Any:
-    inputs = model_inputs(model)["columns"]["fields"]
-    if [field["name"] for field in inputs] == [f"x{place}" for place in range(len(inputs))]:
+def _named(fields: list[str], rows: Any) -> Any:
+    if fields == [f"x{place}" for place in range(len(fields))]:
         return rows
     import pandas as pd
 
-    return pd.DataFrame(rows, columns=[field["name"] for field in inputs])
+    return pd.DataFrame(rows, columns=fields)
 
 
 def _values(column: Column, generator: np.random.Generator, count: int) -> Any:

@@ -50,15 +50,13 @@ def bill_of_materials(title: str, provenance: Iterable[Provenance]) -> dict[str,
     """
     names = {"pacsklearn", "skops", *(entry.distribution for entry in provenance)}
     needed = _needed(names)
-    components = [_component(name, version) for name, version in sorted(needed.items())]
-    components.append(
-        {
-            "type": "platform",
-            "bom-ref": "python",
-            "name": "python",
-            "version": platform.python_version(),
-        }
-    )
+    components = [
+        {"type": "library", "bom-ref": place, "name": name, "version": version, "purl": place}
+        for name, version in sorted(needed.items())
+        for place in [f"pkg:pypi/{name}@{version}"]
+    ]
+    python = {"name": "python", "version": platform.python_version()}
+    components.append({"type": "platform", "bom-ref": "python", **python})
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -70,17 +68,6 @@ def bill_of_materials(title: str, provenance: Iterable[Provenance]) -> dict[str,
         "dependencies": [
             {"ref": "model", "dependsOn": [component["bom-ref"] for component in components]}
         ],
-    }
-
-
-def _component(name: str, version: str) -> dict[str, str]:
-    place = f"pkg:pypi/{name}@{version}"
-    return {
-        "type": "library",
-        "bom-ref": place,
-        "name": name,
-        "version": version,
-        "purl": place,
     }
 
 
@@ -174,11 +161,9 @@ def bundle_content(
     model, guarantee = _released(source)
     inputs = model_inputs(model)
     inputs["methods"] = [name for name in inputs["methods"] if is_released(model, name)]
-    exported = OnnxFile(None, "not asked for")
-    if onnx != "none":
-        exported = onnx_file(model)
-        if onnx == "required" and exported.content is None:
-            raise BundleError(f"There is no ONNX file of this model: {exported.note}.")
+    exported = OnnxFile(None, "not asked for") if onnx == "none" else onnx_file(model)
+    if onnx == "required" and exported.content is None:
+        raise BundleError(f"There is no ONNX file of this model: {exported.note}.")
     # The day: the second would say when the curator worked.
     published = datetime.now(UTC).date().isoformat()
     software = bill_of_materials(
