@@ -160,11 +160,9 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         scenario = plugins.make("scenario", named)
         provenance = [plugins.provenance("scenario", named)]
         routed = self._routed(fit_params)
-        features: dict[str, Any] = {}
-        methods: tuple[str, ...] = ()
+        learned: dict[str, Any] = {"released_methods_": ()}
         if not is_function(self.estimator):
             canonicalizer = self._canonicalizer()
-            methods = canonicalizer.methods
             automatic = isinstance(self.canonicalizer, str) and self.canonicalizer == "auto"
             provenance.append(
                 plugins.provenance(
@@ -172,7 +170,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
                 )
             )
             check_names(X)
-            features = features_of(X)
+            learned = {**features_of(X), "released_methods_": canonicalizer.methods}
         query, rows = sliced_query(self, scenario, X, y, routed, secret=secret, realized=realized)
         # Its unit is checked when that of the release is known; its budget before all else.
         ledger = None if self.ledger is None else open_ledger(self.ledger, ceiling=None, unit=None)
@@ -186,11 +184,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             sampler=sampler_for(self.random_state),
             provenance=tuple(provenance),
         )
-        learned: dict[str, Any] = {
-            **features,
-            "guarantee_": release.guarantee,
-            "released_methods_": methods,
-        }
+        learned["guarantee_"] = release.guarantee
         if is_function(self.estimator):
             learned["released_value_"] = release.value
         else:

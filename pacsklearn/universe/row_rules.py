@@ -276,12 +276,11 @@ def check_names(X: Any) -> None:
         raise TypeError(f"X must be a table, got a {type(X).__name__}; give pandas.DataFrame(X).")
     counts = Counter(X.columns if hasattr(X, "iloc") else column_names(X) or [])
     twice = sorted(str(name) for name, times in counts.items() if times > 1)[:5]
-    if not twice:
-        return
-    raise ValueError(
-        f"X has several columns of one name ({', '.join(twice)}), so nothing tells which is meant; "
-        "give each a name of its own, or pass an array."
-    )
+    if twice:
+        raise ValueError(
+            f"X has several columns of one name ({', '.join(twice)}), so nothing tells which is "
+            "meant; give each a name of its own, or pass an array."
+        )
 
 
 def _short_indices(X: Any) -> Any:

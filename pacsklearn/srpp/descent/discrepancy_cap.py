@@ -83,7 +83,6 @@ class DiscrepancyCap:
         """Bound data sets that differ in up to ``n_differing`` rows (localized influence, D.4)."""
         law = counts.discrepancy_log_law(n_rows, n_differing, batch_size, sampling)
         names = ("hypergeometric", "binomial over the draws", "binomial over the differing rows")
-        name = dict(zip(counts.SAMPLINGS, names, strict=True))[sampling]
         return cls._of(
             n_rows=n_rows,
             batch_size=batch_size,
@@ -91,7 +90,8 @@ class DiscrepancyCap:
             largest=law.size - 1,
             second_moment=counts.second_moment(n_rows, n_differing, batch_size, sampling),
             log_law=law,
-            source=f"at most {n_differing:,} of {n_rows:,} rows differ; {name}",
+            source=f"at most {n_differing:,} of {n_rows:,} rows differ; "
+            + names[counts.SAMPLINGS.index(sampling)],
         )
 
     @classmethod

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -291,17 +290,16 @@ def sliced_release(
         check_unit(ledger.unit, unit)
     # A mean over draws of tables says nothing of two releases about one of them.
     cap = calibrated.law.cost if scenario.redrawn else None
-    announce = partial(_announce, rows.X, cap)
+
+    def announce(charged: Account) -> None:
+        RELEASED.add(rows.X, cap, charged.own.unit, charged.shared)
+
     account = Account(MemoryLedger(epsilon, unit), ledger, announce=announce)
     account.check(epsilon)
     secret = Secret(WorldPrior(worlds, rows.realized), sampler)
     procedure = SlicedProcedure(options, calibrated, secret, account, threading.RLock())
     plan = SlicedPlan(calibrated, query, rows, options.noise.shape, provenance)
     return procedure.release(plan)
-
-
-def _announce(X: Any, cap: float | None, account: Account) -> None:
-    RELEASED.add(X, cap, account.own.unit, account.shared)
 
 
 def _check_stated(scenario: Scenario, realized: Any, ledger: Any, params: Any) -> None:

@@ -70,18 +70,15 @@ def pufferfish_guarantee(calibrated: CalibratedWorlds, **facts: Any) -> Pufferfi
         "joint": "Joint-SRPP: log-moment over slices (srpp, Definition 4.4)",
         "full": "RPP: Renyi divergence of the whole release",
     }[law.aggregation]
-    limits = [*scenario.not_covered, _SLICED, _READING]
     if scenario.redrawn:
-        limits.append(_EMPIRICAL)
-        if worlds.n_draws > 1:
-            limits.append(_DRAWN_DATA)
+        limits = (_EMPIRICAL, _DRAWN_DATA) if worlds.n_draws > 1 else (_EMPIRICAL,)
+        holds_for, coupling = "", "the best coupling of two secrets' data sets, along each slice"
     else:
-        limits.append(_ONE_TABLE)
+        limits = (_ONE_TABLE,)
+        holds_for = "tables drawn from the stated laws"
+        coupling = "the n-th draws of two secrets, made from the same random numbers"
     secret = SecretWorlds(
-        protects=scenario.protects,
-        **worlds.sizes,
-        coupling=_coupling(calibrated),
-        holds_for="" if scenario.redrawn else "tables drawn from the stated laws",
+        protects=scenario.protects, **worlds.sizes, coupling=coupling, holds_for=holds_for
     )
     return PufferfishGuarantee(
         secret=secret,
@@ -96,13 +93,7 @@ def pufferfish_guarantee(calibrated: CalibratedWorlds, **facts: Any) -> Pufferfi
         assumptions=law.assumptions,
         slices=f"{profile.name} in {profile.dimension} dimensions, digest {profile.digest}",
         noiseless=law.is_noiseless,
-        not_covered=(*limits, *secret.limits),
+        not_covered=(*scenario.not_covered, _SLICED, _READING, *limits, *secret.limits),
         sources=_LISTED_SOURCES if scenario.redrawn else _DRAWN_SOURCES,
         **facts,
     )
-
-
-def _coupling(calibrated: CalibratedWorlds) -> str:
-    if not calibrated.scenario.redrawn:
-        return "the n-th draws of two secrets, made from the same random numbers"
-    return "the best coupling of two secrets' data sets, along each slice"

@@ -65,9 +65,8 @@ def world_differences(worlds: Worlds, X: Any, y: Any) -> WorldDifferences:
     One coupling is enough for the bound, and it is the one under which other releases of the
     scenario add up. Data sets made of rows of the table are compared by which rows they are.
     """
-    most = 0
-    for i, j in _compared(worlds):
-        most = max(most, _differing(worlds.worlds[i], worlds.worlds[j], X, y))
+    listed = worlds.worlds
+    most = max(_differing(listed[i], listed[j], X, y) for i, j in _compared(worlds))
     if most == 0:
         raise ScenarioError("All data sets of the scenario are the same: there is nothing to hide.")
     return WorldDifferences.of(worlds, most)

@@ -185,9 +185,7 @@ class DaskSource:
         # Its own graph alone, so that nothing but this partition is computed.
         with _quoting_nothing("A partition of the source"):
             block = self._parts[part].compute(scheduler="synchronous")
-        cut = getattr(block, "iloc", block)
-        for start in range(0, len(block), rows):
-            yield cut[start : start + rows]
+        yield from ArraySource(block).read(0, rows, columns)
 
 
 @contextmanager

@@ -149,10 +149,12 @@ class TableReader:
             raise TableError(
                 f"Several columns of the source are named {twice[0]!r}; give each its own name."
             )
-        unit = self._position("unit", self.unit, names, width)
+        unit = None if self.unit is None else self._given("unit", self.unit, names, width)
         if self.only_units:
             return [], None, unit
-        target = self._position("target", self.target, names, width)
+        target = None
+        if self.target is not None:
+            target = self._given("target", self.target, names, width)
         if target is not None and target == unit:
             raise TableError("target and unit are one and the same column.")
         apart = {target, unit}
@@ -168,11 +170,6 @@ class TableReader:
         if len(set(chosen)) < len(chosen):
             raise TableError("features names a column more than once.")
         return chosen, target, unit
-
-    def _position(
-        self, role: str, given: Any, names: Sequence[str] | None, width: int
-    ) -> int | None:
-        return None if given is None else self._given(role, given, names, width)
 
     def _given(self, role: str, given: Any, names: Sequence[str] | None, width: int) -> int:
         """Return position of a column that the user names; from the end where it is negative."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from pacsklearn._validation import as_count
@@ -76,23 +78,20 @@ def donsker_varadhan(
 def _train(on_p: Floats, on_q: Floats, gamma: float) -> tuple[float, float, float]:
     """Return the slope and range of the critic whose lower bound is best on the training draws."""
     best, chosen = 0.0, (0.0, 0.0, 0.0)
-    for slope in _SLOPES:
-        for kept_low in _KEPT:
-            for kept_high in _KEPT:
-                low = slope * float(np.quantile(on_p, 1.0 - kept_low))
-                high = slope * float(np.quantile(on_p, kept_high))
-                # Where the range is that narrow the exponentials are one number.
-                if not np.exp(low - high) < 1.0:
-                    continue
-                # A constant off the critic changes nothing; with this one no exponential is
-                # above 1.
-                f = np.clip(slope * on_p, low, high) - high
-                least = float(np.exp(low - high))
-                tilted = np.clip(np.exp(np.clip(slope * on_q, low, high) - high), least, 1.0)
-                mean = -_bound(-f, 0.0, high - low, gamma)
-                value = mean - np.log(_bound(tilted, least, 1.0, gamma))
-                if value > best:
-                    best, chosen = float(value), (slope, low, high)
+    for slope, kept_low, kept_high in product(_SLOPES, _KEPT, _KEPT):
+        low = slope * float(np.quantile(on_p, 1.0 - kept_low))
+        high = slope * float(np.quantile(on_p, kept_high))
+        least = float(np.exp(low - high))
+        # Where the range is that narrow the exponentials are one number.
+        if not least < 1.0:
+            continue
+        # A constant off the critic changes nothing; with this one no exponential is above 1.
+        f = np.clip(slope * on_p, low, high) - high
+        tilted = np.clip(np.exp(np.clip(slope * on_q, low, high) - high), least, 1.0)
+        mean = -_bound(-f, 0.0, high - low, gamma)
+        value = mean - np.log(_bound(tilted, least, 1.0, gamma))
+        if value > best:
+            best, chosen = float(value), (slope, low, high)
     return chosen
 
 
