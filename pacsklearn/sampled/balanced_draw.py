@@ -140,12 +140,8 @@ def _success(n: int, rate: float, k: int) -> float:
 
 def _pattern(n: int, size: int, ins: int, outs: int) -> float:
     """Return probability that given units are in, and others out, of a subset of ``size`` of n."""
-    value = 1.0
-    for i in range(ins):
-        value *= max(size - i, 0) / (n - i)
-    for i in range(outs):
-        value *= max(n - size - i, 0) / (n - ins - i)
-    return value
+    first = math.prod(max(size - i, 0) / (n - i) for i in range(ins))
+    return math.prod((max(n - size - i, 0) / (n - ins - i) for i in range(outs)), start=first)
 
 
 def _hypergeometric(n: int, marked: int, drawn: int, j: int) -> float:

@@ -66,9 +66,7 @@ class OneHistory:
             When the process does not answer, with the error that it met.
         """
         self._here.send((vector, layout))
-        answer: Any = "no answer"
-        if self._here.poll(_SECONDS):
-            answer = self._here.recv()
+        answer: Any = self._here.recv() if self._here.poll(_SECONDS) else "no answer"
         if isinstance(answer, str):
             raise RuntimeError(f"decode could not be tried in a process of its own: {answer}.")
         return dict(answer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,9 @@ def sliced_distances(X: Floats, Y: Floats, directions: Floats) -> Floats:
     Parameters
     ----------
     X : ndarray of shape (n, d)
+        At least one vector; finite, as outputs in the unit of their support are.
     Y : ndarray of shape (m, d)
+        The same.
     directions : ndarray of shape (n_slices, d)
         Unit vectors.
 
@@ -34,11 +35,6 @@ def sliced_distances(X: Floats, Y: Floats, directions: Floats) -> Floats:
     -------
     ndarray of shape (n_slices,)
         In the unit of the samples.
-
-    Raises
-    ------
-    ValueError
-        When the dimensions differ, and for empty or infinite samples.
 
     Notes
     -----
@@ -53,13 +49,6 @@ def sliced_distances(X: Floats, Y: Floats, directions: Floats) -> Floats:
     >>> sliced_distances(X, Y, np.ones((1, 1)))
     array([2.])
     """
-    X, Y = as_sample(X, "X"), as_sample(Y, "Y")
-    directions = np.asarray(directions, dtype=np.float64)
-    if directions.ndim != 2 or not X.shape[1] == Y.shape[1] == directions.shape[1]:
-        raise ValueError(
-            "X, Y and directions must have the same number of columns, got arrays of shape "
-            f"{X.shape}, {Y.shape} and {directions.shape}."
-        )
     distances = np.empty(directions.shape[0])
     width = max(1, MOST_CELLS // max(X.shape[0], Y.shape[0]))
     for start in range(0, distances.size, width):
@@ -87,21 +76,6 @@ def merged_ranks(n: int, m: int) -> tuple[Indices, Indices]:
     return np.searchsorted(a, ends), np.searchsorted(b, ends)
 
 
-def as_sample(values: Any, name: str) -> Floats:
-    """Return a sample of vectors, one row each.
-
-    Floating-point numbers, none of them nan or infinite.
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or array.shape[0] == 0:
-        raise ValueError(
-            f"{name} must have shape (n >= 1, d), got an array of shape {array.shape}."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite; some values are nan or infinite.")
-    return array
-
-
 Members = Sequence[tuple[Sequence[int], Sequence[int]]]
 
 # More pairs of draws than this are matched in one order that bounds the distance from above.
@@ -118,17 +92,14 @@ def bottleneck_distance(X: Floats, Y: Floats) -> float:
     Parameters
     ----------
     X : ndarray of shape (n, d)
+        At least one vector; finite, as outputs in the unit of their support are.
     Y : ndarray of shape (m, d)
+        The same.
 
     Returns
     -------
     float
         One of the distances between a row of ``X`` and a row of ``Y``.
-
-    Raises
-    ------
-    ValueError
-        For empty or infinite samples, and other dimensions.
 
     Notes
     -----
@@ -140,12 +111,6 @@ def bottleneck_distance(X: Floats, Y: Floats) -> float:
     >>> bottleneck_distance(np.zeros((1, 2)), np.array([[3.0, 4.0], [0.0, 0.0]]))
     5.0
     """
-    X, Y = as_sample(X, "X"), as_sample(Y, "Y")
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(
-            "X and Y must have the same number of columns, got arrays of shape "
-            f"{X.shape} and {Y.shape}."
-        )
     distances = vector_distances(X, Y)
     # Every row has to go somewhere, so nothing below the farthest nearest neighbour will do.
     least = max(float(distances.min(axis=1).max()), float(distances.min(axis=0).max()))

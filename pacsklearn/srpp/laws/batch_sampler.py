@@ -73,9 +73,7 @@ class BatchSampler:
         self._owner.check()
         if self._sampling == "with-replacement":
             return self._integers(self._size)
-        size = self._size
-        if self._sampling == "poisson":
-            size = self._poisson_size()
+        size = self._poisson_size() if self._sampling == "poisson" else self._size
         # Of most rows those left out are drawn: the last ones would take ever more repetitions.
         if 2 * size <= self._n_rows:
             return self._distinct(size)

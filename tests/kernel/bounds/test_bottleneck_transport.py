@@ -66,16 +66,3 @@ def test_no_slice_is_farther_than_the_whole():
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     whole = bottleneck_distance(X, Y)
     assert np.all(sliced_distances(X, Y, directions) <= whole * (1 + 1e-12))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((np.ones((2, 3)), np.ones((2, 2))), "same"),
-        ((np.ones(3), np.ones((2, 2))), "X"),
-        ((np.ones((1, 1)), np.full((1, 1), np.inf)), "Y"),
-    ],
-)
-def test_bad_samples(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        bottleneck_distance(*arguments)

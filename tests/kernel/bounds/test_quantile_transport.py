@@ -86,22 +86,3 @@ def test_the_samples_stay_as_they_are():
     sliced_distances(X, X[:5], np.ones((1, 1)))
     quantile_distance(X[:, 0], X[:5, 0])
     np.testing.assert_array_equal(X, before)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([], [1.0]), "X"),
-        (([np.nan], [1.0]), "X"),
-        (([1.0], []), "Y"),
-        (([1.0], [np.inf]), "Y"),
-    ],
-)
-def test_bad_samples(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        quantile_distance(*map(np.array, arguments))
-
-
-def test_other_dimensions():
-    with pytest.raises(ValueError, match="same"):
-        sliced_distances(np.ones((2, 3)), np.ones((2, 3)), np.ones((1, 2)))
