@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, final
 
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
@@ -40,4 +41,4 @@ class EncodedRows:
             self._encoded[id(X)] = X, encoder.transform(X)
         known, transform = self._encoded[id(X)][1], encoder.transform
         # A copy: a step after it may work in place.
-        encoder.transform = lambda rows: known.copy() if rows is own else transform(rows)
+        encoder.transform = lambda rows: deepcopy(known) if rows is own else transform(rows)

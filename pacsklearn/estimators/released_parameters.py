@@ -150,6 +150,7 @@ def answers_queries(estimator: Any) -> bool:
 
     It is a classifier or regressor that predicts.
     """
-    if not (hasattr(estimator, "__sklearn_tags__") and hasattr(estimator, "predict")):
+    # The class predicts: a stack whose last model is not stated says so only when it is fitted.
+    if not (hasattr(estimator, "__sklearn_tags__") and hasattr(type(estimator), "predict")):
         return False
     return is_classifier(estimator) or is_regressor(estimator)

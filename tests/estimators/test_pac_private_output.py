@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Nats, PACPrivate, Subsets
@@ -164,3 +164,13 @@ def test_a_wrapped_model_that_was_fitted_before_is_not_carried_along(iris: Any) 
     )
     assert leak not in estimator._repr_html_()
     assert leak not in repr(estimator)
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_steps_may_hand_on_tables_of_any_library(
+    container: str, frame: pd.DataFrame, iris: Any
+) -> None:
+    pytest.importorskip(container)
+    steps = make_pipeline(PolynomialFeatures(2), LinearDiscriminantAnalysis())
+    with sklearn.config_context(transform_output=container):
+        assert private(steps).fit(frame, iris[1]).predict(frame).shape == (150,)

@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Answers, Membership, PACPrivate, Parameters, Student, Subsets
+from pacsklearn.exceptions import AnswersWarning
 from pacsklearn.plugins import registry
 from pacsklearn.priors import Expected, Range
 
@@ -89,3 +93,14 @@ def test_what_it_cannot_mean_is_refused(release: Any, match: str) -> None:
 
 def test_there_is_advice_about_each() -> None:
     assert {kind.name for kind in KINDS} == set(registry().names("advice"))
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_stack_that_cannot_be_released_answers(*, inside: bool) -> None:
+    stack: Any = StackingClassifier([("near", KNeighborsClassifier())], cv=2)
+    if inside:
+        stack = make_pipeline(StandardScaler(), stack)
+    model = PACPrivate(stack, budget=1 / 4, secret=Subsets(4))
+    with pytest.warns(AnswersWarning, match="rows it was fitted"):
+        model.fit(*IRIS)
+    assert model.predict(IRIS[0][:3]).shape == (3,)
